@@ -1,0 +1,1 @@
+"""Neural routing solvers behind one protocol."""

@@ -1,0 +1,1 @@
+"""POMO (Kwon et al. 2020), our own implementation."""

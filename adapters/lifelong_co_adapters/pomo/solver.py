@@ -1,0 +1,76 @@
+"""POMO as a solver: network, multi-start rollout and policy loss."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co.protocols import Decode, Observer, Problem, Rollout
+from lifelong_co.reinforce import shared_baseline
+from lifelong_co.rollout import rollout
+from lifelong_co_adapters.pomo.network import Network, Nodes
+from lifelong_co_adapters.pomo.official_names import from_official
+
+
+@attrs.frozen(eq=False)
+class Encoding:
+    """A batch and what the network made of it."""
+
+    instances: Any
+    nodes: Nodes
+
+
+@attrs.frozen(eq=False)
+class POMO:
+    """Policy optimization with multiple optima (Kwon et al. 2020); build it with `pomo`."""
+
+    problem: Problem
+    module: Network
+
+    def encode(self, instances: Any) -> Encoding:
+        """Return keys, values and lookup tables of a batch."""
+        return Encoding(instances, self.module.encode(self.problem.features(instances)))
+
+    def log_probs(self, encoding: Encoding, state: Any) -> Tensor:
+        """Return ``[B, S, A]``, -inf where infeasible.
+
+        Where a trajectory is nowhere yet (TSP, before its forced start) the behavior is uniform.
+        """
+        feasible = self.problem.feasible(encoding.instances, state)
+        return self.module.decode(encoding.nodes, self.problem.context(state), feasible)
+
+    def rollout(
+        self,
+        instances: Any,
+        decode: Decode = "greedy",
+        *,
+        trajectories: int | None = None,
+        generator: torch.Generator | None = None,
+        observe: Observer | None = None,
+    ) -> Rollout:
+        """Solve with one trajectory from every node, or from the first ``trajectories`` nodes."""
+        S = self.problem.size(instances) if trajectories is None else trajectories
+        return rollout(
+            self,
+            instances,
+            decode,
+            starts=self.problem.starts(instances, S),
+            trajectories=S,
+            generator=generator,
+            observe=observe,
+        )
+
+    def policy_loss(self, rollout: Rollout) -> Tensor:
+        """Return REINFORCE's loss with the shared baseline."""
+        return shared_baseline(rollout)
+
+    def load_official(self, state_dict: Mapping[str, Tensor]) -> None:
+        """Load the official code's parameters; see `from_official`."""
+        self.module.load_state_dict(from_official(state_dict, self.module.state_dict()))
+
+
+def pomo(problem: Problem, **options: Any) -> POMO:
+    """Build POMO for a problem; the options are those of `Network`."""
+    return POMO(problem=problem, module=Network(problem, **options))

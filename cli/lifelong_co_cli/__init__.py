@@ -1,0 +1,1 @@
+"""The ``lifelong-co`` command line."""

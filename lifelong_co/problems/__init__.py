@@ -1,0 +1,1 @@
+"""The only place where TSP and CVRP differ."""

@@ -1,0 +1,162 @@
+"""The capacitated vehicle routing problem: routes from one depot, none above the capacity.
+
+==========  ======================================================================
+instance    ``depot`` float ``[B, 1, 2]``, ``nodes`` ``[B, n, 2]``, ``demand`` ``[B, n]`` in
+            fractions of the capacity, each in ``[0, 1]``
+action      the depot (0) or a customer (1 … n), ``A = n + 1``
+state       ``current`` long ``[B, S]``, ``load`` float ``[B, S]`` in ``[0, 1]``,
+            ``visited`` bool ``[B, S, A]`` (entry 0: at the depot)
+feasible    unvisited customers that fit the load; the depot, unless already there
+cost        length of all routes
+==========  ======================================================================
+"""
+
+from typing import ClassVar
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co.errors import InvalidInstancesError
+from lifelong_co.problems.geometry import closed_length, symmetries
+from lifelong_co.problems.validation import coordinates, fractions, same_kind
+from lifelong_co.protocols import Context
+
+# Sums of float32 fractions such as 1/30 miss the capacity by rounding; the official tolerance.
+ROUNDING = 1e-5
+
+
+@attrs.frozen(eq=False)
+class CVRPInstances:
+    """A batch of instances; see the module for shapes and units."""
+
+    depot: Tensor  # [B, 1, 2]
+    nodes: Tensor  # [B, n, 2]
+    demand: Tensor  # [B, n], fractions of the capacity
+
+
+@attrs.frozen(eq=False)
+class CVRPState:
+    """The partial routes of ``S`` trajectories per instance."""
+
+    current: Tensor  # long [B, S]
+    load: Tensor  # [B, S], the capacity left, as a fraction
+    visited: Tensor  # bool [B, S, A]
+
+
+@attrs.frozen
+class CVRP:
+    """The capacitated vehicle routing problem; see the module for shapes."""
+
+    name: ClassVar[str] = "cvrp"
+    feature_dims: ClassVar[dict[str, int]] = {"depot": 2, "node": 3}
+    context_nodes: ClassVar[tuple[str, ...]] = ("last",)
+    context_scalars: ClassVar[int] = 1
+
+    def instances(self, *, depot: object, nodes: object, demand: object) -> CVRPInstances:
+        """Check and wrap a batch of instances.
+
+        Parameters
+        ----------
+        depot
+            Float ``[B, 1, 2]``.
+        nodes
+            Float ``[B, n, 2]``, ``n >= 2``; solvers expect them in the unit square.
+        demand
+            Float ``[B, n]`` in fractions of the capacity, each in ``[0, 1]``.
+
+        Raises
+        ------
+        InvalidInstancesError
+            If shape, dtype or values are wrong.
+        """
+        node_xy = coordinates("nodes", nodes)
+        B, n, _ = node_xy.shape
+        depot_xy = fractions("depot", depot, (B, 1, 2))
+        fraction = fractions("demand", demand, (B, n))
+        same_kind(("nodes", node_xy), depot=depot_xy, demand=fraction)
+        if bool((fraction < 0).any()):
+            raise InvalidInstancesError(
+                f"demand: expected at least 0, got {fraction.min().item():g}"
+            )
+        if bool((fraction > 1 + ROUNDING).any()):
+            raise InvalidInstancesError(
+                "demand: expected fractions of the capacity, at most 1, "
+                f"got {fraction.max().item():g} (above the capacity)"
+            )
+        return CVRPInstances(depot=depot_xy, nodes=node_xy, demand=fraction)
+
+    def reset(self, instances: CVRPInstances, trajectories: int) -> CVRPState:
+        """Return the state before the first action: at the depot with a full load."""
+        B, n, _ = instances.nodes.shape
+        visited = torch.zeros(
+            (B, trajectories, n + 1), dtype=torch.bool, device=instances.nodes.device
+        )
+        visited[..., 0] = True
+        return CVRPState(
+            current=torch.zeros((B, trajectories), dtype=torch.long, device=visited.device),
+            load=torch.ones_like(instances.demand[:, :1]).expand(B, trajectories),
+            visited=visited,
+        )
+
+    def feasible(self, instances: CVRPInstances, state: CVRPState) -> Tensor:
+        """Return bool ``[B, S, A]``; once done, only the depot."""
+        fits = instances.demand[:, None, :] <= state.load[..., None] + ROUNDING  # [B, S, n]
+        customers = fits & ~state.visited[..., 1:]
+        depot = ~state.visited[..., :1] | state.visited.all(dim=2, keepdim=True)
+        return torch.cat((depot, customers), dim=2)
+
+    def step(self, instances: CVRPInstances, state: CVRPState, action: Tensor) -> CVRPState:
+        """Drive to ``action`` long ``[B, S]``; the depot refills the load."""
+        at_depot = action == 0
+        demand = instances.demand.gather(1, (action - 1).clamp(min=0))
+        visited = state.visited.scatter(2, action[..., None], True)
+        visited[..., 0] = at_depot
+        return CVRPState(
+            current=action,
+            load=torch.where(at_depot, 1.0, state.load - demand),
+            visited=visited,
+        )
+
+    def done(self, instances: CVRPInstances, state: CVRPState) -> Tensor:  # noqa: ARG002
+        """Return bool ``[B, S]``: every customer visited and back at the depot."""
+        return state.visited.all(dim=2)
+
+    def cost(self, instances: CVRPInstances, actions: Tensor) -> Tensor:
+        """Return the length of all routes ``[B, S]`` of ``actions`` long ``[B, S, T]``."""
+        return closed_length(torch.cat((instances.depot, instances.nodes), dim=1), actions)
+
+    def size(self, instances: CVRPInstances) -> int:
+        """Return ``n``."""
+        return instances.nodes.shape[1]
+
+    def steps(self, size: int) -> tuple[int, int]:
+        """Return the least and the greatest number of actions of a solution.
+
+        One route visits depot, customers, depot; a route for each customer visits the depot
+        before every customer and at the end.
+        """
+        return size + 2, 2 * size + 1
+
+    def starts(self, instances: CVRPInstances, trajectories: int) -> tuple[Tensor, ...]:
+        """Return the forced first actions of POMO's multi-start, each long ``[B, S]``."""
+        B, n, _ = instances.nodes.shape
+        node = torch.arange(trajectories, device=instances.nodes.device) % n
+        return (node.new_zeros(B, trajectories), (node + 1).expand(B, -1))
+
+    def augment(self, instances: CVRPInstances) -> CVRPInstances:
+        """Return the eight symmetric images of every instance, ``B -> 8B``."""
+        return CVRPInstances(
+            depot=symmetries(instances.depot),
+            nodes=symmetries(instances.nodes),
+            demand=instances.demand.repeat(8, 1),
+        )
+
+    def features(self, instances: CVRPInstances) -> dict[str, Tensor]:
+        """Return what a network reads of each action, in the order of the actions."""
+        customers = torch.cat((instances.nodes, instances.demand[..., None]), dim=2)
+        return {"depot": instances.depot, "node": customers}
+
+    def context(self, state: CVRPState) -> Context:
+        """Return what a network reads of a state: the last node and the load."""
+        return Context(nodes={"last": state.current}, scalars=state.load[..., None])

@@ -1,0 +1,37 @@
+"""Plane geometry that both problems use: lengths of closed routes and the eight symmetries."""
+
+import torch
+from torch import Tensor
+
+
+def closed_length(points: Tensor, actions: Tensor) -> Tensor:
+    """Return the Euclidean length of closed routes.
+
+    Parameters
+    ----------
+    points
+        ``[B, A, 2]`` coordinates of all actions.
+    actions
+        Long ``[B, S, T]``, the order of visits.
+
+    Returns
+    -------
+    ``[B, S]`` in the unit of ``points``, the way back to the first visit included.
+    """
+    B, S, T = actions.shape
+    flat = actions.reshape(B, S * T, 1).expand(-1, -1, 2)
+    ordered = points.gather(1, flat).reshape(B, S, T, 2)
+    legs = ordered - ordered.roll(-1, dims=2)  # [B, S, T, 2]
+    return legs.square().sum(dim=3).sqrt().sum(dim=2)
+
+
+def symmetries(points: Tensor) -> Tensor:
+    """Return the eight images of the unit square's symmetry group, ``[B, n, 2] -> [8B, n, 2]``.
+
+    Image ``k`` of instance ``b`` is row ``k * B + b``; image 0 is the original. The order is that
+    of POMO's instance augmentation (Kwon et al. 2020, table 1).
+    """
+    x, y = points[..., 0], points[..., 1]
+    images = [(x, y), (1 - x, y), (x, 1 - y), (1 - x, 1 - y)]
+    images += [(y, x), (1 - y, x), (y, 1 - x), (1 - y, 1 - x)]
+    return torch.cat([torch.stack(image, dim=-1) for image in images])

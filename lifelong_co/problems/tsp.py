@@ -1,0 +1,117 @@
+"""The traveling salesman problem: visit every node once and return to the first.
+
+==========  ======================================================================
+instance    ``nodes`` float ``[B, n, 2]``
+action      the node visited next, ``A = n``
+state       ``first``, ``current`` long ``[B, S]`` (-1: nowhere yet), ``visited`` bool ``[B, S, A]``
+feasible    the nodes not visited yet
+cost        length of the closed tour
+==========  ======================================================================
+"""
+
+from typing import ClassVar
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co.problems.geometry import closed_length, symmetries
+from lifelong_co.problems.validation import coordinates
+from lifelong_co.protocols import Context
+
+
+@attrs.frozen(eq=False)
+class TSPInstances:
+    """A batch of instances: ``nodes`` float ``[B, n, 2]``."""
+
+    nodes: Tensor
+
+
+@attrs.frozen(eq=False)
+class TSPState:
+    """The partial tours of ``S`` trajectories per instance."""
+
+    first: Tensor  # long [B, S], -1 before the first action
+    current: Tensor  # long [B, S], -1 before the first action
+    visited: Tensor  # bool [B, S, A]
+
+
+@attrs.frozen
+class TSP:
+    """The traveling salesman problem; see the module for shapes."""
+
+    name: ClassVar[str] = "tsp"
+    feature_dims: ClassVar[dict[str, int]] = {"node": 2}
+    context_nodes: ClassVar[tuple[str, ...]] = ("first", "last")
+    context_scalars: ClassVar[int] = 0
+
+    def instances(self, *, nodes: object) -> TSPInstances:
+        """Check and wrap a batch of instances.
+
+        Parameters
+        ----------
+        nodes
+            Float ``[B, n, 2]``, ``n >= 2``; solvers expect them in the unit square.
+
+        Raises
+        ------
+        InvalidInstancesError
+            If shape, dtype or values are wrong.
+        """
+        return TSPInstances(nodes=coordinates("nodes", nodes))
+
+    def reset(self, instances: TSPInstances, trajectories: int) -> TSPState:
+        """Return the state before the first action: nowhere."""
+        B, n, _ = instances.nodes.shape
+        nowhere = torch.full((B, trajectories), -1, device=instances.nodes.device)
+        visited = torch.zeros(
+            (B, trajectories, n), dtype=torch.bool, device=instances.nodes.device
+        )
+        return TSPState(first=nowhere, current=nowhere, visited=visited)
+
+    def feasible(self, instances: TSPInstances, state: TSPState) -> Tensor:  # noqa: ARG002
+        """Return bool ``[B, S, A]``: the nodes not visited yet."""
+        return ~state.visited
+
+    def step(self, instances: TSPInstances, state: TSPState, action: Tensor) -> TSPState:  # noqa: ARG002
+        """Visit node ``action`` long ``[B, S]``."""
+        return TSPState(
+            first=torch.where(state.first < 0, action, state.first),
+            current=action,
+            visited=state.visited.scatter(2, action[..., None], True),
+        )
+
+    def done(self, instances: TSPInstances, state: TSPState) -> Tensor:  # noqa: ARG002
+        """Return bool ``[B, S]``: whether every node has been visited."""
+        return state.visited.all(dim=2)
+
+    def cost(self, instances: TSPInstances, actions: Tensor) -> Tensor:
+        """Return the tour length ``[B, S]`` of ``actions`` long ``[B, S, T]``."""
+        return closed_length(instances.nodes, actions)
+
+    def size(self, instances: TSPInstances) -> int:
+        """Return ``n``."""
+        return instances.nodes.shape[1]
+
+    def steps(self, size: int) -> tuple[int, int]:
+        """Return the least and the greatest number of actions of a solution."""
+        return size, size
+
+    def starts(self, instances: TSPInstances, trajectories: int) -> tuple[Tensor, ...]:
+        """Return the forced first actions of POMO's multi-start, each long ``[B, S]``."""
+        B, n, _ = instances.nodes.shape
+        node = torch.arange(trajectories, device=instances.nodes.device) % n
+        return (node.expand(B, -1),)
+
+    def augment(self, instances: TSPInstances) -> TSPInstances:
+        """Return the eight symmetric images of every instance, ``[8B, n, 2]``."""
+        return TSPInstances(nodes=symmetries(instances.nodes))
+
+    def features(self, instances: TSPInstances) -> dict[str, Tensor]:
+        """Return what a network reads of each action, in the order of the actions."""
+        return {"node": instances.nodes}
+
+    def context(self, state: TSPState) -> Context:
+        """Return what a network reads of a state: the first and the last node."""
+        first, last = state.first.clamp(min=0), state.current.clamp(min=0)
+        return Context(nodes={"first": first, "last": last}, nowhere=state.current < 0)

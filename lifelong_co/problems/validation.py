@@ -1,0 +1,65 @@
+"""Checks shared by the problems: what arrives in an instance is refused here or nowhere."""
+
+import torch
+from torch import Tensor
+
+from lifelong_co.errors import InvalidInstancesError
+
+
+def fractions(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
+    """Return ``value`` as a finite floating-point tensor of the expected shape.
+
+    Parameters
+    ----------
+    name
+        The field, named in the error.
+    value
+        What the caller gave: a tensor or anything ``torch.as_tensor`` takes.
+    shape
+        Expected size of each dimension; a string stands for any size of at least one.
+
+    Raises
+    ------
+    InvalidInstancesError
+        If it is no tensor of that shape, holds integers, or holds NaN or infinity.
+    """
+    wanted = "[" + ", ".join(str(size) for size in shape) + "]"
+    try:
+        tensor = torch.as_tensor(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InvalidInstancesError(
+            f"{name}: expected a tensor of shape {wanted}, got {type(value).__name__} ({error})"
+        ) from error
+    got = list(tensor.shape)
+    fits = len(got) == len(shape) and all(
+        size >= 1 if isinstance(want, str) else size == want
+        for size, want in zip(got, shape, strict=True)
+    )
+    if not fits:
+        raise InvalidInstancesError(f"{name}: expected shape {wanted}, got {got}")
+    if not tensor.is_floating_point():
+        raise InvalidInstancesError(
+            f"{name}: expected fractions in a floating-point tensor, got {tensor.dtype}"
+        )
+    if not bool(torch.isfinite(tensor).all()):
+        raise InvalidInstancesError(f"{name}: expected finite numbers, got NaN or infinity")
+    return tensor
+
+
+def coordinates(name: str, value: object, batch: int | str = "B") -> Tensor:
+    """Return node coordinates ``[B, n, 2]`` with ``n`` at least two; see `fractions`."""
+    tensor = fractions(name, value, (batch, "n", 2))
+    if tensor.shape[1] < 2:
+        raise InvalidInstancesError(f"{name}: expected at least two nodes, got {tensor.shape[1]}")
+    return tensor
+
+
+def same_kind(reference: tuple[str, Tensor], **others: Tensor) -> None:
+    """Refuse tensors whose dtype or device is not that of the reference."""
+    name, tensor = reference
+    for other, value in others.items():
+        if value.dtype != tensor.dtype or value.device != tensor.device:
+            raise InvalidInstancesError(
+                f"{other}: expected {tensor.dtype} on {tensor.device} like {name}, "
+                f"got {value.dtype} on {value.device}"
+            )

@@ -1,0 +1,93 @@
+"""Decoding: the one loop that turns a policy into solutions, for every solver and problem."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from lifelong_co import records
+from lifelong_co.errors import ConfigError
+from lifelong_co.protocols import Decode, Observer, Rollout, Solver
+
+# How often an accelerator is asked whether all trajectories are done: asking waits for the device.
+ASK_EVERY = 8
+
+
+def rollout(
+    solver: Solver,
+    instances: object,
+    decode: Decode = "greedy",
+    *,
+    starts: Sequence[Tensor],
+    trajectories: int,
+    generator: torch.Generator | None = None,
+    observe: Observer | None = None,
+) -> Rollout:
+    """Build ``S = trajectories`` solutions of every instance.
+
+    Parameters
+    ----------
+    solver
+        Its `encode` is called once, its `log_probs` at every step that is not forced.
+    instances
+        ``B`` instances of the solver's problem.
+    decode
+        ``greedy`` takes the likeliest action, ``sample`` draws one.
+    starts
+        The forced first actions, each long ``[B, S]``.
+    trajectories
+        ``S``.
+    generator
+        The random stream of ``sample``; torch's own when None.
+    observe
+        Called with ``(state, log_probs)`` at every step that is not forced.
+    """
+    if decode not in ("greedy", "sample"):
+        raise ConfigError(f"decode: expected 'greedy' or 'sample', got {decode!r}")
+    problem = solver.problem
+    least, most = problem.steps(problem.size(instances))
+    on_cpu = records.device(instances).type == "cpu"
+
+    encoding = solver.encode(instances)
+    state = problem.reset(instances, trajectories)
+    actions: list[Tensor] = []
+    chosen: list[Tensor] = []  # log-probability of each action taken, [B, S]
+    for action in starts:
+        state = problem.step(instances, state, action)
+        actions.append(action)
+
+    while len(actions) < most:
+        if (
+            len(actions) >= least
+            and (on_cpu or (len(actions) - least) % ASK_EVERY == 0)
+            and bool(problem.done(instances, state).all())
+        ):
+            break
+        log_probs = solver.log_probs(encoding, state)  # [B, S, A]
+        if observe is not None:
+            observe(state, log_probs)
+        action = pick(log_probs, decode, generator)
+        chosen.append(log_probs.gather(2, action[..., None]).squeeze(2))
+        actions.append(action)
+        state = problem.step(instances, state, action)
+
+    sequence = torch.stack(actions, dim=2)
+    likelihood = torch.stack(chosen, dim=2).sum(dim=2) if chosen else torch.zeros(())
+    return Rollout(
+        actions=sequence, cost=problem.cost(instances, sequence), log_likelihood=likelihood
+    )
+
+
+@torch.no_grad()
+def pick(log_probs: Tensor, decode: Decode, generator: torch.Generator | None = None) -> Tensor:
+    """Return an action long ``[B, S]`` from log-probabilities ``[B, S, A]``.
+
+    Sampling divides the probabilities by exponential noise and takes the largest (the "exponential
+    race"): an action of probability zero can never win, which `torch.multinomial` does not promise
+    in single precision.
+    """
+    if decode == "greedy":
+        return log_probs.argmax(dim=2)
+    noise = torch.empty_like(log_probs).exponential_(generator=generator)
+    noise += torch.finfo(noise.dtype).tiny  # some backends draw exact zeros, and 0 / 0 would win
+    return (log_probs.exp() / noise).argmax(dim=2)

@@ -1,0 +1,1 @@
+"""Weightings, divergences, methods and distributions that lifelong-co ships."""
