@@ -1,1 +1,49 @@
 """Lifelong learning for neural routing solvers."""
+
+from lifelong_co import metrics
+from lifelong_co.consolidation import consolidation_loss
+from lifelong_co.errors import (
+    CheckpointError,
+    ConfigError,
+    FileFormatError,
+    InvalidInstancesError,
+    LifelongError,
+    PluginError,
+    UnknownNameError,
+)
+from lifelong_co.hookspecs import hookimpl
+from lifelong_co.plugin_loading import PluginWarning
+from lifelong_co.registry import (
+    buffer,
+    distribution,
+    divergence,
+    method,
+    problem,
+    register_plugin,
+    solver,
+    testset,
+    weighting,
+)
+
+__all__ = [
+    "CheckpointError",
+    "ConfigError",
+    "FileFormatError",
+    "InvalidInstancesError",
+    "LifelongError",
+    "PluginError",
+    "PluginWarning",
+    "UnknownNameError",
+    "buffer",
+    "consolidation_loss",
+    "distribution",
+    "divergence",
+    "hookimpl",
+    "method",
+    "metrics",
+    "problem",
+    "register_plugin",
+    "solver",
+    "testset",
+    "weighting",
+]

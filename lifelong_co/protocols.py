@@ -52,6 +52,10 @@ class Problem(Protocol):
 
     name: str
     """The registered name."""
+    instances_type: type[Any]
+    """Its record of instances, `Instances`."""
+    state_type: type[Any]
+    """Its record of a state, `State`."""
     feature_dims: dict[str, int]
     """Width of each tensor of `features`."""
     context_nodes: tuple[str, ...]
@@ -177,11 +181,11 @@ class Experience(Protocol):
     def instances(self) -> Any:
         """The batch's instances (shared by all experiences of the batch)."""
 
-    def state(self) -> Any:
-        """Return the state, unpacked."""
+    def state(self, rows: Tensor | slice = slice(None)) -> Any:
+        """Return the state of the chosen instances (default all)."""
 
-    def log_probs(self) -> Tensor:
-        """Return the behavior ``P`` as log-probabilities ``[B, S, A]``."""
+    def log_probs(self, rows: Tensor | slice = slice(None)) -> Tensor:
+        """Return the behavior ``P`` there as log-probabilities ``[B, S, A]``."""
 
 
 class Buffer(Protocol[X]):
@@ -240,6 +244,8 @@ class Learning:
     """All tasks (`tasks.Task`), in the order of arrival."""
     draw: Callable[[int], Any]
     """Draws a fresh training batch of the task with this index."""
+    seed: int = 0
+    """Seed of the run; `seeding` derives streams from it."""
     task: int = 0
     epoch: int = 0
     batch: int = 0
@@ -254,11 +260,15 @@ def _nothing(learning: Learning) -> None:
     """Do nothing."""
 
 
+def _nothing_to_load(learning: Learning, state: Mapping[str, Any]) -> None:
+    """Load nothing."""
+
+
 def _fresh(learning: Learning) -> Any:
     return learning.draw(learning.task)
 
 
-def _no_observer(learning: Learning) -> Observer | None:  # noqa: ARG001
+def _no_observer(learning: Learning, instances: Any) -> Observer | None:  # noqa: ARG001
     return None
 
 
@@ -278,8 +288,8 @@ class Method:
     before_epoch: Callable[[Learning], None] = _nothing
     instances: Callable[[Learning], Any] = _fresh
     """Chooses the batch to train on."""
-    observer: Callable[[Learning], Observer | None] = _no_observer
-    """What shall watch the decoding steps of the next rollout."""
+    observer: Callable[[Learning, Any], Observer | None] = _no_observer
+    """What shall watch the decoding steps of the rollout on these instances."""
     loss_terms: Callable[[Learning, Rollout], Iterable[tuple[str, Tensor]]] = _no_terms
     """Yields named scalars that are added to ``L_DRL``.
 
@@ -290,4 +300,4 @@ class Method:
     after_epoch: Callable[[Learning], None] = _nothing
     after_task: Callable[[Learning], None] = _nothing
     state_dict: Callable[[], dict[str, Any]] = dict
-    load_state_dict: Callable[[Mapping[str, Any]], None] = lambda state: None  # noqa: ARG005
+    load_state_dict: Callable[[Learning, Mapping[str, Any]], None] = _nothing_to_load

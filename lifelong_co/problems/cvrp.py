@@ -49,6 +49,8 @@ class CVRP:
     """The capacitated vehicle routing problem; see the module for shapes."""
 
     name: ClassVar[str] = "cvrp"
+    instances_type: ClassVar[type] = CVRPInstances
+    state_type: ClassVar[type] = CVRPState
     feature_dims: ClassVar[dict[str, int]] = {"depot": 2, "node": 3}
     context_nodes: ClassVar[tuple[str, ...]] = ("last",)
     context_scalars: ClassVar[int] = 1

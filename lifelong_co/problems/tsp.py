@@ -41,6 +41,8 @@ class TSP:
     """The traveling salesman problem; see the module for shapes."""
 
     name: ClassVar[str] = "tsp"
+    instances_type: ClassVar[type] = TSPInstances
+    state_type: ClassVar[type] = TSPState
     feature_dims: ClassVar[dict[str, int]] = {"node": 2}
     context_nodes: ClassVar[tuple[str, ...]] = ("first", "last")
     context_scalars: ClassVar[int] = 0

@@ -1,0 +1,57 @@
+"""``lifelong-co compare``: finished runs side by side, as tables, figures and a page."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Format(StrEnum):
+    """What the comparison is printed as."""
+
+    TEXT = "text"
+    CSV = "csv"
+    JSON = "json"
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of finished runs.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Also write table.txt, table.csv, forgetting.png, plasticity.png and report.html"
+            " to this folder.",
+        ),
+    ] = None,
+    output: Annotated[
+        Format, typer.Option("--format", help="What to print on standard output.")
+    ] = Format.TEXT,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an earlier report in --out.")
+    ] = False,
+) -> None:
+    """Compare finished runs: AP, AF, AMF, APl and AG with a common d*, costs and figures.
+
+    The runs must be of one problem and test the same tasks. Runs that differ only in the seed are
+    shown as mean and standard deviation.
+    """
+    import json
+
+    from lifelong_co.report import figures, publish, tables
+    from lifelong_co.report.comparison import compare_folders
+
+    comparison = compare_folders(runs)
+    if out is not None:
+        for path in publish.write_report(comparison, out, overwrite=overwrite):
+            typer.echo(f"wrote {path}", err=True)
+        if not figures.available():
+            typer.echo(f"no figures: matplotlib is missing; {figures.INSTALL}", err=True)
+    if output is Format.JSON:
+        typer.echo(json.dumps(tables.as_json(comparison), indent=2, allow_nan=False))
+    elif output is Format.CSV:
+        typer.echo(tables.as_csv(comparison), nl=False)
+    else:
+        typer.echo(tables.as_text(comparison), nl=False)

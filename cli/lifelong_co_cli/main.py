@@ -1,0 +1,46 @@
+"""The ``lifelong-co`` command: puts the subcommands together and turns errors into one line."""
+
+import sys
+
+import typer
+
+from lifelong_co_cli.compare import compare
+from lifelong_co_cli.demo import demo
+from lifelong_co_cli.evaluate import evaluate
+from lifelong_co_cli.plugins import plugins
+from lifelong_co_cli.run import run
+from lifelong_co_cli.solve import solve
+from lifelong_co_cli.tasks import tasks
+
+app = typer.Typer(
+    name="lifelong-co",
+    help="Lifelong learning for neural routing solvers: learn the next task, keep the last.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("run")(run)
+app.command("compare")(compare)
+app.command("evaluate")(evaluate)
+app.command("solve")(solve)
+app.command("tasks")(tasks)
+app.command("plugins")(plugins)
+app.command("demo")(demo)
+
+
+def main() -> None:
+    """Run the command line; what the user can mend is one line on stderr and status 2."""
+    try:
+        app()
+    except Exception as error:
+        # Imported only now: it brings torch, which `--help` can do without.
+        from lifelong_co.errors import LifelongError
+
+        if not isinstance(error, LifelongError):
+            raise
+        print(f"lifelong-co: {error}", file=sys.stderr)
+        raise SystemExit(2) from error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Parsing that several subcommands share."""
+
+import os
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+def assignments(pairs: Sequence[str], flag: str) -> dict[str, Any]:
+    """Parse repeated ``NAME=VALUE`` with values as in TOML; a bare word is a string.
+
+    Raises
+    ------
+    ConfigError
+        If an item has no ``=`` or no name.
+    """
+    from lifelong_co.errors import ConfigError
+
+    parsed = {}
+    for pair in pairs:
+        name, separator, text = pair.partition("=")
+        if not separator or not name:
+            raise ConfigError(f"{flag}: expected NAME=VALUE, got {pair!r}")
+        try:
+            parsed[name] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            parsed[name] = text
+    return parsed
+
+
+def choose_device(name: str) -> str:
+    """Return the torch device for ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such device here.
+    """
+    import torch
+
+    from lifelong_co.errors import ConfigError
+
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"--device: expected auto, cpu or cuda, got {name!r}: {reason}") from error
+    return name
+
+
+def machine(device: str) -> str:
+    """Describe where a run takes place, for people."""
+    if device.startswith("cuda"):
+        import torch
+
+        return str(torch.cuda.get_device_name(device))
+    return f"CPU, {len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()} cores"
+
+
+def fresh_folder(wanted: Path) -> Path:
+    """Return the folder, or the first of ``name-2``, ``name-3``, … that is free."""
+    folder, number = wanted, 1
+    while folder.exists():
+        number += 1
+        folder = wanted.with_name(f"{wanted.name}-{number}")
+    return folder

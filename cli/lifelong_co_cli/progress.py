@@ -1,0 +1,107 @@
+"""Progress of a run: a live bar with the time left on a terminal, plain lines elsewhere."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from lifelong_co.config import Config
+    from lifelong_co.learner import Run
+
+
+class Watcher(Protocol):
+    """What the learner tells."""
+
+    def watch(self, run: "Run", losses: dict[str, float]) -> None:
+        """Take note of a step."""
+
+    def tell(self, line: str) -> None:
+        """Show a line."""
+
+
+class Plain:
+    """Lines for logs and pipes: one per epoch."""
+
+    def watch(self, run: "Run", losses: dict[str, float]) -> None:
+        """Print at the end of an epoch."""
+        learning = run.learning
+        task = run.config.tasks[learning.task]
+        if learning.batch < task.batches:
+            return
+        done = work_done(run) / total_work(run.config)
+        shown = "  ".join(f"{name} {value:.4g}" for name, value in losses.items())
+        self.tell(f"{task.label} epoch {learning.epoch + 1}/{task.epochs} [{done:.0%}]: {shown}")
+
+    def tell(self, line: str) -> None:
+        """Print a line at once, so that a pipe shows it."""
+        print(line, flush=True)
+
+
+@contextmanager
+def watching(config: "Config") -> Iterator[Watcher]:
+    """Yield what shows the run's progress where standard output goes."""
+    if not sys.stdout.isatty():
+        yield Plain()
+        return
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("elapsed,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    with bar:
+        row = bar.add_task("starting", total=total_work(config))
+
+        class Live:
+            def watch(self, run: "Run", losses: dict[str, float]) -> None:
+                learning = run.learning
+                task = config.tasks[learning.task]
+                bar.update(
+                    row,
+                    completed=work_done(run),
+                    description=f"{task.label} epoch {learning.epoch + 1}/{task.epochs} "
+                    f"cost {losses['cost']:.3f}",
+                )
+
+            def tell(self, line: str) -> None:
+                bar.console.print(line, highlight=False)
+
+        yield Live()
+
+
+def step_work(config: "Config", task: int) -> float:
+    """Return the work of one step of a task, in arbitrary units: trajectories times nodes."""
+    chosen = config.tasks[task]
+    return float(chosen.batch_size * max(chosen.size, 10) ** 2)
+
+
+def total_work(config: "Config") -> float:
+    """Return the work of the whole run."""
+    return sum(
+        task.epochs * task.batches * step_work(config, index)
+        for index, task in enumerate(config.tasks)
+    )
+
+
+def work_done(run: "Run") -> float:
+    """Return the work of the steps taken."""
+    config, learning = run.config, run.learning
+    before = sum(
+        task.epochs * task.batches * step_work(config, index)
+        for index, task in enumerate(config.tasks[: learning.task])
+    )
+    steps = learning.epoch * config.tasks[learning.task].batches + learning.batch
+    return before + steps * step_work(config, learning.task)

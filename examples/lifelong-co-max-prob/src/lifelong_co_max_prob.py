@@ -1,0 +1,15 @@
+"""A weighting for lifelong-co: the less likely the likeliest action, the more a state matters."""
+
+import lifelong_co as lco
+from torch import Tensor
+
+
+def max_prob(probs: Tensor) -> Tensor:
+    """Return ``1 - max P``: probs ``[..., A]`` to weights ``[...]``."""
+    return 1.0 - probs.amax(dim=-1)
+
+
+@lco.hookimpl
+def register_weightings(register):
+    """Register ``max-prob``."""
+    register("max-prob", max_prob)

@@ -1,0 +1,17 @@
+"""The plugin, once it is installed, gives lifelong-co its weighting."""
+
+import lifelong_co as lco
+import torch
+
+
+def test_max_prob_is_found_by_name():
+    """The installed entry point makes the name known, and the weights are 1 - max P."""
+    weights = lco.weighting("max-prob")(torch.tensor([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]))
+    assert weights.tolist() == [0.5, 0.0]
+
+
+def test_max_prob_works_in_the_consolidation_loss():
+    """The loss takes the plugin's name beside ours and is zero when nothing was forgotten."""
+    loss = lco.consolidation_loss("max-prob", "rkl", behavior="probabilities")
+    behavior = torch.tensor([[[0.5, 0.25, 0.25]]]).log()
+    assert loss([behavior], [behavior]).item() == 0.0

@@ -1,0 +1,105 @@
+"""Reservoir sampling (Vitter 1985, algorithm R; paper §3.1)."""
+
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+from lifelong_co.errors import ConfigError
+
+X = TypeVar("X")
+
+
+class Reservoir(Generic[X]):
+    """A uniform sample, of fixed size, of everything offered so far.
+
+    After ``seen`` offers every one of them is held with probability ``min(1, capacity / seen)``.
+
+    Parameters
+    ----------
+    capacity
+        The most items held, at least 0.
+    seed
+        Seed of the stream that decides admissions and samples.
+
+    Raises
+    ------
+    ConfigError
+        If the capacity is negative.
+    """
+
+    def __init__(self, capacity: int, seed: int = 0) -> None:
+        if capacity < 0:
+            raise ConfigError(f"buffer capacity: expected at least 0, got {capacity}")
+        self._capacity = capacity
+        self._random = random.Random(seed)
+        self._items: list[X] = []
+        self._seen = 0
+
+    @property
+    def capacity(self) -> int:
+        """The most items it holds."""
+        return self._capacity
+
+    @property
+    def seen(self) -> int:
+        """How many items were offered to it so far."""
+        return self._seen
+
+    def admit(self) -> int | None:
+        """Count one item as seen; return the slot to `put` it in, or None when it is rejected.
+
+        Deciding before the item is made is what keeps a rejected experience free.
+        """
+        self._seen += 1
+        if len(self._items) < self._capacity:
+            return len(self._items)
+        slot = self._random.randrange(self._seen)
+        return slot if slot < self._capacity else None
+
+    def put(self, slot: int, item: X) -> None:
+        """Store an item in the slot that `admit` has just given."""
+        if slot == len(self._items) < self._capacity:
+            self._items.append(item)
+        else:
+            self._items[slot] = item
+
+    def add(self, item: X) -> None:
+        """Offer an item."""
+        slot = self.admit()
+        if slot is not None:
+            self.put(slot, item)
+
+    def sample(self, k: int) -> list[X]:
+        """Return ``min(k, len)`` items drawn uniformly without replacement.
+
+        Raises
+        ------
+        ConfigError
+            If ``k`` is negative.
+        """
+        if k < 0:
+            raise ConfigError(f"sample size: expected at least 0, got {k}")
+        return self._random.sample(self._items, min(k, len(self._items)))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[X]:
+        return iter(self._items)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return capacity, counters, items and the state of the random stream."""
+        return {
+            "capacity": self._capacity,
+            "seen": self._seen,
+            "items": list(self._items),
+            "random": self._random.getstate(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restore `state_dict`."""
+        version, internal, gauss = state["random"]
+        self._capacity = state["capacity"]
+        self._seen = state["seen"]
+        self._items = list(state["items"])
+        self._random.setstate((version, tuple(internal), gauss))

@@ -1,0 +1,54 @@
+"""Testing: greedy decoding, the best of the multi-start, optionally over eight symmetric images."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lifelong_co import records
+from lifelong_co.protocols import Solver
+
+# Nodes times trajectories of one test batch: bounds memory whatever the size of the problem.
+CPU_WORK = 40_000
+GPU_WORK = 4_000_000
+
+
+@torch.no_grad()
+def best_costs(
+    solver: Solver, instances: Any, *, augment: bool = False, batch: int | None = None
+) -> Tensor:
+    """Return the cost ``[B]`` of the best solution found for each instance.
+
+    Parameters
+    ----------
+    solver
+        Put to evaluation mode for the test and back afterwards.
+    instances
+        Any number; moved to the solver's device batch by batch.
+    augment
+        Also solve the seven symmetric images of every instance (POMO's x8 augmentation).
+    batch
+        Instances at once; bounded by memory when None.
+    """
+    device = next(solver.module.parameters()).device
+    n = solver.problem.size(instances)
+    work = CPU_WORK if device.type == "cpu" else GPU_WORK
+    at_once = batch or max(1, work // (n * n * (8 if augment else 1)))
+    was_training = solver.module.training
+    solver.module.eval()
+    costs = []
+    for start in range(0, records.rows(instances), at_once):
+        part = records.to(records.select(instances, slice(start, start + at_once)), device)
+        if augment:
+            part = solver.problem.augment(part)
+        best = solver.rollout(part, "greedy").cost.min(dim=1).values
+        costs.append(best.view(8, -1).min(dim=0).values if augment else best)
+    solver.module.train(was_training)
+    return torch.cat(costs)
+
+
+def mean_cost(solver: Solver, groups: Sequence[Any], *, augment: bool = False) -> float:
+    """Return the mean of `best_costs` over groups of instances (one per size)."""
+    costs = torch.cat([best_costs(solver, group, augment=augment) for group in groups])
+    return float(costs.double().mean())

@@ -1,0 +1,126 @@
+"""Experiences in little memory: masks as bits, indices in as few bytes as fit, behavior in half.
+
+Half precision resolves a log-probability of -1 to 0.0005 and of -16 to 0.008, so the most a
+probability is off by is 0.05 % where it matters; -inf marks an infeasible action and is exact.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co import records
+from lifelong_co.protocols import Problem
+
+BITS = 8
+
+
+@attrs.frozen(eq=False)
+class PackedExperience:
+    """One decoding step of one batch; see `protocols.Experience`."""
+
+    task: int
+    instances: Any
+    """The batch, shared by all its experiences."""
+    state_type: type
+    packed: dict[str, Tensor]
+    """The state's tensors, packed."""
+    behavior: Tensor
+    """Log-probabilities in half precision, ``[B, S, A]``."""
+
+    @property
+    def rows(self) -> int:
+        """How many instances ``B`` the unit has."""
+        return self.behavior.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of state and behavior, without the shared instances."""
+        stored = [self.behavior, *self.packed.values()]
+        return sum(tensor.numel() * tensor.element_size() for tensor in stored)
+
+    def state(self, rows: Tensor | slice = slice(None)) -> Any:
+        """Return the state of the chosen instances, as it was."""
+        A = self.behavior.shape[2]
+        picked = {name: tensor[rows] for name, tensor in self.packed.items()}
+        return self.state_type(**{name: unpack(tensor, A) for name, tensor in picked.items()})
+
+    def log_probs(self, rows: Tensor | slice = slice(None)) -> Tensor:
+        """Return the behavior on the chosen instances, ``[B', S, A]``."""
+        return self.behavior[rows].to(records.tensors(self.instances)["nodes"].dtype)
+
+
+def record(task: int, instances: Any, state: Any, log_probs: Tensor) -> PackedExperience:
+    """Pack the state of a batch and the behavior ``[B, S, A]`` the solver had there."""
+    return PackedExperience(
+        task=task,
+        instances=instances,
+        state_type=type(state),
+        packed={
+            name: pack(tensor, log_probs.shape[2])
+            for name, tensor in records.tensors(state).items()
+        },
+        behavior=log_probs.detach().half(),
+    )
+
+
+def pack(tensor: Tensor, actions: int) -> Tensor:
+    """Pack booleans ``[..., A]`` to bits and node indices to the smallest integer that fits."""
+    if tensor.dtype == torch.bool:
+        padded = torch.nn.functional.pad(tensor, (0, -tensor.shape[-1] % BITS))
+        weights = 2 ** torch.arange(BITS, dtype=torch.uint8, device=tensor.device)
+        octets = padded.unflatten(-1, (-1, BITS)).to(torch.uint8)
+        return (octets * weights).sum(dim=-1, dtype=torch.uint8)
+    if not tensor.is_floating_point():
+        small = next(kind for kind in (torch.int8, torch.int16, torch.int32)
+                     if actions <= torch.iinfo(kind).max)
+        return tensor.to(small)
+    return tensor.clone()  # a view would keep the whole batch alive
+
+
+def unpack(tensor: Tensor, actions: int) -> Tensor:
+    """Undo `pack`."""
+    if tensor.dtype == torch.uint8:
+        weights = 2 ** torch.arange(BITS, dtype=torch.uint8, device=tensor.device)
+        return ((tensor[..., None] & weights) != 0).flatten(-2)[..., :actions]
+    return tensor if tensor.is_floating_point() else tensor.long()
+
+
+def state_dicts(experiences: list[PackedExperience]) -> list[dict[str, Any]]:
+    """Return experiences as plain data; batches that were shared stay shared."""
+    plain: dict[int, dict[str, Tensor]] = {}
+    states = []
+    for experience in experiences:
+        key = id(experience.instances)
+        plain.setdefault(key, records.tensors(experience.instances))
+        states.append(
+            {
+                "task": experience.task,
+                "instances": plain[key],
+                "packed": experience.packed,
+                "behavior": experience.behavior,
+            }
+        )
+    return states
+
+
+def from_state_dicts(states: list[Mapping[str, Any]], problem: Problem) -> list[PackedExperience]:
+    """Undo `state_dicts`; batches are told apart by the identity of their tensors."""
+    batches: dict[int, Any] = {}
+    experiences = []
+    for state in states:
+        fields = state["instances"]
+        key = id(fields["nodes"])
+        batches.setdefault(key, problem.instances_type(**fields))
+        experiences.append(
+            PackedExperience(
+                task=state["task"],
+                instances=batches[key],
+                state_type=problem.state_type,
+                packed=dict(state["packed"]),
+                behavior=state["behavior"],
+            )
+        )
+    return experiences

@@ -1,0 +1,85 @@
+"""Calling a registered factory with a user's options, and checking what it makes."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lifelong_co.errors import ConfigError, PluginError, UnknownNameError
+
+UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
+
+
+def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any) -> Any:
+    """Call ``factory(*given, **options)``.
+
+    Parameters
+    ----------
+    label
+        What is made, named in errors, e.g. ``solver 'pomo'``.
+    factory
+        Takes what is ``given`` by position and the options by name.
+
+    Raises
+    ------
+    ConfigError
+        If the factory takes no such option, or lacks one that it needs.
+    """
+    try:
+        signature = inspect.signature(factory)
+    except ValueError:  # some builtins have none
+        return factory(*given, **options)
+    named = _options(signature, len(given))
+    for option in () if named is None else options:
+        if option not in named:
+            message = UnknownNameError("option", option, named).message
+            raise ConfigError(f"{label}: {message}")
+    try:
+        signature.bind(*given, **options)
+    except TypeError as error:
+        raise ConfigError(f"{label}: {error}") from error
+    try:
+        return factory(*given, **options)
+    except TypeError as error:
+        # Behind **options the refusal comes from whatever they were handed on to. Any other
+        # TypeError is a bug of the factory's and shall be seen as one.
+        refused = UNEXPECTED.search(str(error))
+        if named is not None or refused is None or refused[1] not in options:
+            raise
+        raise ConfigError(f"{label}: unknown option {refused[1]!r} ({error})") from error
+
+
+def _options(signature: inspect.Signature, given: int) -> Mapping[str, object] | None:
+    """Return the parameters after the ``given`` positional ones; None: any name will do."""
+    parameters = list(signature.parameters.values())
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {
+        parameter.name: parameter
+        for index, parameter in enumerate(parameters)
+        if parameter.kind in by_name
+        and (index >= given or parameter.kind is parameter.KEYWORD_ONLY)
+    }
+
+
+def check(label: str, thing: object, protocol: type) -> None:
+    """Refuse a thing that lacks a public member of its protocol.
+
+    Presence is all that is checked, with `hasattr`: ``isinstance`` on a protocol does not see
+    the submodules of a ``torch.nn.Module``.
+
+    Raises
+    ------
+    PluginError
+        Naming the members that are missing.
+    """
+    members = dict.fromkeys((*inspect.get_annotations(protocol), *vars(protocol)))
+    missing = [
+        member for member in members if not member.startswith("_") and not hasattr(thing, member)
+    ]
+    if missing:
+        raise PluginError(
+            f"{label}: expected a {protocol.__name__}, got {type(thing).__name__} "
+            f"without {', '.join(missing)}"
+        )

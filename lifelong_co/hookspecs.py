@@ -1,0 +1,53 @@
+"""The hooks: what a plugin can add to lifelong-co, and how.
+
+A hook gets a callback ``register(name, thing)`` and calls it once for each thing it adds. What the
+thing must be is said at the hook here, and with an example to paste in ``docs/plugins.md``.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pluggy
+
+PROJECT = "lifelong_co"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+Register = Callable[[str, Any], None]
+"""``register(name, thing)``: a name without spaces, and what it shall stand for."""
+
+
+@hookspec
+def register_solvers(register: Register) -> None:
+    """Register factories ``(problem, **options) -> Solver``."""
+
+
+@hookspec
+def register_problems(register: Register) -> None:
+    """Register `Problem` objects, each under its own name."""
+
+
+@hookspec
+def register_weightings(register: Register) -> None:
+    """Register functions of the teacher's probs ``[..., A]`` to weights ``[...]``."""
+
+
+@hookspec
+def register_divergences(register: Register) -> None:
+    """Register functions of teacher and learner log-probs ``[..., A]`` to ``[...]``."""
+
+
+@hookspec
+def register_buffers(register: Register) -> None:
+    """Register factories ``(capacity, seed, **options) -> Buffer``."""
+
+
+@hookspec
+def register_methods(register: Register) -> None:
+    """Register factories ``(**options) -> Method``."""
+
+
+@hookspec
+def register_distributions(register: Register) -> None:
+    """Register factories ``(problem, *, variant, capacity, **options) -> Distribution``."""

@@ -1,0 +1,151 @@
+"""The paper's five metrics of a lifelong run (§4): plain fractions, lower is better.
+
+Row ``i`` of a cost matrix holds the mean cost on every task after learning the first ``i + 1``
+tasks. Costs of different tasks are made comparable by their gap ``(d - d*) / d*`` to ``d*``, the
+least cost on the task among everything compared.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lifelong_co.errors import ConfigError
+
+Matrix = NDArray[np.float64]
+
+
+@attrs.frozen
+class Metrics:
+    """AP, AF, AMF, APl and AG of one run after ``k`` tasks, as plain fractions (0.004 is 0.4 %).
+
+    AF, AMF and AG are averages over ``k - 1`` terms and therefore ``nan`` when ``k = 1``.
+    """
+
+    AP: float
+    """Average performance: the mean gap over all tasks after the last; at least 0 with own d*."""
+    AF: float
+    """Average forgetting: how far the gap of each earlier task rose by the end; at least 0."""
+    AMF: float
+    """Average maximal forgetting: how far it rose at its worst; at least AF."""
+    APl: float
+    """Average plasticity: the mean gap on each task just after learning it."""
+    AG: float
+    """Average zero-shot generalization: the mean gap on each task just before learning it."""
+
+
+NAMES: tuple[str, ...] = tuple(field.name for field in attrs.fields(Metrics))
+"""``AP, AF, AMF, APl, AG``: the order of the paper's tables."""
+
+
+def summarize(costs: Any, best: Any = None) -> Metrics:
+    """Compute the metrics of one run (paper §4, Evaluation Metrics).
+
+    Parameters
+    ----------
+    costs
+        ``[k, k]``, ``k >= 1``, finite: a tensor, an array or nested lists. ``costs[i][j]`` is the
+        mean cost on task ``j`` after learning the first ``i + 1`` tasks.
+    best
+        ``d*``: ``[k]``, finite and positive. None: the least cost of each column, i.e. the best
+        that this run reached. A cost below ``d*`` gives a negative gap.
+
+    Raises
+    ------
+    ConfigError
+        If ``costs`` is not square or not finite, or ``best`` does not fit it or is not positive.
+    """
+    matrix = _matrix(costs)
+    reference = matrix.min(axis=0) if best is None else _numbers(best, "best")
+    k = len(matrix)
+    if reference.shape != (k,):
+        raise ConfigError(f"best: expected shape [{k}] for {k} tasks, got {list(reference.shape)}")
+    if not (np.isfinite(reference) & (reference > 0)).all():
+        raise ConfigError(
+            f"best: expected finite numbers above 0 to divide by, got {reference.tolist()}"
+        )
+    gap = (matrix - reference) / reference
+    learned = np.diagonal(gap)
+    rise = np.maximum(0.0, gap - learned)  # rise[j, i]: forgetting of task i after task j
+    earlier = range(k - 1)
+    return Metrics(
+        AP=_mean(gap[-1]),
+        AF=_mean(rise[-1, i] for i in earlier),
+        AMF=_mean(rise[i + 1 :, i].max() for i in earlier),
+        APl=_mean(learned),
+        AG=_mean(gap[i, i + 1] for i in earlier),
+    )
+
+
+def best_by_task(runs: Iterable[tuple[Sequence[str], Any]]) -> dict[str, float]:
+    """Return ``d*`` of every task over several runs, matched by the tasks' names.
+
+    Parameters
+    ----------
+    runs
+        Pairs of the ``k`` task names of a run, in its own order, and its costs ``[k, k]``. The
+        orders, and even the sets of tasks, may differ.
+
+    Raises
+    ------
+    ConfigError
+        If a cost matrix is not square or not finite, or has another number of tasks than names.
+    """
+    best: dict[str, float] = {}
+    for names, costs in runs:
+        matrix = _matrix(costs)
+        if len(names) != len(matrix):
+            raise ConfigError(
+                f"costs: expected one column for each of {len(names)} tasks, got {len(matrix)}"
+            )
+        for name, value in zip(names, matrix.min(axis=0).tolist(), strict=True):
+            best[name] = min(value, best.get(name, math.inf))
+    return best
+
+
+def best_over(matrices: Iterable[Any]) -> list[float]:
+    """Return ``d*`` per column over the cost matrices ``[k, k]`` of runs that share one order.
+
+    Raises
+    ------
+    ConfigError
+        If there is no matrix, or they differ in size, or one is not square or not finite.
+    """
+    checked = [_matrix(costs) for costs in matrices]
+    sizes = sorted({len(matrix) for matrix in checked})
+    if len(sizes) != 1:
+        raise ConfigError(f"costs: expected matrices of one size, got sizes {sizes}")
+    return [float(value) for value in np.min(checked, axis=(0, 1))]
+
+
+def json_values(metrics: Metrics) -> dict[str, float | None]:
+    """Return the metrics by name with None for ``nan``, which JSON cannot say."""
+    values = attrs.asdict(metrics)
+    return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+
+def _matrix(costs: Any) -> Matrix:
+    matrix = _numbers(costs, "costs")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+        raise ConfigError(f"costs: expected shape [k, k] with k >= 1, got {list(matrix.shape)}")
+    if not np.isfinite(matrix).all():
+        i, j = np.argwhere(~np.isfinite(matrix))[0]
+        raise ConfigError(f"costs: expected finite numbers, got {matrix[i, j]} in [{i}][{j}]")
+    return matrix
+
+
+def _numbers(values: Any, name: str) -> Matrix:
+    plain = values.detach().cpu() if isinstance(values, Tensor) else values
+    try:
+        return np.asarray(plain, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{name}: expected numbers in rows of equal length: {error}") from None
+
+
+def _mean(values: Iterable[float]) -> float:
+    numbers = [float(value) for value in values]
+    return math.fsum(numbers) / len(numbers) if numbers else math.nan

@@ -1,0 +1,136 @@
+"""Presets: everything a run needs, at three scales (design §4)."""
+
+from typing import Any
+
+import attrs
+
+from lifelong_co.errors import UnknownNameError
+from lifelong_co.tasks import Task, order
+
+Options = dict[str, Any]
+
+
+@attrs.frozen
+class Scale:
+    """Size and budget of the tasks with one of the paper's three problem sizes."""
+
+    size: int
+    batches: int
+    batch_size: int
+
+
+@attrs.frozen(kw_only=True)
+class Preset:
+    """Sizes, budgets, models and method options that belong together."""
+
+    name: str
+    summary: str
+    scales: dict[str, Scale]
+    """Distribution to scale."""
+    epochs: int
+    tests: int
+    """Test instances of each task."""
+    curve_every: int
+    """Epochs between two points of the forgetting curve."""
+    solver_options: dict[str, Options]
+    method_options: dict[str, Options]
+    order: tuple[str, ...] = ()
+    """The distributions to learn when no order is asked for."""
+
+    def tasks(self, distributions: tuple[str, ...]) -> tuple[Task, ...]:
+        """Return the tasks of a sequence of distributions at this preset's scales."""
+        tasks = []
+        for name in distributions:
+            if name not in self.scales:
+                raise UnknownNameError(f"distribution of preset {self.name!r}", name, self.scales)
+            scale = self.scales[name]
+            tasks.append(
+                Task(
+                    distribution=name,
+                    size=scale.size,
+                    epochs=self.epochs,
+                    batches=scale.batches,
+                    batch_size=scale.batch_size,
+                )
+            )
+        return tuple(tasks)
+
+
+def _scales(small: Scale, middle: Scale, large: Scale) -> dict[str, Scale]:
+    return {"U": small, "R": small, "G": middle, "E": middle, "C": large, "GM": large}
+
+
+def _attention(layers: int) -> dict[str, Options]:
+    model = {
+        "embedding_dim": 128,
+        "head_num": 8,
+        "qkv_dim": 16,
+        "encoder_layer_num": layers,
+        "ff_hidden_dim": 512,
+        "logit_clipping": 10.0,
+    }
+    return {"pomo": model}
+
+
+def _llr_bc(behavior: str, alpha: float, replay_size: int, buffer_size: int) -> dict[str, Options]:
+    return {
+        "llr-bc": {
+            "weighting": "variance",
+            "divergence": "rkl",
+            "behavior": behavior,
+            "alpha": alpha,
+            "buffer_size": buffer_size,
+            "replay_size": replay_size,
+            "replay_rows": 1.0,
+        }
+    }
+
+
+PRESETS = {
+    "paper": Preset(
+        name="paper",
+        summary="the paper's experiments; days on a CPU",
+        scales=_scales(Scale(20, 157, 64), Scale(50, 125, 32), Scale(100, 125, 16)),
+        epochs=200,
+        tests=1000,
+        curve_every=10,
+        solver_options=_attention(6),
+        method_options=_llr_bc("official", 100.0, 16, 1000),
+        order=order(1),
+    ),
+    "small": Preset(
+        name="small",
+        summary="the same six tasks, smaller; minutes on two cores",
+        scales=_scales(Scale(10, 40, 64), Scale(20, 40, 48), Scale(40, 40, 24)),
+        epochs=10,
+        tests=256,
+        curve_every=2,
+        solver_options=_attention(3),
+        method_options=_llr_bc("official", 100.0, 4, 1000),
+        order=order(1),
+    ),
+    "demo": Preset(
+        name="demo",
+        summary="forgetting and its cure in about two minutes on two cores",
+        scales=_scales(Scale(10, 40, 64), Scale(10, 40, 64), Scale(20, 40, 32)),
+        epochs=5,
+        tests=128,
+        curve_every=1,
+        solver_options=_attention(2),
+        method_options=_llr_bc("official", 100.0, 4, 500),
+        order=("E", "C", "U"),
+    ),
+}
+
+
+def preset(name: str) -> Preset:
+    """Return a preset by name.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none.
+    """
+    if name not in PRESETS:
+        raise UnknownNameError("preset", name, PRESETS)
+    return PRESETS[name]

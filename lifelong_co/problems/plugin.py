@@ -1,0 +1,12 @@
+"""Registers the problems."""
+
+from lifelong_co.hookspecs import Register, hookimpl
+from lifelong_co.problems.cvrp import CVRP
+from lifelong_co.problems.tsp import TSP
+
+
+@hookimpl
+def register_problems(register: Register) -> None:
+    """Register ``tsp`` and ``cvrp``."""
+    register("tsp", TSP())
+    register("cvrp", CVRP())

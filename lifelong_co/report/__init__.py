@@ -1,0 +1,1 @@
+"""Pictures for people; matplotlib is an extra and imported only when one is drawn."""

@@ -1,0 +1,120 @@
+"""The folder of a run: its configuration, costs, metrics, log and checkpoints (design §3)."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lifelong_co import metrics
+from lifelong_co.config import Config, from_toml, to_toml
+from lifelong_co.errors import ConfigError
+from lifelong_co.files import write_whole
+
+HEADER = ("learning", "epoch", "tested", "name", "cost")
+
+
+@attrs.frozen
+class Cost:
+    """One test: while or after learning a task, on a task."""
+
+    learning: int
+    """1-based number of the task being learned."""
+    epoch: int
+    """Epochs of it that are finished."""
+    tested: int
+    """1-based number of the task tested."""
+    name: str
+    """The tested task's name."""
+    cost: float
+    """Mean cost over its test instances."""
+
+
+@attrs.frozen
+class RunFolder:
+    """Reads and writes the files of one run; each is written whole or not at all."""
+
+    path: Path
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where the checkpoints lie."""
+        return self.path / "checkpoints"
+
+    def create(self, config: Config) -> None:
+        """Make the folder.
+
+        Raises
+        ------
+        ConfigError
+            If something is there already: nothing is overwritten.
+        """
+        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise ConfigError(
+                f"run folder {self.path}: expected a new or empty folder, found something there; "
+                f"choose another --out, or continue it with: lifelong-co run --resume {self.path}"
+            )
+        self.checkpoints.mkdir(parents=True, exist_ok=True)
+        write_whole(self.path / "config.toml", to_toml(config))
+
+    def config(self) -> Config:
+        """Read the resolved configuration.
+
+        Raises
+        ------
+        ConfigError
+            If this is no run folder.
+        """
+        file = self.path / "config.toml"
+        try:
+            return from_toml(file.read_text(encoding="utf-8"), str(file))
+        except OSError as error:
+            raise ConfigError(
+                f"{self.path}: expected a run folder with config.toml ({error.strerror})"
+            ) from error
+
+    def write_costs(self, costs: list[Cost], config: Config) -> None:
+        """Write ``costs.csv``, and ``metrics.json`` of the tasks learned so far."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(HEADER)
+        writer.writerows((*attrs.astuple(row)[:-1], repr(row.cost)) for row in costs)
+        write_whole(self.path / "costs.csv", text.getvalue())
+        matrix = cost_matrix(costs, config)
+        if matrix:
+            write_whole(self.path / "metrics.json", json.dumps(summary(matrix, config), indent=1))
+
+    def write_log(self, entries: list[dict[str, Any]]) -> None:
+        """Write ``log.jsonl``: one line per epoch."""
+        lines = "".join(json.dumps(entry) + "\n" for entry in entries)
+        write_whole(self.path / "log.jsonl", lines)
+
+
+def cost_matrix(costs: list[Cost], config: Config) -> list[list[float]]:
+    """Return ``d[i][j]``: row ``i`` after learning task ``i + 1``, for every task learned."""
+    cells = {
+        (row.learning, row.tested): row.cost
+        for row in costs
+        if row.epoch == config.tasks[row.learning - 1].epochs
+    }
+    k = len(config.tasks)
+    learned = [i for i in range(1, k + 1) if all((i, j) in cells for j in range(1, k + 1))]
+    return [[cells[i, j] for j in range(1, k + 1)] for i in learned]
+
+
+def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
+    """Return what ``metrics.json`` holds; metrics are over the tasks learned so far.
+
+    ``d*`` is the best of this run; `compare` uses the best of all runs compared.
+    """
+    k = len(matrix)
+    best = [min(column) for column in zip(*matrix, strict=True)]
+    values = attrs.asdict(metrics.summarize([row[:k] for row in matrix], best[:k]))
+    return {
+        "tasks": [task.label for task in config.tasks],
+        "costs": matrix,
+        "best": best,
+        "metrics": {name: None if value != value else value for name, value in values.items()},
+    }

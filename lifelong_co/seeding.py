@@ -1,0 +1,46 @@
+"""Random streams that do not depend on each other: one seed, one name, one stream.
+
+Drawing more weights must not change which instances are drawn; so every purpose ("weights",
+"instances", "actions", "replay", …) has a stream of its own, fixed by the run's seed and its name
+and the same on every machine.
+"""
+
+import hashlib
+
+import numpy as np
+import torch
+
+from lifelong_co.errors import ConfigError
+
+WORDS = 4  # 32-bit words of the name's hash
+
+
+def python_seed(seed: int, purpose: str) -> int:
+    """Return the seed of a stream, in ``[0, 2**63)``, e.g. for `random.Random`.
+
+    Parameters
+    ----------
+    seed
+        The run's seed, at least 0, of any size.
+    purpose
+        Names the stream.
+
+    Raises
+    ------
+    ConfigError
+        If the seed is negative.
+    """
+    if seed < 0:
+        raise ConfigError(f"seed: expected at least 0, got {seed}")
+    digest = hashlib.sha256(purpose.encode()).digest()
+    words = tuple(int(word) for word in np.frombuffer(digest, dtype="<u4", count=WORDS))
+    sequence = np.random.SeedSequence(seed, spawn_key=words)
+    return int(sequence.generate_state(1, np.uint64)[0]) >> 1
+
+
+def generator(seed: int, purpose: str, device: torch.device | str = "cpu") -> torch.Generator:
+    """Return a fresh generator on ``device`` for a purpose; see `python_seed`.
+
+    The same seed and purpose give different numbers on different kinds of devices.
+    """
+    return torch.Generator(device).manual_seed(python_seed(seed, purpose))

@@ -1,0 +1,179 @@
+"""A tree of plain data as two parts that need no pickle: JSON values and a list of tensors.
+
+=====================================  ====================================================
+in the tree                            in the skeleton
+=====================================  ====================================================
+None, bool, str, finite float, int     itself
+list                                   array
+dict, with str or int keys             ``{"dict": [[key, value], …]}``, in order
+tuple                                  ``{"tuple": […]}``
+int beyond 64 bits                     ``{"int": "0x…"}``
+nan, inf, -inf                         ``{"float": "nan"}``
+tensor                                 ``{"tensor": index}``
+tensor of a dtype safetensors lacks    ``{"bytes": index, "dtype": "torch.…", "shape": […]}``
+=====================================  ====================================================
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor
+
+from lifelong_co.errors import CheckpointError
+
+Tree: TypeAlias = Any
+"""Dicts (keys str or int), lists, tuples, None, bool, int, float, str and tensors, nested."""
+
+DEEPEST = 100  # levels; the JSON reader's own limit is near 1,000, and each level takes up to three
+
+NATIVE = frozenset(
+    (
+        *(torch.float64, torch.float32, torch.float16, torch.bfloat16),
+        *(torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool),
+    )
+)
+DTYPES = {str(dtype): dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)}
+
+
+def flatten(tree: Tree) -> tuple[Any, list[Tensor]]:
+    """Split a tree into its skeleton and its tensors; the inverse of `unflatten`.
+
+    Returns
+    -------
+    The skeleton, fit for `json.dumps`, and the tensors, fit for ``safetensors``: on the CPU,
+    contiguous and none sharing memory with another. A tensor object that occurs several times in
+    the tree is there once.
+
+    Raises
+    ------
+    CheckpointError
+        If the tree holds anything else; the message names where.
+    """
+    tensors: list[Tensor] = []
+    indices: dict[int, int] = {}  # id of a tensor of the tree, alive as long as the tree -> index
+
+    def encode(node: object, path: str, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise CheckpointError(
+                f"{path}: nested deeper than {DEEPEST} levels; does the tree contain itself?"
+            )
+        kind = type(node)
+        if node is None or kind is bool or kind is str:
+            return node
+        if isinstance(node, int) and kind is int:
+            return node if -(2**63) <= node < 2**63 else {"int": hex(node)}
+        if isinstance(node, float) and kind is float:
+            return node if math.isfinite(node) else {"float": repr(node)}
+        if isinstance(node, Tensor):
+            return encode_tensor(node, path)
+        if isinstance(node, list) and kind is list:
+            return [encode(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(node)]
+        if isinstance(node, tuple) and kind is tuple:
+            items = [encode(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(node)]
+            return {"tuple": items}
+        if isinstance(node, dict):  # subclasses too: torch's own state_dict() is an OrderedDict
+            return {
+                "dict": [
+                    [encode_key(key, path), encode(value, f"{path}[{key!r}]", depth + 1)]
+                    for key, value in node.items()
+                ]
+            }
+        raise CheckpointError(
+            f"{path}: expected a dict, list, tuple, tensor, None, bool, int, float or str, "
+            f"got {kind.__module__}.{kind.__qualname__}"
+        )
+
+    def encode_key(key: object, path: str) -> Any:
+        if type(key) is not str and type(key) is not int:
+            raise CheckpointError(
+                f"{path}: expected str or int as keys, got {key!r} ({type(key).__qualname__})"
+            )
+        return encode(key, path, 0)
+
+    def encode_tensor(tensor: Tensor, path: str) -> Any:
+        if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_meta:
+            raise CheckpointError(
+                f"{path}: expected a dense tensor with values, got {tensor.dtype}, "
+                f"{tensor.layout}, on {tensor.device}"
+            )
+        if id(tensor) not in indices:
+            indices[id(tensor)] = len(tensors)
+            tensors.append(storable(tensor))
+        index = indices[id(tensor)]
+        if tensor.dtype in NATIVE:
+            return {"tensor": index}
+        return {"bytes": index, "dtype": str(tensor.dtype), "shape": list(tensor.shape)}
+
+    return encode(tree, "tree", 0), separate(tensors)
+
+
+def storable(tensor: Tensor) -> Tensor:
+    """Return the values, contiguous on the CPU; dtypes that safetensors lacks become bytes."""
+    plain = tensor.detach().resolve_conj().resolve_neg().to("cpu").contiguous()
+    return plain if plain.dtype in NATIVE else octets(plain)
+
+
+def octets(tensor: Tensor) -> Tensor:
+    """Return the bytes of a contiguous tensor, uint8 ``[numel * itemsize]``, without a copy."""
+    return tensor.reshape(-1).view(torch.uint8)
+
+
+def separate(tensors: list[Tensor]) -> list[Tensor]:
+    """Copy those tensors that overlap another in memory, which safetensors would refuse."""
+    apart = list(tensors)
+    end = 0
+    for index in sorted(range(len(tensors)), key=lambda index: tensors[index].data_ptr()):
+        tensor = tensors[index]
+        if tensor.data_ptr() < end:
+            apart[index] = tensor.clone()
+        else:
+            end = tensor.data_ptr() + tensor.nbytes
+    return apart
+
+
+def unflatten(skeleton: Any, tensor: Callable[[int], Tensor]) -> Tree:
+    """Rebuild the tree.
+
+    Parameters
+    ----------
+    skeleton
+        As `flatten` returned it, possibly through JSON.
+    tensor
+        Returns the tensor with an index; asked once for each.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError, RuntimeError
+        If the skeleton is none that `flatten` makes.
+    """
+    known: dict[int, Tensor] = {}
+
+    def once(index: int, build: Callable[[Tensor], Tensor]) -> Tensor:
+        if index not in known:
+            known[index] = build(tensor(index))
+        return known[index]
+
+    def decode(node: Any) -> Tree:
+        if isinstance(node, list):
+            return [decode(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        match node:
+            case {"dict": pairs}:
+                return {decode(key): decode(value) for key, value in pairs}
+            case {"tuple": items}:
+                return tuple(decode(item) for item in items)
+            case {"tensor": index}:
+                return once(index, lambda values: values)
+            case {"bytes": index, "dtype": dtype, "shape": shape}:
+                kind = DTYPES[dtype]
+                return once(index, lambda values: values.view(kind).reshape(shape))
+            case {"int": digits}:
+                return int(digits, 16)
+            case {"float": digits}:
+                return float(digits)
+        raise ValueError(f"unknown mark {sorted(node)}")
+
+    return decode(skeleton)

@@ -1,0 +1,56 @@
+"""Where the instances of a task come from: a distribution or files, for training and for testing."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from lifelong_co import records, registry
+from lifelong_co.errors import ConfigError
+from lifelong_co.instance_files import InstancePool, load_instances
+from lifelong_co.protocols import Problem
+from lifelong_co.seeding import generator
+from lifelong_co.tasks import Task
+
+# Test instances are the same for every run, whatever its seed: else `d*` would compare nothing.
+TEST_SEED = 0
+
+Draw = Callable[[torch.Generator], Any]
+
+
+def training(task: Task, problem: Problem) -> Draw:
+    """Return a function that draws a training batch from a generator, on its device.
+
+    Files are drawn from with replacement, since a stream may be shorter than the budget.
+    """
+    if task.files:
+        pool = InstancePool(load_instances(task.files, problem))
+        return lambda stream: pool.sample(task.batch_size, task.size or None, generator=stream)
+    source = registry.distribution(
+        task.distribution, problem, variant=task.variant, capacity=task.capacity
+    )
+    return lambda stream: source.sample(task.batch_size, task.size, generator=stream)
+
+
+def testing(task: Task, problem: Problem, tests: int) -> list[Any]:
+    """Return the test instances of a task, one batch per size, on the CPU.
+
+    They are the paper's own 1,000 where the task is the paper's and 1,000 are asked for; else drawn
+    from the distribution with a fixed seed; else those of the test files, or of the training files
+    when there are none (the first ``tests`` of each size).
+    """
+    if task.files:
+        groups = load_instances(task.test_files or task.files, problem)
+        if task.size:
+            groups = [group for group in groups if problem.size(group) == task.size]
+            if not groups:
+                raise ConfigError(f"task {task.label}: no test instance of size {task.size}")
+        return [records.select(group, slice(tests)) for group in groups]
+    source = registry.distribution(
+        task.distribution, problem, variant=task.variant, capacity=task.capacity
+    )
+    own = task.variant == "official" and task.capacity is None
+    if own and tests == 1000 and getattr(source, "testset_size", None) == task.size:
+        return [registry.testset(problem, task.distribution)]
+    stream = generator(TEST_SEED, f"test {problem.name} {task.distribution} {task.size}")
+    return [source.sample(tests, task.size, generator=stream)]

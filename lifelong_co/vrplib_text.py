@@ -1,0 +1,165 @@
+"""The text of a TSPLIB or CVRPLIB file: its header, and its sections as checked arrays.
+
+The vrplib package parses the sections. It drops the node numbers that start their rows and counts
+nothing, so a file with a row lost, doubled or moved would pass; the numbers are read here.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from vrplib.parse import parse_vrplib
+
+from lifelong_co.errors import FileFormatError
+
+
+def refuse(path: str | os.PathLike[str], problem: str) -> FileFormatError:
+    """Return the error that names the file and what is wrong with it."""
+    return FileFormatError(f"{os.fspath(path)}: {problem}")
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the file's text; raise `FileFormatError` if there is none."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise refuse(path, f"cannot be read ({error.strerror or error})") from error
+    if b"\0" in content:
+        raise refuse(path, "expected a text file, got binary data")
+    # Old files hold names in other encodings; only names and comments can be hurt by that.
+    return content.decode("utf-8-sig", errors="replace")
+
+
+@attrs.frozen
+class Header:
+    """What a file says before and between its numbers."""
+
+    path: str
+    values: dict[str, str]
+    """Keyword in capitals to text, e.g. ``{"DIMENSION": "101"}``."""
+    comment: str
+    """All comments, joined by line ends."""
+    ids: dict[str, list[str]]
+    """Section in capitals, without ``_SECTION``, to the first word of each row."""
+
+    def value(self, keyword: str) -> str:
+        """Return the text of a keyword; raise `FileFormatError` if it is missing."""
+        if not self.values.get(keyword):
+            raise refuse(self.path, f"expected a line '{keyword} : …' and found none")
+        return self.values[keyword]
+
+    def whole(self, keyword: str, least: int) -> int:
+        """Return a keyword's whole number, at least ``least``."""
+        text = self.value(keyword)
+        try:
+            number = float(text)
+        except ValueError:
+            number = np.nan
+        # Written so that NaN fails, too; beyond 1e12 float64 sums would no longer be exact.
+        if not (least <= number <= 1e12 and number == int(number)):
+            raise refuse(
+                self.path, f"{keyword}: expected a whole number of at least {least}, got {text!r}"
+            )
+        return int(number)
+
+
+def scan(path: str | os.PathLike[str], text: str) -> Header:
+    """Return the header of a file and the node numbers of its sections."""
+    values: dict[str, str] = {}
+    comments: list[str] = []
+    ids: dict[str, list[str]] = {}
+    section: list[str] | None = None
+    for line in text.splitlines():
+        words = line.split()
+        # vrplib's own rules for comments and the end, so that both read the same rows.
+        if not words or words[0].startswith("#"):
+            continue
+        if "EOF" in line:
+            break
+        if "_SECTION" in line:
+            section = ids.setdefault(line.strip(" \t:").removesuffix("_SECTION").upper(), [])
+        elif section is not None:
+            section.append(words[0])
+        elif ":" in line:
+            keyword, _, value = (part.strip() for part in line.partition(":"))
+            values[keyword.upper()] = value
+            if keyword.upper() == "COMMENT":
+                comments.append(value)
+    return Header(os.fspath(path), values, "\n".join(comments), ids)
+
+
+def parse(header: Header, text: str) -> dict[str, Any]:
+    """Return vrplib's dictionary of the file; every failure of vrplib names the file."""
+    try:
+        # Without edge weights: a matrix of n x n floats is not wanted yet, perhaps never.
+        return dict(parse_vrplib(text, compute_edge_weights=False))
+    except Exception as error:  # vrplib raises whatever int(), numpy or its own checks raise
+        raise refuse(header.path, f"not in TSPLIB format ({error})") from error
+
+
+def table(
+    header: Header, parsed: dict[str, Any], section: str, columns: int, count: int
+) -> npt.NDArray[np.float64]:
+    """Return a section's numbers in the order of the nodes.
+
+    Parameters
+    ----------
+    header, parsed
+        What `scan` and `parse` returned.
+    section
+        Its name without ``_SECTION``.
+    columns
+        Numbers expected after the node number.
+    count
+        Rows expected, numbered 1 … ``count`` in any order.
+
+    Returns
+    -------
+    Float64 ``[count, columns]``, finite and at most 1e12 in size.
+
+    Raises
+    ------
+    FileFormatError
+        If the section is missing, or rows or numbers are missing, doubled or unreadable.
+    """
+    title = f"{section}_SECTION"
+    if section not in header.ids:
+        raise refuse(header.path, f"expected a {title} and found none")
+    ids = header.ids[section]
+    if len(ids) != count:
+        raise refuse(
+            header.path, f"{title}: expected {count} rows as DIMENSION says, got {len(ids)}"
+        )
+    try:
+        numbers = np.array(parsed[section.lower()], dtype=np.float64).reshape(count, columns)
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
+        raise refuse(
+            header.path,
+            f"{title}: expected a node number and {columns} number(s) in every row ({error})",
+        ) from error
+    bad = np.flatnonzero(~(np.abs(numbers) <= 1e12).all(axis=1))  # so that NaN is bad
+    if bad.size:
+        raise refuse(
+            header.path,
+            f"{title}: expected finite numbers of at most 1e12, "
+            f"got {numbers[bad[0]].tolist()} at node {ids[bad[0]]}",
+        )
+    return numbers[_order(header, title, ids)]
+
+
+def _order(header: Header, title: str, ids: list[str]) -> npt.NDArray[np.intp]:
+    """Return the rows in the order of their node numbers, which must be 1 … n, each once."""
+    seen: set[str] = set()
+    valid = {str(number) for number in range(1, len(ids) + 1)}
+    for name in ids:
+        if name not in valid:
+            raise refuse(
+                header.path, f"{title}: expected node numbers 1 to {len(ids)}, got {name!r}"
+            )
+        if name in seen:
+            raise refuse(header.path, f"{title}: expected every node once, got node {name} twice")
+        seen.add(name)
+    return np.argsort([int(name) for name in ids])

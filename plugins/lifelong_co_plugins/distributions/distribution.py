@@ -1,0 +1,140 @@
+"""The distributions users get: a problem, a name and a few options; `sample` and `testset`.
+
+``variant="official"`` is what the published numbers come from; ``variant="paper"`` follows the
+text of the paper's appendix "Task Settings". They differ, and only differ, in this:
+
+=============  ============================================  =====================================
+what           paper                                         official code
+=============  ============================================  =====================================
+GM demand      ``10 · dist`` rounded (0 … 10); ``dist`` in   per cluster: min-max of the distance
+               the unit square, min-max over all nodes of    before scaling, to ``[1, 10]``,
+               the instance but the centers                  truncated
+E nodes        moved by ``0.3 + s`` away from ``p``          put at distance ``0.3 + s`` of ``p``
+E nodes, TSP   clamped to the unit square                    min-max to the unit square
+E demand       N(5, 1) rounded, clamped to ``[0, 10]``       the same clamped to ``[1, 10]``
+C nodes        new signed distance from the line,            distance times ``|N(0, 0.1²)|``, on
+               N(0, 0.1²)                                    the other side
+C demand       10 minus N(5, 1), in ``[0, 10]``              10 minus the demand of E: ``[0, 9]``
+G sides        longer side 1                                 longer side ``1 - 1e-5``
+R radius       ``ra_1`` in U(0.3, 0.4) for each node         one for each instance
+R demand       noise U(0, 2); the farthest demands 10        noise U(0, 1); the nearest demands 10
+=============  ============================================  =====================================
+
+Where the text cannot be followed or is silent, both are the official code: its ``b =
+ceil(sqrt(n / a))`` rows of G would not hold the nodes (``n / a`` is meant); grid points lie on the
+rectangle's border; "``p ≤ 0.5, p ~ U(0, 1)``" of R is a fair coin, as in G; R is clamped to the
+unit square; demands of U are whole numbers.
+"""
+
+from typing import Any, Literal, get_args
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.protocols import Problem
+from lifelong_co_plugins.distributions.demand import capacity_of, check_capacity
+from lifelong_co_plugins.distributions.noise import Noise
+from lifelong_co_plugins.distributions.official import draw_testset
+from lifelong_co_plugins.distributions.samplers import SAMPLERS
+
+Variant = Literal["official", "paper"]
+
+
+@attrs.frozen
+class PaperDistribution:
+    """One of the paper's six distributions, for one problem; see the module for the variants."""
+
+    name: str
+    """``U GM E C G R``."""
+    problem: Problem
+    """The TSP or the CVRP."""
+    variant: Variant = "official"
+    capacity: int | None = None
+    """Of the vehicle, in units of demand; None: the official rule, see `demand.capacity_of`.
+    Without meaning for the TSP."""
+
+    def sample(self, batch: int, size: int, *, generator: torch.Generator | None = None) -> Any:
+        """Draw fresh instances.
+
+        Parameters
+        ----------
+        batch, size
+            ``B >= 1`` and ``n >= 2``.
+        generator
+            The source of randomness, whose device the instances live on. The same generator state
+            gives the same instances. None: torch's default generator, on the CPU.
+
+        Returns
+        -------
+        Instances of the problem, float32, coordinates in the unit square; demands are whole
+        multiples of ``1 / capacity``, at most ``10 / capacity``.
+
+        Raises
+        ------
+        ConfigError
+            If ``batch`` or ``size`` is too small.
+        """
+        for what, value, least in (("batch", batch, 1), ("size", size, 2)):
+            if value < least:
+                raise ConfigError(
+                    f"distribution {self.name}: {what}: expected at least {least}, got {value}"
+                )
+        noise = Noise(generator)
+        depot = noise.uniform(batch, 1, 2) if self.problem.name == "cvrp" else None
+        placed, wanted = SAMPLERS[self.name](noise, batch, size, depot, self.variant == "paper")
+        return self._instances(placed, depot, wanted, capacity_of(size, self.capacity))
+
+    def testset(self) -> Any:
+        """Return the paper's own 1,000 test instances, the same bits on every call.
+
+        They are those of the official code at the official capacity, whatever the variant and
+        capacity here: sizes 20 (U, R), 50 (G, E) and 100 (C, GM). For CVRP R the demands are the
+        generator's, to which the published reference costs belong, not those of the published file.
+        """
+        drawn = draw_testset(self.name, with_demand=self.problem.name == "cvrp")
+        capacity = capacity_of(drawn.nodes.shape[1])
+        return self._instances(drawn.nodes, drawn.depot, drawn.demand, capacity)
+
+    def _instances(
+        self, placed: Tensor, depot: Tensor | None, wanted: Tensor | None, capacity: int
+    ) -> Any:
+        if depot is None or wanted is None:
+            return self.problem.instances(nodes=placed)
+        return self.problem.instances(depot=depot, nodes=placed, demand=wanted / capacity)
+
+
+def make_distribution(
+    name: str, problem: Problem, *, variant: str = "official", capacity: int | None = None
+) -> PaperDistribution:
+    """Build one of the six distributions; what the plugin registers, ``name`` filled in.
+
+    Parameters
+    ----------
+    name
+        ``U GM E C G R``.
+    problem
+        The TSP or the CVRP.
+    variant
+        ``"official"`` or ``"paper"``; see the module.
+    capacity
+        See `PaperDistribution`; at least 10, the largest demand.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such variant.
+    ConfigError
+        If the capacity is unusable, or the problem is another than TSP and CVRP.
+    """
+    for known in get_args(Variant):
+        if variant == known:
+            break
+    else:
+        raise UnknownNameError("variant", variant, get_args(Variant))
+    if problem.name not in ("tsp", "cvrp"):
+        raise ConfigError(
+            f"distribution {name}: expected problem 'tsp' or 'cvrp', got {problem.name!r}"
+        )
+    return PaperDistribution(name, problem, known, check_capacity(capacity))

@@ -1,0 +1,1 @@
+"""Lifelong-learning methods."""

@@ -1,0 +1,13 @@
+"""Restart: learn each task from the initial parameters (paper §4)."""
+
+from lifelong_co.protocols import Learning, Method
+
+
+def restart() -> Method:
+    """Return the method that forgets on purpose before every task."""
+    return Method(before_task=reset_parameters)
+
+
+def reset_parameters(learning: Learning) -> None:
+    """Put the solver back to where it was before the first task."""
+    learning.solver.module.load_state_dict(learning.initial)

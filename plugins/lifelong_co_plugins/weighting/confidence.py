@@ -1,0 +1,33 @@
+"""Confidence-aware experience weighting (paper §3.2 and appendix, "Ablation Study Details").
+
+Each maps the teacher's probabilities ``[..., A]`` (0 where infeasible) to a weight ``[...]`` in
+``[0, 1]``: one minus the confidence, which is 1 for a certain decision.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def variance(probs: Tensor) -> Tensor:
+    """``1 - var(P) / var_max``, with ``var_max = (A - 1) / A^2``, the variance of certainty."""
+    A = probs.shape[-1]
+    return 1 - probs.var(dim=-1, correction=0) * A**2 / max(A - 1, 1)
+
+
+def entropy(probs: Tensor) -> Tensor:
+    """``H(P) / log A``: the entropy over the largest possible."""
+    A = probs.shape[-1]
+    return -torch.xlogy(probs, probs).sum(dim=-1) / max(math.log(A), math.log(2))
+
+
+def top2_margin(probs: Tensor) -> Tensor:
+    """``1 - (p_1 - p_2)``: what the likeliest action is not ahead of the next."""
+    top = probs.topk(2, dim=-1).values
+    return 1 - (top[..., 0] - top[..., 1])
+
+
+def uniform(probs: Tensor) -> Tensor:
+    """1 for every experience (the ablation -nEW)."""
+    return torch.ones_like(probs[..., 0])

@@ -1,0 +1,10 @@
+"""What all tests share: Hypothesis without a clock and with the same examples every time.
+
+pytest puts this folder on the path because of this file, so tests can `import strategies`.
+"""
+
+from hypothesis import settings
+
+# No deadline, as two cores are shared; derandomized, so that a failure is never a matter of luck.
+settings.register_profile("lifelong-co", deadline=None, derandomize=True, max_examples=50)
+settings.load_profile("lifelong-co")

@@ -1,0 +1,284 @@
+"""The six distributions: official test sets bit for bit, edge cases, invariants, registration.
+
+That the fast samplers draw from the official distributions is shown in
+`test_distributions_two_sample`.
+"""
+
+import hashlib
+import json
+import random
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.problems.cvrp import CVRP
+from lifelong_co.problems.tsp import TSP
+from lifelong_co.records import tensors
+from lifelong_co_plugins.distributions import demand, nodes, official
+from lifelong_co_plugins.distributions.distribution import PaperDistribution, make_distribution
+from lifelong_co_plugins.distributions.noise import Noise
+from lifelong_co_plugins.distributions.samplers import SAMPLERS
+
+HASHES = json.loads((Path(__file__).parents[1] / "fixtures/testset_hashes.json").read_text())
+PROBLEMS = {"tsp": TSP(), "cvrp": CVRP()}
+NAMES = ["U", "GM", "E", "C", "G", "R"]
+CAPACITY = {20: 30, 50: 40, 100: 50}
+
+official_bits = pytest.mark.skipif(
+    torch.backends.cpu.get_cpu_capability() not in ("AVX2", "AVX512"),
+    reason="the official test sets were made with AVX2 arithmetic; other processors round otherwise",
+)
+
+
+def generator(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+@cache
+def testset(problem: str, name: str) -> dict[str, Tensor]:
+    return tensors(make_distribution(name, PROBLEMS[problem]).testset())
+
+
+@official_bits
+@pytest.mark.parametrize("key", HASHES)
+def test_testset_equals_the_official_one_bit_for_bit(key: str) -> None:
+    """Every array of the 12 test sets has the hash of the published one."""
+    problem, _, rest = key.partition("-")
+    drawn = testset(problem, rest.rstrip("0123456789"))
+    hashes = {
+        field: hashlib.sha256(array.numpy().tobytes()).hexdigest() for field, array in drawn.items()
+    }
+    assert hashes == HASHES[key]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_testset_ignores_variant_and_capacity(problem: str, name: str) -> None:
+    """The test set stays the published one whatever the options of the training distribution."""
+    other = make_distribution(name, PROBLEMS[problem], variant="paper", capacity=77).testset()
+    for field, array in tensors(other).items():
+        assert torch.equal(array, testset(problem, name)[field])
+
+
+def test_official_order_at_another_seed_and_length_is_a_prefix() -> None:
+    """Fewer instances of one official call are its first ones, and another seed gives others."""
+    few = official.draw("E", 3, 30, with_demand=True, seed=5, of=8)
+    all_of_them = official.draw("E", 8, 30, with_demand=True, seed=5)
+    other = official.draw("E", 3, 30, with_demand=True, seed=6, of=8)
+    for field, array in tensors(few).items():
+        assert torch.equal(array, getattr(all_of_them, field)[:3])
+        assert not torch.equal(array, getattr(other, field))
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    name=st.sampled_from(NAMES),
+    problem=st.sampled_from(sorted(PROBLEMS)),
+    variant=st.sampled_from(["official", "paper"]),
+    batch=st.integers(1, 5),
+    size=st.integers(2, 60),
+    capacity=st.none() | st.integers(10, 300),
+    seed=st.integers(0, 2**40),
+)
+def test_samples_are_well_formed_and_repeatable(
+    name: str,
+    problem: str,
+    variant: str,
+    batch: int,
+    size: int,
+    capacity: int | None,
+    seed: int,
+) -> None:
+    """Shapes, dtype, unit square and whole demands hold everywhere, and a seed repeats itself."""
+    distribution = make_distribution(name, PROBLEMS[problem], variant=variant, capacity=capacity)
+    drawn = tensors(distribution.sample(batch, size, generator=generator(seed)))
+    again = tensors(distribution.sample(batch, size, generator=generator(seed)))
+    shapes = {"depot": (batch, 1, 2), "nodes": (batch, size, 2), "demand": (batch, size)}
+    assert set(drawn) == (set(shapes) if problem == "cvrp" else {"nodes"})
+    for field, array in drawn.items():
+        assert array.shape == shapes[field]
+        assert array.dtype == torch.float32
+        assert array.min() >= 0
+        assert array.max() <= 1
+        assert torch.equal(array, again[field])
+    if problem == "cvrp":
+        units = drawn["demand"] * (capacity or CAPACITY.get(size, 100))
+        assert (units - units.round()).abs().max() < 1e-4
+        assert units.max() < 10.5
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    name=st.sampled_from(NAMES),
+    with_demand=st.booleans(),
+    size=st.integers(2, 60),
+    seed=st.integers(0, 2**40),
+)
+def test_official_order_is_well_formed_at_any_size(
+    name: str, with_demand: bool, size: int, seed: int
+) -> None:
+    """The official order also works where the official code fails (small GM), with sane values."""
+    drawn = official.draw(name, 2, size, with_demand=with_demand, seed=seed)
+    assert drawn.nodes.shape == (2, size, 2)
+    assert drawn.nodes.min() >= 0
+    assert drawn.nodes.max() <= 1
+    assert (drawn.depot is None) == (drawn.demand is None) == (not with_demand)
+    if drawn.demand is not None:
+        assert drawn.demand.shape == (2, size)
+        assert torch.equal(drawn.demand, drawn.demand.round())
+        assert drawn.demand.min() >= 0
+        assert drawn.demand.max() <= 10
+
+
+@settings(deadline=None)
+@given(size=st.integers(2, 300))
+def test_cluster_sizes_add_up(size: int) -> None:
+    """Centers and clusters are all nodes, and from 10 nodes on the official rule holds."""
+    c, k, m = nodes.cluster_sizes(size)
+    assert c + (c - 1) * k + m == size
+    assert min(c - 1, k, m) >= 0
+    if size >= 10:
+        assert (c, k) == (5, int(size / 5) - 1)
+
+
+def test_instances_of_a_batch_differ() -> None:
+    """No two instances of a batch share their numbers."""
+    for name in NAMES:
+        drawn = make_distribution(name, CVRP()).sample(3, 20, generator=generator(0))
+        for array in tensors(drawn).values():
+            assert not torch.equal(array[0], array[1])
+            assert not torch.equal(array[1], array[2])
+
+
+class Operations(TorchDispatchMode):
+    """Lists the tensor operations that run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN204, ARG002
+        self.names.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("paper", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_samplers_neither_loop_over_instances_nor_wait_for_the_device(
+    name: str, paper: bool
+) -> None:
+    """The operations are the same for 2 and for 50 instances, and none reads a value back."""
+    runs = []
+    for batch in (2, 50):
+        noise = Noise(generator(0))
+        depot = noise.uniform(batch, 1, 2)
+        with Operations() as operations:
+            SAMPLERS[name](noise, batch, 20, depot, paper)
+        runs.append(operations.names)
+    assert runs[0] == runs[1]
+    waiting = ("_local_scalar_dense", "nonzero", "masked_select", "aten.index.", "index_put")
+    assert runs[0]
+    assert not [name for name in runs[0] if any(word in name for word in waiting)]
+
+
+def test_global_random_state_is_untouched() -> None:
+    """Neither a test set nor a sample from a generator reads or moves a global stream."""
+
+    def streams() -> tuple[object, ...]:
+        return (
+            torch.get_rng_state().tolist(),
+            random.getstate(),
+            np.random.get_state()[1].tolist(),  # type: ignore[index]
+        )
+
+    before = streams()
+    for name in NAMES:
+        for problem in PROBLEMS.values():
+            distribution = make_distribution(name, problem)
+            distribution.sample(2, 20, generator=generator(0))
+            official.draw(name, 2, 20, with_demand=problem.name == "cvrp")
+    assert streams() == before
+
+
+def test_without_generator_torch_default_stream_is_used() -> None:
+    """Without a generator torch.manual_seed repeats a sample."""
+    distribution = make_distribution("R", CVRP())
+    state = torch.get_rng_state()
+    try:
+        torch.manual_seed(3)
+        first = distribution.sample(2, 20)
+        torch.manual_seed(3)
+        second = distribution.sample(2, 20)
+    finally:
+        torch.set_rng_state(state)
+    assert torch.equal(first.nodes, second.nodes)
+    assert torch.equal(first.demand, second.demand)
+
+
+def test_default_dtype_of_torch_does_not_matter() -> None:
+    """Instances are float32 and the same when torch's default is float64."""
+    distribution = make_distribution("G", CVRP())
+    expected = distribution.sample(2, 20, generator=generator(0))
+    torch.set_default_dtype(torch.float64)
+    try:
+        drawn = distribution.sample(2, 20, generator=generator(0))
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert drawn.nodes.dtype == torch.float32
+    assert torch.equal(drawn.nodes, expected.nodes)
+
+
+def test_unknown_variant_is_refused_with_the_nearest() -> None:
+    """A wrong variant is an UnknownNameError that lists both and suggests one."""
+    with pytest.raises(UnknownNameError, match=r"'papr'.*official, paper.*'paper'"):
+        make_distribution("U", TSP(), variant="papr")
+
+
+@pytest.mark.parametrize(
+    ("capacity", "message"),
+    [(9, "at least 10.*got 9"), (-30, "at least 10"), (30.0, "whole number.*30.0"), (True, "True")],
+)
+def test_useless_capacity_is_refused(capacity: int, message: str) -> None:
+    """A capacity that a demand can exceed, or that is no whole number, is a ConfigError."""
+    with pytest.raises(ConfigError, match=message):
+        make_distribution("U", CVRP(), capacity=capacity)
+
+
+@pytest.mark.parametrize(
+    ("batch", "size", "message"), [(0, 20, "batch.*at least 1"), (4, 1, "size.*at least 2")]
+)
+def test_impossible_sizes_are_refused(batch: int, size: int, message: str) -> None:
+    """No instances, or instances of one node, are a ConfigError that names the argument."""
+    with pytest.raises(ConfigError, match=message):
+        make_distribution("GM", CVRP()).sample(batch, size)
+
+
+def test_foreign_problem_is_refused() -> None:
+    """A problem without a node and demand layout known here is a ConfigError."""
+
+    class Knapsack(TSP):
+        name = "knapsack"
+
+    with pytest.raises(ConfigError, match="'tsp' or 'cvrp', got 'knapsack'"):
+        make_distribution("U", Knapsack())
+
+
+def test_plugin_registers_the_six_names() -> None:
+    """The hook registers a factory under each of the six names."""
+    from lifelong_co_plugins.distributions import plugin
+
+    registered = {}
+    plugin.register_distributions(registered.__setitem__)
+    assert sorted(registered) == sorted(NAMES)
+    made = registered["GM"](CVRP(), variant="paper", capacity=20)
+    assert isinstance(made, PaperDistribution)
+    assert (made.name, made.variant, made.capacity) == ("GM", "paper", 20)
+    assert demand.capacity_of(100, made.capacity) == 20

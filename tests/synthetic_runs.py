@@ -1,0 +1,81 @@
+"""Finished run folders with invented costs, written by the code that writes real ones."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+from lifelong_co.config import Config
+from lifelong_co.run_folder import Cost, RunFolder
+from lifelong_co.tasks import Task
+
+LEVEL = {"U": 6.5, "R": 5.0, "E": 10.4, "G": 11.0, "C": 14.6, "GM": 12.7}
+SIZE = {"U": 10, "R": 10, "E": 20, "G": 20, "C": 40, "GM": 40}
+FORGETS = {"fine-tuning": 0.03, "llr-bc": 0.001, "restart": 0.15}
+
+
+def config(
+    method: str = "llr-bc",
+    distributions: tuple[str, ...] = ("E", "C", "U"),
+    *,
+    epochs: int = 4,
+    task: dict[str, Any] | None = None,
+    **settings: Any,
+) -> Config:
+    """Return a configuration; `task` overrides fields of the first task."""
+    tasks = [
+        {"distribution": name, "size": SIZE[name], "epochs": epochs, "batches": 2, "batch_size": 4}
+        for name in distributions
+    ]
+    tasks[0] |= task or {}
+    defaults: dict[str, Any] = {
+        "solver": "pomo",
+        "problem": "cvrp",
+        "preset": "small",
+        "order": "1",
+        "seed": 0,
+        "device": "cpu",
+        "tests": 64,
+        "curve_every": 1,
+        "method_options": {"alpha": 100.0} if method == "llr-bc" else {},
+    }
+    return Config(method=method, tasks=tuple(Task(**it) for it in tasks), **(defaults | settings))
+
+
+def costs(of: Config) -> list[Cost]:
+    """Invent costs: each task is learned exponentially and forgotten as the method does."""
+    found = []
+    count = len(of.tasks)
+    for learning, task in enumerate(of.tasks, start=1):
+        for epoch in range(1, task.epochs + 1):
+            if epoch % of.curve_every and epoch < task.epochs:
+                continue
+            last = count if epoch == task.epochs else learning
+            for tested in range(1, last + 1):
+                gap = _gap(of, learning, epoch, tested)
+                level = LEVEL[of.tasks[tested - 1].distribution]
+                found.append(
+                    Cost(learning, epoch, tested, of.tasks[tested - 1].label, level * (1 + gap))
+                )
+    return found
+
+
+def _gap(of: Config, learning: int, epoch: int, tested: int) -> float:
+    progress = epoch / of.tasks[learning - 1].epochs
+    wobble = 0.002 * (1 + math.sin(1.7 * of.seed + 3 * tested + 5 * learning + epoch))
+    if tested == learning:
+        return 0.12 * math.exp(-4 * progress) + wobble
+    if tested > learning:
+        return 0.05 + wobble
+    forgotten = FORGETS[of.method] * (learning - tested + math.exp(-3 * progress))
+    return forgotten + wobble
+
+
+def write(folder: Path, of: Config, *, log: bool = True) -> Path:
+    """Write a finished run folder and return it."""
+    run = RunFolder(folder)
+    run.create(of)
+    run.write_costs(costs(of), of)
+    if log:
+        epochs = [(i, e) for i, t in enumerate(of.tasks, start=1) for e in range(1, t.epochs + 1)]
+        run.write_log([{"learning": i, "epoch": e, "seconds": 1.5} for i, e in epochs])
+    return folder
