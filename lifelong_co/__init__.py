@@ -1,6 +1,10 @@
 """Lifelong learning for neural routing solvers."""
 
 from lifelong_co import metrics
+
+# Importing this module now lets `buffer`, below, be the function: a first import after that
+# would put the module in its place.
+from lifelong_co.buffer import Reservoir
 from lifelong_co.consolidation import consolidation_loss
 from lifelong_co.errors import (
     CheckpointError,
@@ -33,6 +37,7 @@ __all__ = [
     "LifelongError",
     "PluginError",
     "PluginWarning",
+    "Reservoir",
     "UnknownNameError",
     "buffer",
     "consolidation_loss",

@@ -189,9 +189,10 @@ def _publish(fresh: Path, path: Path) -> None:
 
 def _prune(folder: Path, step: int, keep: int) -> None:
     """Remove all but the newest checkpoints, and what interrupted saves left behind."""
-    kept = {other for other, _ in _files(folder) if other <= step}
-    kept = set(sorted(kept)[-keep:])
-    for other, path in _files(folder):
+    found = _files(folder)
+    whole = [other for other, path in found if path.suffix == ".safetensors"]
+    kept = [other for other in whole if other <= step][-keep:]
+    for other, path in found:
         if other not in kept:
             path.unlink()
     for path in folder.glob(".checkpoint-*.tmp"):  # of `write_whole`

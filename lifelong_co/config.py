@@ -109,7 +109,8 @@ def from_toml(text: str, source: str = "config.toml") -> Config:
     ConfigError
         If it is no TOML, or holds unknown, missing or ill-typed settings; names ``source``.
     """
-    return _structure(_parse(text, source), Config, source)
+    config: Config = _structure(_parse(text, source), Config, source)
+    return config
 
 
 def read_tasks(path: Path) -> tuple[Task, ...]:

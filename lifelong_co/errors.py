@@ -1,4 +1,4 @@
-"""Every error that lifelong-co raises on purpose: each names the thing, what was expected, what came."""
+"""Every error raised on purpose: each names the thing, what was expected and what came."""
 
 import difflib
 from collections.abc import Iterable

@@ -74,8 +74,11 @@ def pack(tensor: Tensor, actions: int) -> Tensor:
         octets = padded.unflatten(-1, (-1, BITS)).to(torch.uint8)
         return (octets * weights).sum(dim=-1, dtype=torch.uint8)
     if not tensor.is_floating_point():
-        small = next(kind for kind in (torch.int8, torch.int16, torch.int32)
-                     if actions <= torch.iinfo(kind).max)
+        small = next(
+            kind
+            for kind in (torch.int8, torch.int16, torch.int32)
+            if actions <= torch.iinfo(kind).max
+        )
         return tensor.to(small)
     return tensor.clone()  # a view would keep the whole batch alive
 
@@ -84,7 +87,8 @@ def unpack(tensor: Tensor, actions: int) -> Tensor:
     """Undo `pack`."""
     if tensor.dtype == torch.uint8:
         weights = 2 ** torch.arange(BITS, dtype=torch.uint8, device=tensor.device)
-        return ((tensor[..., None] & weights) != 0).flatten(-2)[..., :actions]
+        bits = (tensor[..., None] & weights).flatten(-2).bool()
+        return bits[..., :actions]
     return tensor if tensor.is_floating_point() else tensor.long()
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from lifelong_co.errors import ConfigError, PluginError, UnknownNameError
@@ -30,8 +30,8 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
     except ValueError:  # some builtins have none
         return factory(*given, **options)
     named = _options(signature, len(given))
-    for option in () if named is None else options:
-        if option not in named:
+    for option in options:
+        if named is not None and option not in named:
             message = UnknownNameError("option", option, named).message
             raise ConfigError(f"{label}: {message}")
     try:
@@ -49,18 +49,18 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
         raise ConfigError(f"{label}: unknown option {refused[1]!r} ({error})") from error
 
 
-def _options(signature: inspect.Signature, given: int) -> Mapping[str, object] | None:
-    """Return the parameters after the ``given`` positional ones; None: any name will do."""
+def _options(signature: inspect.Signature, given: int) -> list[str] | None:
+    """Return the parameters beside the ``given`` positional ones; None: any name will do."""
     parameters = list(signature.parameters.values())
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return {
-        parameter.name: parameter
+    return [
+        parameter.name
         for index, parameter in enumerate(parameters)
         if parameter.kind in by_name
         and (index >= given or parameter.kind is parameter.KEYWORD_ONLY)
-    }
+    ]
 
 
 def check(label: str, thing: object, protocol: type) -> None:

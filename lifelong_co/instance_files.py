@@ -1,8 +1,7 @@
 """Instances from files: ``.npz`` arrays or folders of TSPLIB and CVRPLIB files, drawn by size."""
 
+import contextlib
 import os
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,6 @@ from lifelong_co.vrplib_text import refuse
 
 _FIELDS = {"tsp": ("nodes",), "cvrp": ("depot", "nodes", "demand")}
 _SUFFIXES = {"tsp": ".tsp", "cvrp": ".vrp"}
-# What numpy raises for an archive or a member that is cut off, altered or pickled.
-_BROKEN = (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, SyntaxError)
 
 
 def load_instances(path: str | os.PathLike[str], problem: Problem) -> list[Any]:
@@ -91,23 +88,31 @@ def _read(file: Path, problem: Problem) -> Any:
 
 def _arrays(file: Path, problem: str) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     """Yield the problem's fields of an ``.npz`` file, floats as float32."""
-    try:
-        archive = np.load(file, allow_pickle=False)
-    except _BROKEN as error:
-        raise refuse(file, f"cannot be read as .npz ({error or 'empty'})") from error
-    if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise refuse(file, "expected an archive of named arrays, got a single array")
-    with archive:
+    with contextlib.ExitStack() as stack:
+        try:
+            # Opened here, because numpy leaves a file open that it cannot read.
+            stream = stack.enter_context(file.open("rb"))
+            archive = np.load(stream, allow_pickle=False)
+        except Exception as error:  # zipfile, zlib and numpy's parser each raise their own
+            raise refuse(file, f"cannot be read as .npz ({error})") from error
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise refuse(file, "expected an archive of named arrays, got a single array")
+        stack.enter_context(archive)
         for field in _FIELDS[problem]:
-            array = _member(file, archive, field)
-            if field == "demand" and np.issubdtype(array.dtype, np.integer):
-                array = array / _capacity(file, archive)
-            if np.issubdtype(array.dtype, np.floating):
-                with np.errstate(over="ignore"):  # infinity is refused by the problem, by name
-                    array = array.astype(np.float32)
-                if field != "demand":
-                    _in_unit_square(file, field, array)
-            yield field, array
+            yield field, _field(file, archive, field)
+
+
+def _field(file: Path, archive: Any, field: str) -> npt.NDArray[Any]:
+    """Return one field as the problem wants it, as far as its type allows."""
+    array = _member(file, archive, field)
+    if field == "demand" and np.issubdtype(array.dtype, np.integer):
+        array = array / _capacity(file, archive)
+    if np.issubdtype(array.dtype, np.floating):
+        with np.errstate(over="ignore"):  # infinity is refused
+            array = array.astype(np.float32)
+        if field != "demand":
+            _in_unit_square(file, field, array)
+    return array
 
 
 def _member(file: Path, archive: Any, field: str) -> npt.NDArray[Any]:
@@ -116,7 +121,7 @@ def _member(file: Path, archive: Any, field: str) -> npt.NDArray[Any]:
         raise refuse(file, f"{field}: expected an array of this name, got {found}")
     try:
         return np.asarray(archive[field])
-    except _BROKEN as error:
+    except Exception as error:  # as above, now for what lies inside the archive
         raise refuse(file, f"{field}: cannot be read ({error})") from error
 
 

@@ -170,6 +170,9 @@ def after_epoch(run: Run, tell: Callable[[str], None]) -> None:
         tested = range(len(config.tasks) if finished else learning.task + 1)
         test(run, tested, tell)
     save(run)
+    if finished:
+        parameters = {"parameters": learning.solver.module.state_dict()}
+        checkpoint.save(run.folder.after_task(learning.task + 1), run.steps, parameters)
 
 
 def test(run: Run, tested: range, tell: Callable[[str], None]) -> None:

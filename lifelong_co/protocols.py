@@ -120,8 +120,13 @@ class Rollout:
 class Solver(Protocol):
     """A neural routing solver: a policy without memory beyond the state."""
 
-    problem: Problem
-    module: nn.Module
+    @property
+    def problem(self) -> Problem:
+        """The problem it solves."""
+
+    @property
+    def module(self) -> nn.Module:
+        """Its parameters."""
 
     def encode(self, instances: Any) -> Any:
         """Return whatever `log_probs` needs of the instances; once per batch."""
@@ -225,9 +230,7 @@ class Buffer(Protocol[X]):
 class Distribution(Protocol):
     """A distribution of instances of one problem."""
 
-    def sample(
-        self, batch: int, size: int, *, generator: torch.Generator | None = None
-    ) -> Any:
+    def sample(self, batch: int, size: int, *, generator: torch.Generator | None = None) -> Any:
         """Return ``B = batch`` instances of ``n = size`` on the generator's device."""
 
 

@@ -90,9 +90,7 @@ def pick(log_probs: Tensor, decode: Decode, generator: torch.Generator | None = 
         return log_probs.argmax(dim=2)
     cumulative = log_probs.exp().cumsum(dim=2)
     total = cumulative[..., -1:]
-    uniform = torch.rand(
-        total.shape, dtype=total.dtype, device=total.device, generator=generator
-    )
+    uniform = torch.rand(total.shape, dtype=total.dtype, device=total.device, generator=generator)
     # Kept strictly below the total, which rounding could otherwise reach.
     threshold = uniform * (total * (1 - 2 * torch.finfo(total.dtype).eps))
     return torch.searchsorted(cumulative, threshold, right=True).squeeze(2)

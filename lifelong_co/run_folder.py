@@ -43,6 +43,10 @@ class RunFolder:
         """Where the checkpoints lie."""
         return self.path / "checkpoints"
 
+    def after_task(self, learned: int) -> Path:
+        """Where the parameters after learning so many tasks are kept."""
+        return self.checkpoints / f"after-task-{learned}"
+
     def create(self, config: Config) -> None:
         """Make the folder.
 

@@ -15,7 +15,7 @@ tensor of a dtype safetensors lacks    ``{"bytes": index, "dtype": "torch.…", 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import torch
@@ -54,10 +54,11 @@ def flatten(tree: Tree) -> tuple[Any, list[Tensor]]:
     tensors: list[Tensor] = []
     indices: dict[int, int] = {}  # id of a tensor of the tree, alive as long as the tree -> index
 
-    def encode(node: object, path: str, depth: int) -> Any:
-        if depth > DEEPEST:
+    def encode(node: object, *path: object) -> Any:
+        if len(path) > DEEPEST:
             raise CheckpointError(
-                f"{path}: nested deeper than {DEEPEST} levels; does the tree contain itself?"
+                f"{place(path[:2])}: nested deeper than {DEEPEST} levels; "
+                "does the tree contain itself?"
             )
         kind = type(node)
         if node is None or kind is bool or kind is str:
@@ -69,33 +70,29 @@ def flatten(tree: Tree) -> tuple[Any, list[Tensor]]:
         if isinstance(node, Tensor):
             return encode_tensor(node, path)
         if isinstance(node, list) and kind is list:
-            return [encode(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(node)]
+            return [encode(item, *path, i) for i, item in enumerate(node)]
         if isinstance(node, tuple) and kind is tuple:
-            items = [encode(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(node)]
-            return {"tuple": items}
+            return {"tuple": [encode(item, *path, i) for i, item in enumerate(node)]}
         if isinstance(node, dict):  # subclasses too: torch's own state_dict() is an OrderedDict
-            return {
-                "dict": [
-                    [encode_key(key, path), encode(value, f"{path}[{key!r}]", depth + 1)]
-                    for key, value in node.items()
-                ]
-            }
+            pairs = node.items()
+            return {"dict": [[encode_key(k, path), encode(v, *path, k)] for k, v in pairs]}
         raise CheckpointError(
-            f"{path}: expected a dict, list, tuple, tensor, None, bool, int, float or str, "
+            f"{place(path)}: expected a dict, list, tuple, tensor, None, bool, int, float or str, "
             f"got {kind.__module__}.{kind.__qualname__}"
         )
 
-    def encode_key(key: object, path: str) -> Any:
+    def encode_key(key: object, path: Sequence[object]) -> Any:
         if type(key) is not str and type(key) is not int:
             raise CheckpointError(
-                f"{path}: expected str or int as keys, got {key!r} ({type(key).__qualname__})"
+                f"{place(path)}: expected str or int as keys, "
+                f"got {key!r} ({type(key).__qualname__})"
             )
-        return encode(key, path, 0)
+        return encode(key)
 
-    def encode_tensor(tensor: Tensor, path: str) -> Any:
+    def encode_tensor(tensor: Tensor, path: Sequence[object]) -> Any:
         if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_meta:
             raise CheckpointError(
-                f"{path}: expected a dense tensor with values, got {tensor.dtype}, "
+                f"{place(path)}: expected a dense tensor with values, got {tensor.dtype}, "
                 f"{tensor.layout}, on {tensor.device}"
             )
         if id(tensor) not in indices:
@@ -106,7 +103,12 @@ def flatten(tree: Tree) -> tuple[Any, list[Tensor]]:
             return {"tensor": index}
         return {"bytes": index, "dtype": str(tensor.dtype), "shape": list(tensor.shape)}
 
-    return encode(tree, "tree", 0), separate(tensors)
+    return encode(tree), separate(tensors)
+
+
+def place(path: Sequence[object]) -> str:
+    """Return where in the tree, as Python would write it."""
+    return "tree" + "".join(f"[{key!r}]" for key in path)
 
 
 def storable(tensor: Tensor) -> Tensor:

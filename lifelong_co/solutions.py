@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from vrplib.parse import parse_solution
 
+from lifelong_co.new_file import write_new
 from lifelong_co.vrplib_files import (
     Actions,
     FileInstance,
@@ -23,7 +24,6 @@ from lifelong_co.vrplib_files import (
     visits,
 )
 from lifelong_co.vrplib_text import read_text, refuse, scan
-from lifelong_co.whole_file import write_whole
 
 # LKH and the published optimal tours state lengths in a comment: "Length = 2579", "(7542)".
 _LENGTH = re.compile(r"(?:length|cost)\s*[:=]?\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
@@ -134,7 +134,7 @@ def write_solution(
             f"{file_instance.name}: expected the cost {report.cost} of the actions, got {cost}"
         )
     lines = _sol(report) if file_instance.problem == "cvrp" else _tour(file_instance.name, report)
-    write_whole(path, ("\n".join(lines) + "\n").encode(), overwrite=overwrite)
+    write_new(path, "\n".join(lines) + "\n", overwrite=overwrite)
 
 
 def _sol(report: Report) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Where the instances of a task come from: a distribution or files, for training and for testing."""
+"""Where the instances of a task come from: a distribution or files, to train on and to test on."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +14,8 @@ from lifelong_co.tasks import Task
 
 # Test instances are the same for every run, whatever its seed: else `d*` would compare nothing.
 TEST_SEED = 0
+# How many test instances of each distribution the paper has.
+PUBLISHED = 1000
 
 Draw = Callable[[torch.Generator], Any]
 
@@ -24,7 +26,7 @@ def training(task: Task, problem: Problem) -> Draw:
     Files are drawn from with replacement, since a stream may be shorter than the budget.
     """
     if task.files:
-        pool = InstancePool(load_instances(task.files, problem))
+        pool = InstancePool(problem, load_instances(task.files, problem))
         return lambda stream: pool.sample(task.batch_size, task.size or None, generator=stream)
     source = registry.distribution(
         task.distribution, problem, variant=task.variant, capacity=task.capacity
@@ -49,8 +51,10 @@ def testing(task: Task, problem: Problem, tests: int) -> list[Any]:
     source = registry.distribution(
         task.distribution, problem, variant=task.variant, capacity=task.capacity
     )
-    own = task.variant == "official" and task.capacity is None
-    if own and tests == 1000 and getattr(source, "testset_size", None) == task.size:
-        return [registry.testset(problem, task.distribution)]
+    papers_own = task.variant == "official" and task.capacity is None and tests == PUBLISHED
+    if papers_own and hasattr(source, "testset"):
+        published = registry.testset(problem, task.distribution)
+        if problem.size(published) == task.size:
+            return [published]
     stream = generator(TEST_SEED, f"test {problem.name} {task.distribution} {task.size}")
     return [source.sample(tests, task.size, generator=stream)]

@@ -31,7 +31,7 @@ _BEST = re.compile(
     re.IGNORECASE,
 )
 # Above it one unit of demand is a smaller fraction than the tolerance of the problem's masks.
-_FINE_CAPACITY = 0.5 / ROUNDING
+_FINE_CAPACITY = round(0.5 / ROUNDING)  # 50,000
 
 
 class InvalidSolutionError(LifelongError, ValueError):

@@ -6,5 +6,5 @@ pytest puts this folder on the path because of this file, so tests can `import s
 from hypothesis import settings
 
 # No deadline, as two cores are shared; derandomized, so that a failure is never a matter of luck.
-settings.register_profile("lifelong-co", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("lifelong-co", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("lifelong-co")

@@ -22,7 +22,7 @@ def config(
     **settings: Any,
 ) -> Config:
     """Return a configuration; `task` overrides fields of the first task."""
-    tasks = [
+    tasks: list[dict[str, Any]] = [
         {"distribution": name, "size": SIZE[name], "epochs": epochs, "batches": 2, "batch_size": 4}
         for name in distributions
     ]

@@ -16,6 +16,7 @@ app = typer.Typer(
     name="lifelong-co",
     help="Lifelong learning for neural routing solvers: learn the next task, keep the last.",
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -47,7 +47,9 @@ def choose_device(name: str) -> str:
         torch.empty(0, device=name)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
-        raise ConfigError(f"--device: expected auto, cpu or cuda, got {name!r}: {reason}") from error
+        raise ConfigError(
+            f"--device: expected auto, cpu or cuda, got {name!r}: {reason}"
+        ) from error
     return name
 
 
@@ -57,7 +59,9 @@ def machine(device: str) -> str:
         import torch
 
         return str(torch.cuda.get_device_name(device))
-    return f"CPU, {len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()} cores"
+    # A container may be allowed fewer cores than the machine has; not every system can say.
+    allowed = getattr(os, "sched_getaffinity", None)
+    return f"CPU, {len(allowed(0)) if allowed else os.cpu_count()} cores"
 
 
 def fresh_folder(wanted: Path) -> Path:

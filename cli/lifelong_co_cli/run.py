@@ -7,6 +7,7 @@ import typer
 
 
 def run(
+    context: typer.Context,
     solver: Annotated[str, typer.Option(help="Neural solver; see `plugins`.")] = "pomo",
     problem: Annotated[str, typer.Option(help="tsp or cvrp.")] = "cvrp",
     method: Annotated[str, typer.Option(help="Lifelong-learning method.")] = "llr-bc",
@@ -58,7 +59,7 @@ def run(
     prints continues the run.
     """
     if resume is not None:
-        refuse_other_options()
+        refuse_other_options(context)
         continue_run(resume)
         return
     from lifelong_co.config import resolve
@@ -112,8 +113,9 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Show the configuration, learn, and end with the metrics and the report."""
     from lifelong_co.config import to_toml
     from lifelong_co.learner import Interrupted, learn
-    from lifelong_co.report.html import write_run_report
-    from lifelong_co.report.tables import run_table
+    from lifelong_co.report.comparison import compare_folders
+    from lifelong_co.report.publish import write_run_report
+    from lifelong_co.report.tables import as_text
     from lifelong_co_cli.progress import watching
     from lifelong_co_cli.signals import stop_on_signal
 
@@ -128,11 +130,12 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
             print(interrupted)
             raise typer.Exit(stop.status) from interrupted
     report = write_run_report(folder)
-    print(run_table(folder))
-    print(f"\nreport: {report}")
+    print()
+    print(as_text(compare_folders([folder])))
+    print(f"report: {report}")
 
 
-def refuse_other_options() -> None:
+def refuse_other_options(context: typer.Context) -> None:
     """Refuse ``--resume`` beside an option that the stored configuration already decides.
 
     Raises
@@ -140,14 +143,10 @@ def refuse_other_options() -> None:
     BadParameter
         Naming the options that were given.
     """
-    import click
-
-    context = click.get_current_context()
     given = [
         f"--{name.replace('_', '-')}"
         for name in context.params
-        if name != "resume"
-        and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if name != "resume" and "COMMANDLINE" in str(context.get_parameter_source(name))
     ]
     if given:
         raise typer.BadParameter(

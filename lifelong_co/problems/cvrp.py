@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co.errors import InvalidInstancesError
-from lifelong_co.problems.geometry import closed_length, symmetries
+from lifelong_co.problems.geometry import all_true, closed_length, symmetries
 from lifelong_co.problems.validation import coordinates, fractions, same_kind
 from lifelong_co.protocols import Context
 
@@ -105,7 +105,7 @@ class CVRP:
         """Return bool ``[B, S, A]``; once done, only the depot."""
         fits = instances.demand[:, None, :] <= state.load[..., None] + ROUNDING  # [B, S, n]
         customers = fits & ~state.visited[..., 1:]
-        depot = ~state.visited[..., :1] | state.visited.all(dim=2, keepdim=True)
+        depot = ~state.visited[..., :1] | all_true(state.visited)[..., None]
         return torch.cat((depot, customers), dim=2)
 
     def step(self, instances: CVRPInstances, state: CVRPState, action: Tensor) -> CVRPState:
@@ -122,7 +122,7 @@ class CVRP:
 
     def done(self, instances: CVRPInstances, state: CVRPState) -> Tensor:  # noqa: ARG002
         """Return bool ``[B, S]``: every customer visited and back at the depot."""
-        return state.visited.all(dim=2)
+        return all_true(state.visited)
 
     def cost(self, instances: CVRPInstances, actions: Tensor) -> Tensor:
         """Return the length of all routes ``[B, S]`` of ``actions`` long ``[B, S, T]``."""

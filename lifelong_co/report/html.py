@@ -19,9 +19,9 @@ ABOUT = {
         "Test cost over the epochs of the whole run; vertical lines mark where the next task"
         " begins. Above left: the mean over the tasks learned so far, whose level changes with the"
         " tasks it averages. Above right: the mean of their gaps to d*, which ends at AP. The"
-        " first task is left out of both where there are more. Below, one panel for each task:"
-        " shaded while it is learned, dotted (zero-shot) before; a rise after the shading is"
-        " forgetting.",
+        " first task is left out of both where there are more. Where all runs share one task"
+        " order, a panel for each task follows: shaded while it is learned, dotted (zero-shot)"
+        " before; a rise after the shading is forgetting.",
     ),
     "plasticity": (
         "Plasticity",
@@ -32,6 +32,9 @@ ABOUT = {
 """Heading and explanation of each figure, by the name of its file."""
 
 BANDS = " Lines are means over seeds, bands their range."
+OPEN = 2
+"""Runs whose cost matrices are shown at once; those of more have to be opened."""
+AS_TEXT = ("<table>", '<table class="text">')
 TOP = ("problem", "solver", "method", "preset", "order")
 
 
@@ -60,7 +63,11 @@ def page(comparison: Comparison, images: Mapping[str, bytes]) -> str:
         "<h2>Costs</h2>",
         "<p>Mean test cost. Each row is one moment, after learning the task it names; each column"
         " is one tested task. Marked cells: just after learning that task.</p>",
-        *(_costs(group, run, not single) for group in comparison.groups for run in group.runs),
+        *(
+            _costs(group, run, len(comparison.runs) > OPEN)
+            for group in comparison.groups
+            for run in group.runs
+        ),
         "<h2>What was run</h2>",
         _configuration(comparison),
     ]
@@ -126,9 +133,9 @@ def _table(table: tables.Table, caption: str = "", mark_diagonal: bool = False) 
         marks = [' class="own"' if mark_diagonal and i == j else "" for j in range(len(rest))]
         cells = [f"<td{mark}>{escape(cell)}</td>" for mark, cell in zip(marks, rest, strict=True)]
         rows.append(f'<tr><th scope="row">{escape(first)}</th>{"".join(cells)}</tr>')
-    said = f"<caption>{escape(caption)}</caption>" if caption else ""
+    said = f'<p class="caption">{escape(caption)}</p>' if caption else ""
     return (
-        f'<div class="wide"><table>{said}<thead><tr>{head}</tr></thead>'
+        f'{said}<div class="wide"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
@@ -146,7 +153,7 @@ def _configuration(comparison: Comparison) -> str:
     )
     table.append(["training, minutes a run", *map(_minutes, seconds)])
     table.append(["folders", *("\n".join(str(run.path) for run in g.runs) for g in groups)])
-    return _table(table).replace("<table>", '<table class="text">') + _tasks(comparison)
+    return _table(table).replace(*AS_TEXT) + _tasks(comparison)
 
 
 def _tasks(comparison: Comparison) -> str:
@@ -157,7 +164,7 @@ def _tasks(comparison: Comparison) -> str:
         tables_of = [{"name": task.label} | _without_name(task) for task in tasks]
         used = [key for key in tables_of[0] if any(its[key] not in ("", None) for its in tables_of)]
         rows = [[_text(its[key]) for key in used] for its in tables_of]
-        shown.setdefault(repr(rows), _table([used, *rows]))
+        shown.setdefault(repr(rows), _table([used, *rows]).replace(*AS_TEXT))
     return "<h3>Tasks in the order of arrival</h3>" + "".join(shown.values())
 
 

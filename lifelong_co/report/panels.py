@@ -38,13 +38,13 @@ def figure(width: float, height: float, groups: Sequence[Group]) -> "Figure":
     columns = max(1, min(len(groups), int(width / (1.3 * LETTER * longest))))
     rows = -(-len(groups) // columns)
     made = Figure(figsize=(width, height + LEGEND * rows), dpi=150)
-    made.set_layout_engine("constrained", w_pad=0.09, h_pad=0.07)
+    made.set_layout_engine("constrained", w_pad=0.09, h_pad=0.07, wspace=0.03)
     FigureCanvasAgg(made)
     handles = [
         Line2D([], [], label=_plain(group.label), **_style(i), lw=2, markersize=5)
         for i, group in enumerate(groups)
     ]
-    made.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
+    made.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False)
     return made
 
 
@@ -58,7 +58,7 @@ def tasks(axes: Axes, run: Run, only: int | None = None) -> None:
     if only is not None:
         axes.axvspan(ends[only - 1], ends[only], color="#f0f0f0", zorder=0, linewidth=0)
         return
-    room = axes.get_position().width * axes.figure.get_figwidth() / (ends[-1] - ends[first])
+    room = axes.bbox.width / axes.figure.dpi / (ends[-1] - ends[first])
     for i in range(first, len(run.names)):
         name = f"+ {run.names[i]}" if i > 1 else " + ".join(run.names[: i + 1])
         fits = len(name) * LETTER < room * (ends[i + 1] - ends[i])
@@ -122,8 +122,8 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
     axes.set_title(_plain(title), loc="left", fontsize=10)
     axes.set_xlabel(x, fontsize=9)
     axes.set_ylabel(y, fontsize=9)
-    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     axes.tick_params(labelsize=8, colors=INK)
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.6)
     axes.set_axisbelow(True)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from lifelong_co.errors import ConfigError
+from lifelong_co.new_file import write_new
 from lifelong_co.solutions import check
 from lifelong_co.vrplib_files import Actions, FileInstance
-from lifelong_co.whole_file import write_whole
 
 _TURN = 0.618034  # golden section: hues of routes drawn one after another lie far apart
 
@@ -21,7 +21,9 @@ def heading(file_instance: FileInstance, cost: float) -> str:
     best = file_instance.best_known
     if not best:
         return text
-    return f"{text}, {100 * (cost / best - 1):+.2f} % to the best known {best:,.10g}"
+    gap = 100 * (cost / best - 1)
+    side = "below" if gap < 0 else "above"
+    return f"{text}, {abs(gap):.2f} % {side} the best known {best:,.10g}"
 
 
 def plot_routes(
@@ -62,7 +64,7 @@ def plot_routes(
         ) from error
     report = check(file_instance, actions)
     # Figure and canvas by hand: pyplot would keep every figure in a global list.
-    figure = Figure(figsize=(8, 8), layout="constrained")
+    figure = Figure(figsize=_inches(file_instance), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     points = file_instance.coordinates
@@ -76,23 +78,30 @@ def plot_routes(
             # The ways from and to the depot would hide everything near it if drawn as strongly.
             for end in (nodes[0], nodes[-1]):
                 way = np.stack((points[0], end))
-                axes.plot(*way.T, color=color, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+                axes.plot(*way.T, color=color, linewidth=0.8, alpha=0.45, linestyle="--", zorder=1)
     if depot:
         x, y = points[0]
         axes.scatter(x, y, s=110, marker="s", color="black", edgecolor="white", zorder=4)
     axes.set_aspect("equal", adjustable="datalim")
-    axes.set_title(heading(file_instance, report.cost) if title is None else title)
+    text = heading(file_instance, report.cost) if title is None else title
+    axes.set_title(text, parse_math=False)  # a "$" in a name is a dollar
     axes.set_xlabel(_legend(report.routes, depot))
     axes.tick_params(labelsize=8, color="0.6", labelcolor="0.4")
     axes.spines[["top", "right"]].set_visible(False)
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=120)
-    write_whole(path_png, content.getvalue(), overwrite=overwrite)
+    write_new(path_png, content.getvalue(), overwrite=overwrite)
 
 
 def _color(number: int) -> tuple[float, float, float]:
     """Return the color of a route; every other one is darker."""
     return colorsys.hsv_to_rgb((0.58 + number * _TURN) % 1, 0.8, 0.82 if number % 2 == 0 else 0.58)
+
+
+def _inches(file_instance: FileInstance) -> tuple[float, float]:
+    """Return width and height of the picture, so that a flat instance leaves little empty."""
+    width, height = np.ptp(file_instance.coordinates, axis=0)
+    return 8.0, 0.9 + 7.1 * float(np.clip(height / width if width else 1.0, 0.3, 1.5))
 
 
 def _marker(count: int) -> float:

@@ -14,22 +14,24 @@ h2 { font-size: 1.25rem; margin: 2.4rem 0 .6rem; padding-bottom: .3rem;
   border-bottom: 1px solid var(--line); }
 h3 { font-size: 1rem; margin: 1.6rem 0 .4rem; }
 p, dl { max-width: 46rem; margin: .6rem 0; }
-.lead, caption, .missing { color: var(--soft); }
+.lead, .caption, .missing { color: var(--soft); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem .9rem; }
 dt { font-weight: 600; }
 dd { margin: 0; }
 .wide { overflow-x: auto; margin: .8rem 0; }
-img { display: block; width: 100%; min-width: 680px; height: auto; background: #fff;
+img { display: block; width: 100%; min-width: 860px; height: auto; background: #fff;
   border: 1px solid var(--line); border-radius: 6px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .94rem; }
-caption { text-align: left; padding: 0 0 .4rem; font-size: .88rem; }
+.caption { font-size: .88rem; margin-bottom: 0; }
 th, td { padding: .32rem .7rem; border-bottom: 1px solid var(--line); text-align: right;
   white-space: nowrap; }
 thead th { background: var(--shade); font-weight: 600; }
 th:first-child { text-align: left; }
-tbody th { font-weight: 500; }
+tbody th { font-weight: 500; background: var(--page); }
+th:first-child { position: sticky; left: 0; }
 td.own { background: var(--mark); }
 table.text td, table.text th { text-align: left; white-space: pre-line; vertical-align: top; }
+@media (max-width: 600px) { th, td { padding: .3rem .4rem; } }
 summary { cursor: pointer; padding: .25rem 0; overflow-wrap: anywhere; }
 code { background: var(--shade); padding: .1em .35em; border-radius: 4px; }
 """

@@ -222,6 +222,8 @@ def test_a_network_sees_every_action_and_valid_nodes(name: str, data: st.DataObj
         assert width == problem.context_scalars
         if t > 0:
             assert torch.equal(context.nodes["last"], walk.actions[..., t - 1])
+            if "first" in context.nodes:
+                assert torch.equal(context.nodes["first"], walk.actions[..., 0])
         if context.nowhere is not None:
             assert bool((context.nowhere == (t == 0)).all())
 

@@ -1,21 +1,23 @@
-"""The maps from random numbers to nodes and demands: cases worked out by hand, and degenerate ones."""
+"""The maps from random numbers to nodes and demands: cases by hand, and degenerate ones."""
 
 import pytest
 import torch
-from torch import Tensor
-
 from lifelong_co_plugins.distributions import demand, nodes
+from torch import Tensor
 
 
 def points(*pairs: tuple[float, float]) -> Tensor:
+    """Return one instance's coordinates ``[1, n, 2]``."""
     return torch.tensor([pairs])
 
 
 def column(*values: float) -> Tensor:
+    """Return one number for each node, ``[1, n, 1]``."""
     return torch.tensor(values)[None, :, None]
 
 
 def close(got: Tensor, expected: Tensor) -> bool:
+    """Return whether the two agree up to float32 rounding."""
     return torch.allclose(got, expected, atol=1e-6)
 
 

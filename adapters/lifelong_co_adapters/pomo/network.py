@@ -1,30 +1,14 @@
-"""The attention network of POMO, arranged so that a decoding step costs little.
+"""The attention network of POMO; `decoder` has the part that runs at every decoding step."""
 
-Two products of the official network depend on the instance only, so they are made once per batch
-instead of once per step and trajectory: the query of every node, ``W_q h_j``, which a step then
-looks up, and the pointer key ``W_c^T h_j``, since the pointer's score of node ``j`` is
-``h_j . (W_c o + b_c) = (W_c^T h_j) . o + h_j . b_c`` for the attention's output ``o``.
-"""
-
-import math
-
-import attrs
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from lifelong_co.protocols import Context, Problem
+from lifelong_co_adapters.pomo.decoder import Nodes, Tables, attend, look_up, prepare, tabulate
 
-
-@attrs.frozen(eq=False)
-class Nodes:
-    """What decoding needs of a batch; ``H`` heads of width ``d``."""
-
-    keys: Tensor  # [B, H, A, d]
-    values: Tensor  # [B, H, A, d]
-    queries: dict[str, Tensor]  # role -> [B, A, H * d]
-    pointer_keys: Tensor  # [B, H * d, A], divided by sqrt(embedding_dim)
-    pointer_bias: Tensor  # [B, 1, A], likewise
+# Up to how many actions the CPU looks attention scores up instead of computing them.
+TABLE_ACTIONS = 48
 
 
 class EncoderLayer(nn.Module):
@@ -103,43 +87,26 @@ class Network(nn.Module):
         self.value = nn.Linear(embedding_dim, width, bias=False)
         self.combine = nn.Linear(width, embedding_dim)
 
-    def encode(self, features: dict[str, Tensor]) -> Nodes:
+    def encode(self, features: dict[str, Tensor]) -> Nodes | Tables:
         """Encode the features of every action, ``[B, *, dim]`` per kind."""
         nodes = torch.cat([self.embeddings[kind](x) for kind, x in features.items()], dim=1)
         for layer in self.layers:
             nodes = layer(nodes)
-        B, A, E = nodes.shape
-        heads = (B, A, self.head_num, -1)
-        scale = 1 / math.sqrt(E)
-        return Nodes(
-            keys=self.key(nodes).view(heads).transpose(1, 2),
-            values=self.value(nodes).view(heads).transpose(1, 2),
-            queries={
-                role: F.linear(nodes, layer.weight[:, :E]) for role, layer in self.queries.items()
-            },
-            pointer_keys=(nodes @ (self.combine.weight * scale)).transpose(1, 2),
-            pointer_bias=(nodes @ (self.combine.bias * scale))[:, None, :],
+        prepared = prepare(
+            nodes,
+            queries={role: layer.get_parameter("weight") for role, layer in self.queries.items()},
+            key=self.key.weight,
+            value=self.value.weight,
+            combine=self.combine,
+            head_num=self.head_num,
         )
+        small = nodes.shape[1] <= TABLE_ACTIONS and nodes.device.type == "cpu"
+        return tabulate(prepared) if small else prepared
 
-    def decode(self, nodes: Nodes, context: Context, feasible: Tensor) -> Tensor:
+    def decode(self, encoding: Nodes | Tables, context: Context, feasible: Tensor) -> Tensor:
         """Return log-probabilities ``[B, S, A]``, -inf where ``feasible`` bool is False."""
-        B, S, _ = feasible.shape
-        query = None
-        for role, table in nodes.queries.items():
-            index = context.nodes[role][..., None].expand(-1, -1, table.shape[2])
-            part = table.gather(1, index)  # [B, S, H * d]
-            query = part if query is None else query + part
-        assert query is not None
-        if context.scalars is not None:
-            k = context.scalars.shape[2]
-            query = query + F.linear(context.scalars, self.queries["last"].weight[:, -k:])
-        query = query.view(B, S, self.head_num, -1).transpose(1, 2)  # [B, H, S, d]
-        attended = F.scaled_dot_product_attention(
-            query, nodes.keys, nodes.values, attn_mask=feasible[:, None]
-        )
-        attended = attended.transpose(1, 2).reshape(B, S, -1)
-        scores = torch.baddbmm(nodes.pointer_bias, attended, nodes.pointer_keys)
-        logits = self.logit_clipping * torch.tanh(scores)
+        score = look_up if isinstance(encoding, Tables) else attend
+        logits = self.logit_clipping * torch.tanh(score(encoding, context, feasible))
         if context.nowhere is not None:  # equal logits: uniform over the feasible actions
             logits = logits.masked_fill(context.nowhere[..., None], 0.0)
         return logits.masked_fill(~feasible, -torch.inf).log_softmax(dim=2)

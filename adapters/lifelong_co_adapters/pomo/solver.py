@@ -10,7 +10,8 @@ from torch import Tensor
 from lifelong_co.protocols import Decode, Observer, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
 from lifelong_co.rollout import rollout
-from lifelong_co_adapters.pomo.network import Network, Nodes
+from lifelong_co_adapters.pomo.decoder import Nodes, Tables
+from lifelong_co_adapters.pomo.network import Network
 from lifelong_co_adapters.pomo.official_names import from_official
 
 
@@ -19,7 +20,7 @@ class Encoding:
     """A batch and what the network made of it."""
 
     instances: Any
-    nodes: Nodes
+    nodes: Nodes | Tables
 
 
 @attrs.frozen(eq=False)
@@ -71,6 +72,24 @@ class POMO:
         self.module.load_state_dict(from_official(state_dict, self.module.state_dict()))
 
 
-def pomo(problem: Problem, **options: Any) -> POMO:
-    """Build POMO for a problem; the options are those of `Network`."""
-    return POMO(problem=problem, module=Network(problem, **options))
+def pomo(
+    problem: Problem,
+    *,
+    embedding_dim: int = 128,
+    head_num: int = 8,
+    qkv_dim: int = 16,
+    encoder_layer_num: int = 6,
+    ff_hidden_dim: int = 512,
+    logit_clipping: float = 10.0,
+) -> POMO:
+    """Build POMO for a problem; the options carry the official names."""
+    network = Network(
+        problem,
+        embedding_dim=embedding_dim,
+        head_num=head_num,
+        qkv_dim=qkv_dim,
+        encoder_layer_num=encoder_layer_num,
+        ff_hidden_dim=ff_hidden_dim,
+        logit_clipping=logit_clipping,
+    )
+    return POMO(problem=problem, module=network)

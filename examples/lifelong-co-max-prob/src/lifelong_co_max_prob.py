@@ -1,7 +1,8 @@
 """A weighting for lifelong-co: the less likely the likeliest action, the more a state matters."""
 
-import lifelong_co as lco
 from torch import Tensor
+
+import lifelong_co as lco
 
 
 def max_prob(probs: Tensor) -> Tensor:

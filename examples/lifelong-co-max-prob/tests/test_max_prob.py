@@ -1,7 +1,8 @@
 """The plugin, once it is installed, gives lifelong-co its weighting."""
 
-import lifelong_co as lco
 import torch
+
+import lifelong_co as lco
 
 
 def test_max_prob_is_found_by_name():

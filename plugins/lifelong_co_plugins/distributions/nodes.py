@@ -178,7 +178,8 @@ def _ladder(step: Tensor, count: Tensor, extent: Tensor) -> Tensor:
 
     The official code has torch.linspace here, which makes one instance's rungs at a time.
     """
-    return extent * (step / (count - 1).clamp(min=1) - 0.5)
+    gaps = (count - 1).clamp(min=1)
+    return extent * (step.to(extent.dtype) / gaps - 0.5)
 
 
 def ring(turn: Tensor, radius: Tensor, aspect: Tensor, flat: Tensor) -> Tensor:

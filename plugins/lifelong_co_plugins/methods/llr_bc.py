@@ -51,7 +51,11 @@ def llr_bc(
     ConfigError
         If a number is out of its range.
     """
-    for name, value in (("alpha", alpha), ("buffer_size", buffer_size), ("replay_size", replay_size)):
+    for name, value in (
+        ("alpha", alpha),
+        ("buffer_size", buffer_size),
+        ("replay_size", replay_size),
+    ):
         if not value >= 0:
             raise ConfigError(f"{name}: expected at least 0, got {value}")
     if not 0 < replay_rows <= 1:
@@ -139,9 +143,7 @@ class Memory:
     def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
         held = len(state["buffer"]["items"])
-        both = from_state_dicts(
-            [*state["buffer"]["items"], *state["snapshot"]], learning.problem
-        )
+        both = from_state_dicts([*state["buffer"]["items"], *state["snapshot"]], learning.problem)
         self.buffer.load_state_dict({**state["buffer"], "items": both[:held]})
         self.snapshot = both[held:]
         version, internal, gauss = state["random"]

@@ -1,0 +1,135 @@
+"""One decoding step of POMO, arranged so that it costs little.
+
+Several products of the official decoder depend on the instance only, so they are made once per
+batch instead of once per step and trajectory:
+
+- the query of every node, ``W_q h_j``, which a step then looks up;
+- the pointer key ``W_c^T h_j``, since the pointer's score of node ``j`` is
+  ``h_j . (W_c o + b_c) = (W_c^T h_j) . o + h_j . b_c`` for the attention's output ``o``;
+- for few actions on a CPU, where a step's many small products cost more than their arithmetic:
+  the attention score of every pair of nodes, and the pointer's score of every value.
+
+``H`` heads of width ``d``; the results are the official network's but for rounding.
+"""
+
+import math
+from typing import cast
+
+import attrs
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from lifelong_co.protocols import Context
+
+
+@attrs.frozen(eq=False)
+class Nodes:
+    """What decoding needs of a batch."""
+
+    queries: dict[str, Tensor]  # role -> [B, A, H * d]
+    scalars: Tensor | None  # [k, H * d]: how the context's scalars enter the query
+    keys: Tensor  # [B, H, A, d]
+    values: Tensor  # [B, H, A, d]
+    pointer_keys: Tensor  # [B, H * d, A], divided by sqrt(embedding_dim)
+    pointer_bias: Tensor  # [B, 1, A], likewise
+
+
+@attrs.frozen(eq=False)
+class Tables:
+    """The same, multiplied out."""
+
+    scores: dict[str, Tensor]  # role -> [B, A, H * A]: of the node in that role with every other
+    scalars: Tensor | None  # [B, k, H * A]
+    pointers: Tensor  # [B, H * A, A]: what attending to a node adds to each pointer score
+    pointer_bias: Tensor  # [B, 1, A]
+
+
+def prepare(
+    nodes: Tensor,
+    *,
+    queries: dict[str, Tensor],
+    key: Tensor,
+    value: Tensor,
+    combine: nn.Linear,
+    head_num: int,
+) -> Nodes:
+    """Return what a step needs of the encoded nodes ``[B, A, E]``, given the decoder's weights.
+
+    The query weight of the role ``last`` has the context's scalars in its columns after ``E``.
+    """
+    B, A, E = nodes.shape
+    heads = (B, A, head_num, -1)
+    scale = 1 / math.sqrt(E)
+    last = queries["last"]
+    return Nodes(
+        queries={role: F.linear(nodes, weight[:, :E]) for role, weight in queries.items()},
+        scalars=last[:, E:].T if last.shape[1] > E else None,
+        keys=F.linear(nodes, key).view(heads).transpose(1, 2),
+        values=F.linear(nodes, value).view(heads).transpose(1, 2),
+        pointer_keys=(nodes @ (combine.weight * scale)).transpose(1, 2),
+        pointer_bias=(nodes @ (combine.bias * scale))[:, None, :],
+    )
+
+
+def attend(nodes: Nodes, context: Context, feasible: Tensor) -> Tensor:
+    """Return the pointer's scores ``[B, S, A]`` by attention over the feasible actions."""
+    B, S, _ = feasible.shape
+    query = pick_rows(nodes.queries, context)  # [B, S, H * d]
+    if nodes.scalars is not None:
+        query = query + cast(Tensor, context.scalars) @ nodes.scalars
+    attended = F.scaled_dot_product_attention(
+        query.view(B, S, nodes.keys.shape[1], -1).transpose(1, 2),
+        nodes.keys,
+        nodes.values,
+        attn_mask=feasible[:, None],
+    )
+    attended = attended.transpose(1, 2).reshape(B, S, -1)  # [B, S, H * d]
+    return torch.baddbmm(nodes.pointer_bias, attended, nodes.pointer_keys)
+
+
+def tabulate(nodes: Nodes) -> Tables:
+    """Multiply out everything that does not depend on the state."""
+    B, H, A, d = nodes.keys.shape
+    keys = nodes.keys.transpose(2, 3) / math.sqrt(d)  # [B, H, d, A]
+    scalars = None
+    if nodes.scalars is not None:
+        per_head = nodes.scalars.view(-1, H, d).transpose(0, 1)  # [H, k, d]
+        scalars = (per_head @ keys).transpose(1, 2).reshape(B, -1, H * A)
+    return Tables(
+        scores={
+            role: (query.view(B, A, H, d).transpose(1, 2) @ keys)
+            .transpose(1, 2)
+            .reshape(B, A, H * A)
+            for role, query in nodes.queries.items()
+        },
+        scalars=scalars,
+        pointers=(nodes.values @ nodes.pointer_keys.view(B, H, d, A)).view(B, H * A, A),
+        pointer_bias=nodes.pointer_bias,
+    )
+
+
+def look_up(tables: Tables, context: Context, feasible: Tensor) -> Tensor:
+    """Return the same as `attend`, from tables."""
+    B, S, A = feasible.shape
+    scores = pick_rows(tables.scores, context)  # [B, S, H * A]
+    if tables.scalars is not None:
+        scores = torch.baddbmm(scores, cast(Tensor, context.scalars), tables.scalars)
+    masked = scores.view(B, S, -1, A).masked_fill(~feasible[:, :, None], -torch.inf)
+    attention = masked.softmax(dim=3).view(B, S, -1)
+    return torch.baddbmm(tables.pointer_bias, attention, tables.pointers)
+
+
+def pick_rows(tables: dict[str, Tensor], context: Context) -> Tensor:
+    """Return the sum over roles of the rows ``[B, S, width]`` of each role's node.
+
+    As an embedding of the flattened table this copies whole rows; `gather` would go element by
+    element.
+    """
+    picked: Tensor | None = None
+    for role, table in tables.items():
+        B, A, width = table.shape
+        first = torch.arange(0, B * A, A, device=table.device)[:, None]
+        rows = F.embedding(context.nodes[role] + first, table.reshape(B * A, width))
+        picked = rows if picked is None else picked + rows
+    return cast(Tensor, picked)

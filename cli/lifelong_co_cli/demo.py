@@ -1,0 +1,83 @@
+"""``lifelong-co demo``: forgetting and its cure in about two minutes."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+
+METHODS = ("fine-tuning", "llr-bc")
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Where the two runs go.", metavar="DIR")] = Path("demo"),
+    problem: Annotated[str, typer.Option(help="tsp or cvrp.")] = "cvrp",
+    seed: Annotated[int, typer.Option(help="Fixes everything random.")] = 0,
+) -> None:
+    """Train with and without LLR-BC on a few tasks, side by side, and compare.
+
+    Each run has a core of its own: networks this small gain nothing from a second one.
+    """
+    from lifelong_co.report.publish import write_comparison
+    from lifelong_co_cli.options import fresh_folder
+
+    folder = fresh_folder(out)
+    began = time.perf_counter()
+    folders = [folder / method for method in METHODS]
+    shared = ["--preset", "demo", "--problem", problem, "--seed", str(seed), "--device", "cpu"]
+    commands = [
+        ["run", "--method", method, *shared, "--out", str(place)]
+        for method, place in zip(METHODS, folders, strict=True)
+    ]
+    for command in commands:
+        print("lifelong-co", *command)
+    statuses = run_side_by_side(commands)
+    if any(statuses):
+        raise typer.Exit(max(statuses))
+    report = write_comparison(folders, folder / "report")
+    print((folder / "report" / "table.txt").read_text(encoding="utf-8"))
+    print(f"figures: {folder / 'report' / 'forgetting.png'}")
+    print(f"report:  {report}   ({time.perf_counter() - began:.0f} s)")
+
+
+def run_side_by_side(commands: list[list[str]]) -> list[int]:
+    """Run commands of ours at once, each on one thread; prefix their tests' lines with the method.
+
+    Ctrl-C reaches them all through the terminal; each saves and stops by itself.
+    """
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "lifelong_co_cli.main", *command],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        for command in commands
+    ]
+    readers = [
+        threading.Thread(target=relay, args=(process.stdout, method), daemon=True)
+        for process, method in zip(processes, METHODS, strict=True)
+    ]
+    for reader in readers:
+        reader.start()
+    try:
+        statuses = [process.wait() for process in processes]
+    except KeyboardInterrupt:
+        statuses = [process.wait() for process in processes] + [130]
+    for reader in readers:
+        reader.join()
+    return statuses
+
+
+def relay(lines: IO[str] | None, method: str) -> None:
+    """Print the tests of a run as they come; the rest is in its folder."""
+    for line in lines or ():
+        if "cost " in line and "[" not in line:
+            print(f"{method:<12} {line}", end="", flush=True)
+        elif "--resume" in line:
+            print(line, end="", flush=True)

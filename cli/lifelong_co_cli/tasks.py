@@ -1,0 +1,43 @@
+"""``lifelong-co tasks``: what can be learned, and what it looks like."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def tasks(
+    preset: Annotated[str | None, typer.Option(help="Show one preset only.")] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw a sample instance of every distribution.", metavar="PNG"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the samples drawn.")] = 0,
+) -> None:
+    """Show presets, their tasks, and the paper's five task orders."""
+    from lifelong_co import presets
+    from lifelong_co.errors import ConfigError
+    from lifelong_co.tasks import ORDERS
+
+    chosen = [presets.preset(preset)] if preset else list(presets.PRESETS.values())
+    if plot is not None:
+        from lifelong_co.report.samples import plot_samples
+
+        if plot.exists():
+            raise ConfigError(f"{plot}: exists already; choose another name")
+        plot_samples(plot, seed=seed)
+        print(f"plot: {plot}")
+        return
+    for one in chosen:
+        print(f"{one.name}: {one.summary}")
+        print("  distribution  size  epochs  batches  batch size")
+        for name, scale in one.scales.items():
+            print(
+                f"  {name:<12}  {scale.size:4}  {one.epochs:6}  {scale.batches:7}  "
+                f"{scale.batch_size:10}"
+            )
+        print(f"  learned in the order {' '.join(one.order)} unless --order says otherwise\n")
+    print("orders of the paper (--order)")
+    for number, names in ORDERS.items():
+        print(f"  {number}: {' '.join(names)}")
+    print("\nyour own sequence: --tasks FILE; see docs/tasks.md")

@@ -1,0 +1,42 @@
+"""Solvers that a run has trained, read back from its folder."""
+
+from pathlib import Path
+
+from lifelong_co import checkpoint, registry
+from lifelong_co.errors import CheckpointError, ConfigError
+from lifelong_co.protocols import Solver
+from lifelong_co.run_folder import RunFolder
+
+
+def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") -> Solver:
+    """Return the solver of a run, in evaluation mode.
+
+    Parameters
+    ----------
+    folder
+        A run folder.
+    after
+        How it was after learning this many tasks; as it is now when None.
+    device
+        Where to put it.
+
+    Raises
+    ------
+    ConfigError
+        If this is no run folder, or the run has not learned that many tasks.
+    CheckpointError
+        If no checkpoint is there or whole.
+    """
+    run = RunFolder(folder)
+    config = run.config()
+    k = len(config.tasks)
+    if after is not None and not 1 <= after <= k:
+        raise ConfigError(f"tasks learned: expected 1 to {k}, got {after}")
+    place = run.checkpoints if after is None else run.after_task(after)
+    found = checkpoint.latest(place) if place.is_dir() else None
+    if found is None:
+        raise CheckpointError(f"{place}: expected a checkpoint, found none; has the run begun?")
+    solver = registry.solver(config.solver, config.problem, **config.solver_options)
+    solver.module.load_state_dict(found[1]["parameters"])
+    solver.module.to(device).eval()
+    return solver

@@ -1,0 +1,54 @@
+"""`lifelong-co plugins` shows what is there, what failed and what clashes."""
+
+import json
+
+import pytest
+from lifelong_co_cli.plugins import aligned, plugins
+
+from lifelong_co import registry
+from lifelong_co.catalog import Component, Failure
+
+
+@pytest.fixture
+def unlucky(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the registry report one component, one failure and one clash."""
+    component = Component("weighting", "max-prob", "max-prob-plugin", "2.1", "stranger")
+    failure = Failure("broken", "bad-luck", "ZeroDivisionError: division by zero")
+    monkeypatch.setattr(registry, "components", lambda: [component])
+    monkeypatch.setattr(registry, "failures", lambda: [failure])
+    monkeypatch.setattr(registry, "name_clashes", lambda: ["two owners"])
+
+
+@pytest.mark.usefixtures("unlucky")
+def test_text_names_failures_and_clashes(capsys):
+    """The table is followed by each plugin that failed, with its error, and each clash."""
+    plugins()
+    assert capsys.readouterr().out == (
+        "kind       name      owner            version  plugin\n"
+        "weighting  max-prob  max-prob-plugin  2.1      stranger\n\n"
+        "Could not load plugin 'broken' of bad-luck: ZeroDivisionError: division by zero\n\n"
+        "Name clash: two owners\n"
+    )
+
+
+@pytest.mark.usefixtures("unlucky")
+def test_json_holds_the_same(capsys):
+    """A program gets components, failures and clashes as one object."""
+    plugins(json=True)
+    listing = json.loads(capsys.readouterr().out)
+    assert [component["name"] for component in listing["components"]] == ["max-prob"]
+    assert listing["failures"] == [
+        {
+            "plugin": "broken",
+            "owner": "bad-luck",
+            "error": "ZeroDivisionError: division by zero",
+        }
+    ]
+    assert listing["clashes"] == ["two owners"]
+
+
+def test_columns_are_aligned():
+    """Every column starts where its header does and no line ends in spaces."""
+    assert aligned([("a", "b", "c"), ("long", "", "x"), ("s", "wide", "")]) == (
+        "a     b     c\nlong        x\ns     wide"
+    )

@@ -1,0 +1,70 @@
+"""Fixtures for plugins: a registry that no test has touched, packages that look installed."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from lifelong_co import hookimpl, registry
+
+
+@pytest.fixture
+def fresh_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Leave out strangers that happen to be installed, and forget everything afterwards."""
+    monkeypatch.setenv("LIFELONG_CO_LOAD_PLUGINS", "")
+    registry.reload()
+    yield
+    registry.reload()
+
+
+@pytest.fixture
+def install(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fresh_registry: None,  # noqa: ARG001
+) -> Iterator[Callable[..., None]]:
+    """Return ``install(distribution, version="1.0", **modules)``, which fakes ``pip install``.
+
+    Each module, given as source, becomes an entry point of its own name. All plugins are loaded
+    then, not only ours.
+    """
+    installed: list[str] = []
+    monkeypatch.delenv("LIFELONG_CO_LOAD_PLUGINS")
+
+    def fake(distribution: str, version: str = "1.0", **modules: str) -> None:
+        info = tmp_path / f"{distribution.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
+        )
+        points = "".join(f"{module} = {module}\n" for module in modules)
+        (info / "entry_points.txt").write_text(f"[lifelong_co]\n{points}")
+        for module, source in modules.items():
+            (tmp_path / f"{module}.py").write_text(source)
+            installed.append(module)
+        monkeypatch.syspath_prepend(tmp_path)
+
+    yield fake
+    for module in installed:
+        sys.modules.pop(module, None)
+
+
+@pytest.fixture
+def plugin() -> Callable[..., ModuleType]:
+    """Return ``plugin(hook, *arguments, module="stranger")``: a module with one hook.
+
+    The hook calls ``register(*arguments)``.
+    """
+
+    def build(hook: str, *arguments: Any, module: str = "stranger") -> ModuleType:
+        def implementation(register: Callable[..., None]) -> None:
+            register(*arguments)
+
+        made = ModuleType(module)
+        setattr(made, hook, hookimpl(implementation))
+        return made
+
+    return build

@@ -1,0 +1,136 @@
+"""Every hook has a heading in docs/plugins.md, and the example under it works when pasted."""
+
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+
+import lifelong_co as lco
+from lifelong_co import hookspecs, registry
+from lifelong_co.catalog import HOOKS
+from lifelong_co.records import rows
+
+DOCS = Path(__file__).parents[2] / "docs" / "plugins.md"
+SPECIFIED = [name for name in vars(hookspecs) if name.startswith("register_")]
+
+pytestmark = pytest.mark.usefixtures("fresh_registry")
+
+
+def sections() -> dict[str, str]:
+    """Return the text under each heading of docs/plugins.md."""
+    parts = re.split(r"^## (.+)$", DOCS.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def paste(hook: str) -> str:
+    """Register the example of a hook and return the name that it adds."""
+    (source,) = re.findall(r"^```python\n(.*?)^```", sections()[hook], re.MULTILINE | re.DOTALL)
+    module = ModuleType("pasted")
+    exec(compile(source, f"{DOCS}:{hook}", "exec"), module.__dict__)
+    lco.register_plugin(module)
+    (added,) = [c for c in registry.components() if c.plugin == "pasted"]
+    assert added.kind == HOOKS[hook]
+    return added.name
+
+
+def use_weighting(name: str) -> None:
+    """Check that a weighting maps probs to weights of at least 0."""
+    weights = lco.weighting(name)(torch.tensor([[0.5, 0.5], [1.0, 0.0]]))
+    assert weights.shape == (2,)
+    assert (weights >= 0).all()
+
+
+def use_divergence(name: str) -> None:
+    """Check that a divergence is 0 between equals and has no NaN gradient where infeasible."""
+    teacher = torch.tensor([0.5, 0.5, 0.0]).log()
+    learner = torch.tensor([0.9, 0.1, 0.0]).log().requires_grad_()
+    assert lco.divergence(name)(teacher, teacher).item() == 0
+    lco.divergence(name)(teacher, learner).backward()
+    assert learner.grad is not None
+    assert learner.grad.isfinite().all()
+
+
+def use_buffer(name: str) -> None:
+    """Check that a buffer keeps to its capacity and restores its state."""
+    buffer, other = lco.buffer(name, 3), lco.buffer(name, 3, seed=7)
+    for item in range(8):
+        buffer.add(item)
+    other.load_state_dict(buffer.state_dict())
+    assert len(list(buffer)) == len(buffer) == 3
+    assert (buffer.seen, buffer.sample(2)) == (8, other.sample(2))
+
+
+def use_method(name: str) -> None:
+    """Check a method's term against its formula, and that it is differentiable."""
+    solver = lco.solver("pomo", "tsp", embedding_dim=16, encoder_layer_num=1, ff_hidden_dim=8)
+    initial = {key: value + 1 for key, value in solver.module.named_parameters()}
+    learning = type("Standing", (), {"solver": solver, "initial": initial})()
+    ((_, term),) = lco.method(name, strength=1.0).loss_terms(learning, None)
+    assert term.item() == pytest.approx(sum(value.numel() for value in initial.values()))
+    term.backward()
+
+
+def use_distribution(name: str) -> None:
+    """Check that a distribution draws instances of either problem."""
+    for problem in ("tsp", "cvrp"):
+        drawn = lco.distribution(name, problem, capacity=30).sample(
+            4, 6, generator=torch.Generator().manual_seed(0)
+        )
+        assert (rows(drawn), drawn.nodes.shape) == (4, (4, 6, 2))
+
+
+def use_problem(name: str) -> None:
+    """Check that POMO solves a problem, and that the open tour pays for three of four sides."""
+    solver = lco.solver("pomo", name, embedding_dim=16, encoder_layer_num=1, ff_hidden_dim=8)
+    square = torch.tensor([[[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]]])
+    instances = lco.problem(name).instances(nodes=square)
+    assert solver.rollout(instances).actions.shape == (1, 4, 4)
+    assert lco.problem(name).cost(instances, torch.arange(4)[None, None]).item() == 3.0
+
+
+def use_solver(name: str) -> None:
+    """Check that a solver solves either problem and that its loss reaches its parameters."""
+    for problem in ("tsp", "cvrp"):
+        solver = lco.solver(name, problem, sharpness=5.0)
+        instances = lco.distribution("U", problem).sample(2, 5)
+        rollout = solver.rollout(instances, decode="sample")
+        assert rollout.cost.shape == (2, 5)
+        solver.policy_loss(rollout).backward()
+        assert all(value.grad is not None for value in solver.module.parameters())
+
+
+USE = {
+    "solver": use_solver,
+    "problem": use_problem,
+    "weighting": use_weighting,
+    "divergence": use_divergence,
+    "buffer": use_buffer,
+    "method": use_method,
+    "distribution": use_distribution,
+}
+
+
+@pytest.mark.parametrize("hook", SPECIFIED)
+def test_hook_has_a_heading(hook):
+    """A hook without its heading in docs/plugins.md cannot be shipped."""
+    assert hook in sections()
+
+
+@pytest.mark.parametrize("hook", SPECIFIED)
+def test_hook_has_one_sentence(hook):
+    """The specification of a hook says in one sentence what to register."""
+    assert re.fullmatch(r"Register [^\n]+\.", getattr(hookspecs, hook).__doc__)
+
+
+@pytest.mark.parametrize("hook", SPECIFIED)
+def test_example_works_when_pasted(hook):
+    """What the documentation shows registers one name, and the thing does what is said of it."""
+    USE[HOOKS[hook]](paste(hook))
+
+
+@pytest.mark.parametrize("heading", ["Broken plugins", "Name clashes", "LIFELONG_CO_LOAD_PLUGINS"])
+def test_what_goes_wrong_is_documented(heading):
+    """A broken plugin, a clash and the way to leave plugins out each have their heading."""
+    assert heading in sections()

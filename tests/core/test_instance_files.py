@@ -1,0 +1,270 @@
+"""Instances from .npz files and folders, and the pool that draws them."""
+
+import io
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+import torch
+from file_strategies import file_instances, file_texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lifelong_co.errors import ConfigError, FileFormatError
+from lifelong_co.instance_files import InstancePool, load_instances
+from lifelong_co.problems.cvrp import CVRP
+from lifelong_co.problems.tsp import TSP
+from lifelong_co.vrplib_files import to_instances
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+OFFICIAL = Path(__file__).parents[2].parent / "shared" / "official"
+
+
+def arrays(batch: int = 3, size: int = 5, **changes: Any) -> dict[str, Any]:
+    """Return the arrays of a good CVRP file; a change to None takes one away."""
+    rng = np.random.default_rng(0)
+    good = {
+        "depot": rng.random((batch, 1, 2)),
+        "nodes": rng.random((batch, size, 2)),
+        "demand": rng.integers(1, 10, (batch, size)),
+        "capacity": np.array(20),
+    }
+    return {key: value for key, value in (good | changes).items() if value is not None}
+
+
+def saved(folder: Path, **fields: Any) -> Path:
+    """Write an .npz file."""
+    path = folder / "given.npz"
+    np.savez(path, **fields)
+    return path
+
+
+def test_npz_cvrp(tmp_path: Path) -> None:
+    """Arrays come back in float32, integer demand in fractions of the capacity."""
+    fields = arrays(reference_cost=np.zeros(3))
+    (batch,) = load_instances(saved(tmp_path, **fields), CVRP())
+    assert batch.nodes.dtype == batch.depot.dtype == batch.demand.dtype == torch.float32
+    np.testing.assert_array_equal(batch.nodes.numpy(), fields["nodes"].astype(np.float32))
+    np.testing.assert_array_equal(batch.depot.numpy(), fields["depot"].astype(np.float32))
+    np.testing.assert_allclose(batch.demand.numpy(), fields["demand"] / 20, rtol=1e-6)
+
+
+def test_npz_demand_in_fractions(tmp_path: Path) -> None:
+    """Fractions are taken as they are, also beside a capacity, as the official files hold them."""
+    fractions = np.linspace(0, 1, 15).reshape(3, 5)
+    (batch,) = load_instances(saved(tmp_path, **arrays(demand=fractions)), CVRP())
+    np.testing.assert_array_equal(batch.demand.numpy(), fractions.astype(np.float32))
+
+
+def test_npz_tsp(tmp_path: Path) -> None:
+    """The TSP needs the nodes and no more."""
+    (batch,) = load_instances(saved(tmp_path, nodes=np.full((2, 4, 2), 0.5)), TSP())
+    assert batch.nodes.shape == (2, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"nodes": None}, "nodes: expected an array of this name, got depot, demand, capacity"),
+        ({"depot": None}, "depot: expected an array of this name"),
+        ({"demand": None}, "demand: expected an array of this name"),
+        ({"capacity": None}, "demand: expected fractions, or integers beside a scalar 'capacity'"),
+        ({"capacity": np.array(0)}, "capacity: expected one integer of at least 1, got 0"),
+        ({"capacity": np.array([20, 30])}, r"capacity: expected one integer .* got \[20, 30\]"),
+        ({"capacity": np.array(2.5)}, r"capacity: expected one integer .* got 2\.5"),
+        ({"capacity": np.array(5)}, r"demand: expected fractions .* \(above the capacity\)"),
+        ({"demand": np.full((3, 5), -1)}, "demand: expected at least 0"),
+        ({"demand": np.full((3, 4), 1)}, r"demand: expected shape \[3, 5\], got \[3, 4\]"),
+        ({"depot": np.zeros((3, 2))}, r"depot: expected shape \[3, 1, 2\], got \[3, 2\]"),
+        ({"nodes": np.zeros((3, 5, 2), dtype=int)}, r"nodes: expected fractions .* torch\.int64"),
+        ({"nodes": np.full((3, 5, 2), np.nan)}, "nodes: expected finite numbers"),
+        ({"nodes": np.full((3, 5, 2), 1e300)}, "nodes: expected coordinates in the unit square"),
+        ({"nodes": np.full((3, 5, 2), 7.0)}, "nodes: .* unit square, got 7 to 7"),
+        ({"nodes": np.zeros((0, 5, 2))}, "nodes: expected shape"),
+        ({"nodes": np.zeros((3, 1, 2))}, "nodes: expected at least two nodes, got 1"),
+        ({"nodes": np.array([["a"]])}, "nodes: "),
+    ],
+)
+def test_bad_arrays_name_file_and_field(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    """Whatever is wrong with a field, the error names the file and the field."""
+    path = saved(tmp_path, **arrays(**changes))
+    with pytest.raises(FileFormatError, match=rf"given\.npz: {message}"):
+        load_instances(path, CVRP())
+
+
+def test_pickles_are_not_loaded(tmp_path: Path) -> None:
+    """An array of objects, which only unpickling could read, is refused."""
+    path = saved(tmp_path, nodes=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(FileFormatError, match=r"given\.npz: nodes: .*allow_pickle=False"):
+        load_instances(path, TSP())
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_damaged_archives_are_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Cut off or with bytes altered, an archive is read or refused by name; nothing else."""
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays())
+    content = bytearray(stream.getvalue())
+    for _ in range(data.draw(st.integers(0, 3))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.getbasetemp() / "damaged.npz"
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    refusal = None
+    try:
+        load_instances(path, CVRP())
+    except FileFormatError as error:
+        refusal = str(error)
+    assert refusal is None or "damaged.npz: " in refusal
+
+
+def test_single_array_is_refused(tmp_path: Path) -> None:
+    """An .npy file under the name of an .npz file is told apart."""
+    path = tmp_path / "given.npz"
+    with path.open("wb") as stream:
+        np.save(stream, np.zeros(3))
+    with pytest.raises(FileFormatError, match=r"given\.npz: expected an archive of named arrays"):
+        load_instances(path, TSP())
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(file_instances("cvrp"), min_size=1, max_size=5), st.data())
+def test_folders_are_grouped_by_size(
+    tmp_path_factory: pytest.TempPathFactory, drawn: list[Any], data: st.DataObject
+) -> None:
+    """Each size gives one record, smallest first, its rows in the order of the file names."""
+    folder = tmp_path_factory.mktemp("folder")
+    for number, instance in enumerate(drawn):
+        text = data.draw(file_texts(instance))
+        (folder / f"{number}.vrp").write_bytes(text.encode())
+    (folder / "0.sol").write_text("Cost 1\n")
+    groups = load_instances(folder, CVRP())
+    assert [g.nodes.shape[1] for g in groups] == sorted({i.size for i in drawn})
+    for group in groups:
+        same = [i for i in drawn if i.size == group.nodes.shape[1]]
+        assert group.nodes.shape[0] == len(same)
+        for row, instance in enumerate(same):
+            alone = to_instances(instance, CVRP())
+            assert torch.equal(group.nodes[row], alone.nodes[0])
+            assert torch.equal(group.demand[row], alone.demand[0])
+
+
+def test_single_file() -> None:
+    """One TSPLIB file is a pool of one instance."""
+    (batch,) = load_instances(FIXTURES / "five.tsp", TSP())
+    assert batch.nodes.shape == (1, 5, 2)
+
+
+def test_folder_with_a_bad_file(tmp_path: Path) -> None:
+    """The one bad file among good ones is named."""
+    shutil.copy(FIXTURES / "four.vrp", tmp_path / "a.vrp")
+    (tmp_path / "b.vrp").write_text("NAME : b\n")
+    with pytest.raises(FileFormatError, match=r"b\.vrp: expected a line 'TYPE"):
+        load_instances(tmp_path, CVRP())
+
+
+def test_file_of_the_other_problem(tmp_path: Path) -> None:
+    """A TSP under the name of a CVRP file is refused by the file's name."""
+    shutil.copy(FIXTURES / "five.tsp", tmp_path / "five.vrp")
+    with pytest.raises(FileFormatError, match=r"five\.vrp: .*expected an instance of cvrp"):
+        load_instances(tmp_path, CVRP())
+
+
+def test_paths_without_instances(tmp_path: Path) -> None:
+    """A folder without files, a missing path and a file of another kind say what was expected."""
+    with pytest.raises(FileFormatError, match=r"expected at least one \.tsp file in this folder"):
+        load_instances(tmp_path, TSP())
+    with pytest.raises(FileFormatError, match=r"nowhere: expected an \.npz file.* nothing there"):
+        load_instances(tmp_path / "nowhere", TSP())
+    with pytest.raises(FileFormatError, match=r"nowhere\.npz: cannot be read"):
+        load_instances(tmp_path / "nowhere.npz", TSP())
+    (tmp_path / "table.csv").touch()
+    with pytest.raises(FileFormatError, match=r"table\.csv: .* a file of another kind"):
+        load_instances(tmp_path / "table.csv", TSP())
+
+
+def test_problem_without_files() -> None:
+    """A problem that no file format is known for is told."""
+
+    @attrs.frozen
+    class Other:
+        name: str = "orienteering"
+
+    with pytest.raises(ConfigError, match="expected tsp or cvrp, got orienteering"):
+        load_instances(FIXTURES, Other())  # type: ignore[arg-type]
+
+
+def pool(*counts: tuple[int, int]) -> InstancePool:
+    """Return a pool of ``(size, count)`` groups whose nodes tell the row they came from."""
+    groups = [
+        TSP().instances(nodes=torch.arange(count).float()[:, None, None].expand(-1, size, 2) / 1e3)
+        for size, count in counts
+    ]
+    return InstancePool(TSP(), groups)
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    """Return a generator."""
+    return torch.Generator().manual_seed(seed)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 9))
+def test_draws_are_of_one_size_and_repeatable(seed: int, batch: int) -> None:
+    """A draw is a batch of stored instances of one size, the same for the same seed."""
+    stored = pool((3, 4), (5, 2))
+    drawn = stored.sample(batch, generator=seeded(seed))
+    assert drawn.nodes.shape[0] == batch
+    size = drawn.nodes.shape[1]
+    assert size in stored.sizes
+    rows = {round(row * 1e3) for row in drawn.nodes[:, 0, 0].tolist()}
+    assert rows <= set(range({3: 4, 5: 2}[size]))
+    again = stored.sample(batch, generator=seeded(seed))
+    assert torch.equal(drawn.nodes, again.nodes)
+
+
+def test_sizes_are_drawn_as_often_as_they_are_stored() -> None:
+    """With 3 of 4 instances of size 2, size 2 comes in 3 of 4 draws (within 4 sigma)."""
+    stored, generator = pool((2, 3), (4, 1)), seeded()
+    count = Counter(stored.sample(1, generator=generator).nodes.shape[1] for _ in range(1000))
+    assert abs(count[2] - 750) < 4 * (1000 * 0.75 * 0.25) ** 0.5
+
+
+def test_rows_are_drawn_uniformly_with_replacement() -> None:
+    """A batch larger than the pool holds every instance about equally often (within 4 sigma)."""
+    drawn = pool((2, 5)).sample(5000, 2, generator=seeded())
+    count = Counter(round(row * 1e3) for row in drawn.nodes[:, 0, 0].tolist())
+    assert sorted(count) == [0, 1, 2, 3, 4]
+    assert all(abs(times - 1000) < 4 * (5000 * 0.2 * 0.8) ** 0.5 for times in count.values())
+
+
+def test_size_can_be_chosen() -> None:
+    """Only instances of the size asked for are drawn; a size that is not there is told."""
+    stored = pool((2, 3), (4, 1))
+    assert stored.sizes == (2, 4)
+    for _ in range(10):
+        assert stored.sample(2, 4, generator=seeded()).nodes.shape == (2, 4, 2)
+    with pytest.raises(ConfigError, match="expected one of the sizes 2, 4, got 3"):
+        stored.sample(1, 3)
+
+
+def test_empty_pool() -> None:
+    """A pool of nothing is refused when it is made."""
+    with pytest.raises(FileFormatError, match="expected at least one instance"):
+        InstancePool(TSP(), [])
+
+
+@pytest.mark.skipif(not OFFICIAL.exists(), reason="needs ../shared/official")
+def test_published_instances() -> None:
+    """The paper's test sets and the published files are instances to draw from."""
+    (batch,) = load_instances(OFFICIAL / "testsets" / "cvrp-U20.npz", CVRP())
+    assert batch.nodes.shape == (1000, 20, 2)
+    groups = load_instances(OFFICIAL / "instances", TSP())
+    assert [tuple(group.nodes.shape) for group in groups] == [(1, 100, 2), (1, 280, 2)]

@@ -1,0 +1,177 @@
+"""The metrics: cases worked out by hand, and what holds for every cost matrix."""
+
+import math
+
+import attrs
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from lifelong_co import metrics
+from lifelong_co.errors import ConfigError
+
+
+def matrices(least: int = 1) -> st.SearchStrategy[np.ndarray]:
+    """Cost matrices of ``least`` to 6 tasks."""
+    sizes = st.integers(least, 6)
+    return sizes.flatmap(
+        lambda k: hnp.arrays(np.float64, (k, k), elements=st.floats(0.5, 50, width=32))
+    )
+
+
+# Two tasks, d* = (10, 20): gaps 0.1 and 0.5 after the first, 0.4 and 0 after the second.
+TWO = [[11.0, 30.0], [14.0, 20.0]]
+# Three tasks, d* = (10, 20, 40); gaps: (.2 .3 .5), (.5 .1 .25), (.1 .4 .05).
+THREE = [[12.0, 26.0, 60.0], [15.0, 22.0, 50.0], [11.0, 28.0, 42.0]]
+
+
+def test_two_tasks_by_hand() -> None:
+    """With two tasks each average is short enough to work out in the head."""
+    found = metrics.summarize(TWO, [10.0, 20.0])
+    expected = ((0.4 + 0.0) / 2, 0.4 - 0.1, 0.4 - 0.1, (0.1 + 0.0) / 2, 0.5)
+    assert attrs.astuple(found) == pytest.approx(expected)
+
+
+def test_three_tasks_by_hand() -> None:
+    """That task 1 ends better than it began does not undo its worst moment in AMF."""
+    found = metrics.summarize(THREE, [10.0, 20.0, 40.0])
+    expected = (
+        (0.1 + 0.4 + 0.05) / 3,
+        (0.0 + 0.3) / 2,
+        (0.3 + 0.3) / 2,
+        (0.2 + 0.1 + 0.05) / 3,
+        (0.3 + 0.25) / 2,
+    )
+    assert attrs.astuple(found) == pytest.approx(expected)
+
+
+def test_best_defaults_to_the_least_of_each_column() -> None:
+    """Without d* a run is measured against the best it reached itself."""
+    assert metrics.summarize(THREE) == metrics.summarize(THREE, [11.0, 22.0, 42.0])
+
+
+def test_a_single_task_has_no_averages_over_pairs() -> None:
+    """With one task AF, AMF and AG average nothing: nan, and null in JSON."""
+    found = metrics.summarize([[12.0]], [10.0])
+    assert [found.AP, found.APl] == pytest.approx([0.2, 0.2])
+    assert math.isnan(found.AF)
+    assert math.isnan(found.AMF)
+    assert math.isnan(found.AG)
+    values = metrics.json_values(found)
+    assert list(values) == ["AP", "AF", "AMF", "APl", "AG"]
+    assert [name for name, value in values.items() if value is None] == ["AF", "AMF", "AG"]
+
+
+def test_tensors_arrays_and_lists_are_one() -> None:
+    """The form of the numbers does not matter, nor that a tensor requires a gradient."""
+    expected = metrics.summarize(THREE)
+    tensor = torch.tensor(THREE, dtype=torch.float64, requires_grad=True)
+    assert metrics.summarize(tensor) == expected
+    assert metrics.summarize(np.array(THREE)) == expected
+    assert metrics.summarize(THREE, torch.tensor([11.0, 22.0, 42.0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("costs", "best", "said"),
+    [
+        ([[1.0, 2.0]], None, r"\[1, 2\]"),
+        ([], None, r"\[0\]"),
+        ([1.0, 2.0], None, r"\[2\]"),
+        ([[1.0, 2.0], [3.0]], None, "rows of equal length"),
+        ([["a"]], None, "numbers"),
+        ([[1.0, math.nan], [1.0, 1.0]], None, r"nan in \[0\]\[1\]"),
+        ([[1.0, 1.0], [math.inf, 1.0]], None, r"inf in \[1\]\[0\]"),
+        ([[1.0]], [1.0, 2.0], r"shape \[1\] for 1 tasks, got \[2\]"),
+        ([[1.0]], [0.0], "above 0"),
+        ([[1.0]], [-1.0], "above 0"),
+        ([[1.0]], [math.nan], "finite"),
+        ([[-1.0]], None, "above 0"),
+    ],
+)
+def test_impossible_matrices_are_refused(costs: object, best: object, said: str) -> None:
+    """Whatever is no cost matrix, or no d* to divide by, is refused with what is wrong."""
+    with pytest.raises(ConfigError, match=said):
+        metrics.summarize(costs, best)
+
+
+def test_best_by_task_matches_names_in_any_order() -> None:
+    """Runs that learned the tasks in other orders share d* by the tasks' names."""
+    one = (["U", "C"], [[4.0, 9.0], [5.0, 8.0]])
+    two = (["C", "U"], [[7.0, 6.0], [7.5, 3.0]])
+    assert metrics.best_by_task([one, two]) == {"U": 3.0, "C": 7.0}
+    with pytest.raises(ConfigError, match="3 tasks, got 2"):
+        metrics.best_by_task([(["U", "C", "G"], one[1])])
+
+
+def test_best_over_is_the_least_of_each_column() -> None:
+    """Over runs of one order d* is the least of each column of all matrices."""
+    assert metrics.best_over([TWO, [[9.0, 50.0], [10.0, 21.0]]]) == [9.0, 20.0]
+    with pytest.raises(ConfigError, match=r"sizes \[1, 2\]"):
+        metrics.best_over([TWO, [[1.0]]])
+    with pytest.raises(ConfigError, match=r"sizes \[\]"):
+        metrics.best_over([])
+
+
+@given(matrices(least=2))
+def test_own_best_makes_all_metrics_at_least_zero(costs: np.ndarray) -> None:
+    """No gap to the own best is negative, and the worst moment is no better than the last."""
+    found = metrics.summarize(costs)
+    assert min(found.AP, found.AF, found.AMF, found.APl, found.AG) >= 0
+    assert found.AF <= found.AMF
+
+
+@given(matrices(), st.data())
+def test_the_scale_of_a_task_does_not_matter(costs: np.ndarray, data: st.DataObject) -> None:
+    """Measuring the costs of one task in another unit changes nothing."""
+    k = len(costs)
+    scale = data.draw(hnp.arrays(np.float64, (k,), elements=st.floats(0.01, 100)))
+    one, two = metrics.summarize(costs), metrics.summarize(costs * scale)
+    for name in metrics.NAMES:
+        assert getattr(two, name) == pytest.approx(getattr(one, name), abs=1e-9, nan_ok=True)
+
+
+@given(matrices(least=3), st.data())
+def test_what_is_not_in_a_formula_does_not_count(costs: np.ndarray, data: st.DataObject) -> None:
+    """AP reads the last row, APl the diagonal and AG the cells above it: others may change."""
+    k = len(costs)
+    best = costs.min(axis=0)
+    i, j = data.draw(st.tuples(st.integers(0, k - 1), st.integers(0, k - 1)))
+    changed = costs.copy()
+    changed[i, j] += 1.0
+    one, two = metrics.summarize(costs, best), metrics.summarize(changed, best)
+    assert (one.AP != two.AP) == (i == k - 1)
+    assert (one.APl != two.APl) == (i == j)
+    assert (one.AG != two.AG) == (j == i + 1)
+    if j > i:  # no forgetting before learning
+        assert (one.AF, one.AMF) == (two.AF, two.AMF)
+
+
+@given(matrices(least=3), st.permutations(range(2)))
+def test_the_order_of_runs_does_not_matter_to_best(
+    costs: np.ndarray, order: tuple[int, int]
+) -> None:
+    """d* is the same however the runs, and the tasks within each, are permuted."""
+    k = len(costs)
+    runs = [([f"T{j}" for j in range(k)], costs), ([f"T{j}" for j in range(k)][::-1], costs + 1)]
+    expected = {f"T{j}": min(costs[:, j].min(), costs[:, k - 1 - j].min() + 1) for j in range(k)}
+    assert metrics.best_by_task([runs[i] for i in order]) == expected
+
+
+@given(matrices(least=2))
+def test_a_better_reference_never_flatters(costs: np.ndarray) -> None:
+    """Against a d* that others have lowered, AP, APl and AG can only grow."""
+    own = costs.min(axis=0)
+    one, two = metrics.summarize(costs, own), metrics.summarize(costs, own * 0.9)
+    assert two.AP > one.AP
+    assert two.APl > one.APl
+    assert two.AG > one.AG
+
+
+def test_a_solver_that_only_improves_forgets_nothing() -> None:
+    """AF and AMF are 0 where every task only gets better, whatever the distance to d*."""
+    found = metrics.summarize([[3.0, 5.0], [2.0, 4.0]], [1.0, 1.0])
+    assert (found.AF, found.AMF) == (0.0, 0.0)
+    assert (found.AP, found.APl, found.AG) == (2.0, 2.5, 4.0)

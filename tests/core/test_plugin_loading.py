@@ -1,0 +1,171 @@
+"""Installed plugins: loaded one by one, broken ones put aside, clashes named, some left out."""
+
+import warnings
+
+import pytest
+import torch
+
+import lifelong_co as lco
+from lifelong_co import registry
+
+pytestmark = pytest.mark.usefixtures("fresh_registry")
+
+WEIGHTING = """
+import lifelong_co as lco
+
+@lco.hookimpl
+def register_weightings(register):
+    register("{name}", lambda probs: 1.0 - probs.amax(dim=-1))
+"""
+
+
+def test_installed_plugin_is_found(install):
+    """An entry point is all that a stranger's package needs, and the listing names it."""
+    install("max-prob-plugin", "2.1", stranger=WEIGHTING.format(name="max-prob"))
+    assert lco.weighting("max-prob")(torch.tensor([0.75, 0.25])).item() == 0.25
+    (listed,) = [c for c in registry.components() if c.name == "max-prob"]
+    assert (listed.kind, listed.owner, listed.version, listed.plugin) == (
+        "weighting",
+        "max-prob-plugin",
+        "2.1",
+        "stranger",
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("raise SystemExit('at import')", "SystemExit: at import"),
+        ("def (", "SyntaxError"),
+        ("", "PluginError: plugin broken: expected functions marked with"),
+        (WEIGHTING.format(name="x").replace("weightings", "weights"), "PluginError"),
+        (WEIGHTING.format(name="two words"), "hook register_weightings: expected a name"),
+        ("import lifelong_co as lco\nlco.weighting('variance')", "while plugins are being loaded"),
+    ],
+)
+def test_broken_plugin_is_put_aside(install, source, error):
+    """Whatever is wrong with a plugin, all others work, and the warning names it and its error."""
+    install("bad-luck", broken=source)
+    install("good-luck", sound=WEIGHTING.format(name="max-prob"))
+    with pytest.warns(lco.PluginWarning, match="plugin 'broken' of bad-luck") as warned:
+        assert lco.weighting("max-prob")
+    assert len(warned) == 1
+    assert error in str(warned[0].message)
+    assert lco.weighting("variance")
+    (failure,) = registry.failures()
+    assert (failure.plugin, failure.owner) == ("broken", "bad-luck")
+    assert error in failure.error
+    assert "\n" not in failure.error
+
+
+def test_broken_plugin_is_warned_about_once(install):
+    """The second question is answered in silence."""
+    install("bad-luck", broken="1 / 0")
+    with pytest.warns(lco.PluginWarning):
+        lco.divergence("kl")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lco.divergence("kl")
+
+
+def test_unknown_name_tells_of_the_broken_plugin(install):
+    """Who asks for what a broken plugin would have given learns of its error."""
+    install("bad-luck", broken="1 / 0")
+    with pytest.warns(lco.PluginWarning), pytest.raises(lco.UnknownNameError) as caught:
+        lco.weighting("max-prob")
+    assert "might have come from plugin 'broken' of bad-luck: ZeroDivisionError" in str(
+        caught.value
+    )
+
+
+def test_a_hook_that_fails_halfway_registers_nothing(install):
+    """Names given before the error are not kept: a plugin is whole or absent."""
+    source = WEIGHTING.format(name="half") + "    raise RuntimeError('halfway')\n"
+    install("bad-luck", broken=source)
+    with pytest.warns(lco.PluginWarning, match="halfway"):
+        assert "half" not in registry.names("weighting")
+
+
+def test_two_owners_are_both_named(install):
+    """A clash is an error for its kind only, and the listing still shows both owners."""
+    install("first", "0.1", one=WEIGHTING.format(name="max-prob"))
+    install("second", "0.2", two=WEIGHTING.format(name="max-prob"))
+    both = r"weighting 'max-prob': .* one \(first 0\.1\) and two \(second 0\.2\)"
+    for name in ("max-prob", "variance"):
+        with pytest.raises(lco.PluginError, match=both):
+            lco.weighting(name)
+    assert lco.divergence("rkl")
+    assert [c.owner for c in registry.components() if c.name == "max-prob"] == ["first", "second"]
+    assert len(registry.name_clashes()) == 1
+
+
+def test_a_stranger_cannot_take_our_name(install):
+    """A name of ours that a stranger registers too is a clash, not an override."""
+    install("taker", taker=WEIGHTING.format(name="variance"))
+    with pytest.raises(lco.PluginError, match=r"lifelong_co_plugins.*and taker \(taker 1\.0\)"):
+        lco.weighting("variance")
+
+
+@pytest.mark.parametrize(
+    ("restriction", "loaded"),
+    [
+        ("", set()),
+        (" , ", set()),
+        ("First_Luck", {"a", "b"}),
+        ("one", {"a"}),
+        ("one, second.luck", {"a", "c"}),
+    ],
+)
+def test_restriction_chooses_plugins(install, monkeypatch, restriction, loaded):
+    """Distribution names, however spelled, and entry-point names choose; ours always load."""
+    install("first-luck", one=WEIGHTING.format(name="a"), other=WEIGHTING.format(name="b"))
+    install("second-luck", two=WEIGHTING.format(name="c"))
+    assert {"a", "b", "c"} <= set(registry.names("weighting"))
+    monkeypatch.setenv("LIFELONG_CO_LOAD_PLUGINS", restriction)
+    assert set(registry.names("weighting")) & {"a", "b", "c"} == loaded
+    assert lco.weighting("variance")
+
+
+def test_what_was_left_out_is_said(install, monkeypatch):
+    """Who asks for a name of a plugin that was left out is told why it is missing."""
+    install("first-luck", one=WEIGHTING.format(name="a"))
+    monkeypatch.setenv("LIFELONG_CO_LOAD_PLUGINS", "")
+    with pytest.raises(lco.UnknownNameError, match=r"LOAD_PLUGINS left out .* one \(first-luck\)"):
+        lco.weighting("a")
+
+
+def test_restriction_to_what_is_not_installed_is_reported(install, monkeypatch):
+    """A misspelled plugin in the restriction is a failure that suggests the right name."""
+    install("first-luck", one=WEIGHTING.format(name="a"))
+    monkeypatch.setenv("LIFELONG_CO_LOAD_PLUGINS", "first-lock")
+    with pytest.warns(lco.PluginWarning, match="'first-lock'.*Did you mean 'first-luck'"):
+        assert [failure.plugin for failure in registry.failures()] == ["first-lock"]
+
+
+def test_reload_finds_what_was_installed_since(install):
+    """A package installed in a running process is found after `reload`, not before."""
+    assert "a" not in registry.names("weighting")
+    install("first-luck", one=WEIGHTING.format(name="a"))
+    assert "a" not in registry.names("weighting")
+    registry.reload()
+    assert "a" in registry.names("weighting")
+
+
+def test_in_process_plugin_can_be_registered_again(plugin):
+    """Running a notebook's cell again replaces what it registered; another owner is refused."""
+    lco.register_plugin(plugin("register_weightings", "new", abs))
+    lco.register_plugin(plugin("register_weightings", "new", max))
+    assert lco.weighting("new") is max
+    with pytest.raises(lco.PluginError, match=r"stranger \(this process\) and other \(this proc"):
+        lco.register_plugin(plugin("register_weightings", "new", min, module="other"))
+    assert lco.weighting("new") is max
+
+
+def test_in_process_plugin_outlives_a_changed_restriction(plugin, monkeypatch):
+    """The restriction is about installed plugins: one registered by hand stays."""
+    lco.register_plugin(plugin("register_weightings", "new", abs))
+    monkeypatch.delenv("LIFELONG_CO_LOAD_PLUGINS")
+    assert lco.weighting("new") is abs
+    registry.reload()
+    assert "new" not in registry.names("weighting")

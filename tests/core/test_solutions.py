@@ -1,0 +1,248 @@
+"""Solutions: checked independently, written, read back; and the picture of one."""
+
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+from file_strategies import solved
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lifelong_co.errors import ConfigError, FileFormatError
+from lifelong_co.report.routes import heading, plot_routes
+from lifelong_co.solutions import (
+    best_known,
+    check,
+    read_solution,
+    routes,
+    write_solution,
+)
+from lifelong_co.vrplib_files import FileInstance, InvalidSolutionError, cost, read_instance
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+FOUR = read_instance(FIXTURES / "four.vrp")
+FIVE = read_instance(FIXTURES / "five.tsp")
+BEST = [0, 1, 2, 0, 3, 4, 0]
+
+
+def test_check_by_hand() -> None:
+    """A feasible solution is reported with its cost, its routes and their loads."""
+    report = check(FOUR, BEST)
+    assert (report.cost, report.routes, report.loads) == (43, [[1, 2], [3, 4]], [10, 10])
+    tour = check(FIVE, np.array([4, 0, 1, 2, 3]))
+    assert (tour.cost, tour.routes, tour.loads) == (42, [[4, 0, 1, 2, 3]], [])
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        ([0, 1, 2, 0, 3, 0], "expected every node once, got node 4 0 times"),
+        ([0, 1, 2, 0, 3, 4, 4, 0], "expected every node once, got node 4 2 times"),
+        ([0, 1, 3, 0, 2, 4, 0], "capacity 10 on every route, got 11 on route #2"),
+        ([1, 2, 0, 3, 4, 0], "start and end at the depot 0, got 1 and 0"),
+        ([0, 1, 2, 0, 3, 4], "start and end at the depot 0, got 0 and 4"),
+        ([], r"got node 1 0 times \(and 3 more such nodes\)"),
+        ([0, 1, 2, 0, 3, 5, 0], "expected 0 to 4, got 5"),
+    ],
+)
+def test_infeasible_solutions(actions: list[int], message: str) -> None:
+    """Each way a solution can fail is told."""
+    with pytest.raises(InvalidSolutionError, match=message):
+        check(FOUR, actions)
+
+
+def test_incomplete_tour() -> None:
+    """The TSP's node 0 is a node like any other: to leave it out is told."""
+    with pytest.raises(InvalidSolutionError, match=r"five: .* got node 0 0 times"):
+        check(FIVE, [1, 2, 3, 4])
+
+
+@given(solved("cvrp"), st.data())
+def test_check_finds_any_change(drawn: tuple[FileInstance, list[int]], data: st.DataObject) -> None:
+    """Feasible solutions pass; with one visit replaced by another customer they never do."""
+    instance, actions = drawn
+    report = check(instance, actions)
+    assert sorted(node for route in report.routes for node in route) == list(
+        range(1, instance.size + 1)
+    )
+    assert sum(report.loads) == instance.demand.sum()
+    assert max(report.loads) <= instance.capacity
+    place = data.draw(st.integers(0, len(actions) - 1))
+    other = data.draw(st.integers(1, instance.size).filter(lambda node: node != actions[place]))
+    with pytest.raises(InvalidSolutionError):
+        check(instance, [*actions[:place], other, *actions[place + 1 :]])
+
+
+def test_routes() -> None:
+    """Routes lie between visits to the depot; idle visits make none."""
+    assert routes([0, 0, 3, 1, 0, 0, 2, 0, 0]) == [[3, 1], [2]]
+    assert routes([2, 0, 1]) == [[2], [1]]
+    assert routes([0, 0]) == []
+
+
+def test_sol_by_hand(tmp_path: Path) -> None:
+    """A .sol file is written as CVRPLIB writes it."""
+    write_solution(tmp_path / "four.sol", FOUR, BEST, 43)
+    assert (tmp_path / "four.sol").read_text() == "Route #1: 1 2\nRoute #2: 3 4\nCost 43\n"
+
+
+def test_tour_by_hand(tmp_path: Path) -> None:
+    """A .tour file is written as TSPLIB writes it, nodes counted from 1."""
+    write_solution(tmp_path / "five.tour", FIVE, [4, 0, 1, 2, 3], 42)
+    assert (tmp_path / "five.tour").read_text() == (
+        "NAME : five.tour\nCOMMENT : Length = 42\nTYPE : TOUR\nDIMENSION : 5\n"
+        "TOUR_SECTION\n5\n1\n2\n3\n4\n-1\nEOF\n"
+    )
+
+
+@settings(deadline=None)
+@given(solved())
+def test_solutions_round_trip(
+    tmp_path_factory: pytest.TempPathFactory, drawn: tuple[FileInstance, list[int]]
+) -> None:
+    """What is written is read back: same problem, routes and cost."""
+    instance, actions = drawn
+    path = tmp_path_factory.getbasetemp() / "solution"
+    write_solution(path, instance, actions, cost(instance, actions), overwrite=True)
+    read = read_solution(path)
+    assert read.problem == instance.problem
+    assert read.cost == cost(instance, read.actions) == cost(instance, actions)
+    assert check(instance, read.actions).routes == check(instance, actions).routes
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    """A file that is there stays, byte for byte, unless its replacement is asked for."""
+    path = tmp_path / "four.sol"
+    path.write_text("mine")
+    with pytest.raises(ConfigError, match=r"four\.sol: .* exists already"):
+        write_solution(path, FOUR, BEST, 43)
+    with pytest.raises(ConfigError, match=r"four\.sol: .* exists already"):
+        plot_routes(FOUR, BEST, path)
+    assert path.read_text() == "mine"
+    write_solution(path, FOUR, BEST, 43, overwrite=True)
+    assert read_solution(path).cost == 43
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_wrong_solutions_are_not_written(tmp_path: Path) -> None:
+    """Neither an infeasible solution nor a wrong cost gets into a file."""
+    with pytest.raises(InvalidSolutionError, match="expected the cost 43 of the actions, got 42"):
+        write_solution(tmp_path / "four.sol", FOUR, BEST, 42)
+    with pytest.raises(InvalidSolutionError, match="node 4"):
+        write_solution(tmp_path / "four.sol", FOUR, BEST[:-2], 43)
+    assert not list(tmp_path.iterdir())
+
+
+def test_unwritable_places(tmp_path: Path) -> None:
+    """A missing folder and a folder in the file's place are told by name."""
+    with pytest.raises(ConfigError, match=r"missing/four\.sol: cannot be written"):
+        write_solution(tmp_path / "missing" / "four.sol", FOUR, BEST, 43)
+    with pytest.raises(ConfigError, match="expected a file to write, got a folder"):
+        write_solution(tmp_path, FOUR, BEST, 43, overwrite=True)
+
+
+def test_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the disk fails halfway, neither a part of the file nor a temporary one stays."""
+
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(ConfigError, match=r"four\.sol: cannot be written \(No space left"):
+        write_solution(tmp_path / "four.sol", FOUR, BEST, 43)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected 'Route #1"),
+        ("hello world\n", "expected 'Route #1"),
+        ("Route #1: 1 x\nCost 3\n", "not in the CVRPLIB form"),
+        ("Route 1 2\n", "not in the CVRPLIB form"),
+        (f"Route #1: {10**30}\n", "not in the CVRPLIB form"),
+        ("Route #1: 1 2\nCost cheap\n", "Cost: expected a number of at least 0, got 'cheap'"),
+        ("Route #1: 1 2\nCost -3\n", "Cost: expected a number of at least 0, got -3"),
+        ("DIMENSION: 3\nTOUR_SECTION\n1\n2\n-1\n", "expected 3 nodes as DIMENSION says, got 2"),
+        ("TOUR_SECTION\n1\n0\n-1\n", "expected node numbers from 1 on, got '0'"),
+        ("TOUR_SECTION\n1\ntwo\n-1\n", "expected node numbers from 1 on, got 'two'"),
+        (f"TOUR_SECTION\n{10**30}\n", "expected node numbers from 1 on"),
+    ],
+)
+def test_bad_solution_files(tmp_path: Path, text: str, message: str) -> None:
+    """A solution file that cannot be used is refused by name."""
+    path = tmp_path / "bad.sol"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=rf"bad\.sol: .*{message}"):
+        read_solution(path)
+
+
+def instance_beside(folder: Path, solution: str | None) -> Path:
+    """Write the CVRP fixture without its COMMENT, and a solution beside it."""
+    path = folder / "four.vrp"
+    lines = (FIXTURES / "four.vrp").read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith("COMMENT")))
+    if solution is not None:
+        path.with_suffix(".sol").write_text(solution)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("solution", "best"),
+    [
+        (None, None),
+        ("Cost 41\n", 41),
+        ("Route #1: 1 2\nRoute #2: 3 4\nCost 43\n", 43),
+        ("Route #1:\t1 2\nRoute #2: 3  4\n", 43),
+        ("Route #1: 1 2\nRoute #2: 3 4\nCost 43.4\n", 43),
+        ("Cost 43.4\n", 43.4),
+    ],
+)
+def test_best_known_beside(tmp_path: Path, solution: str | None, best: float | None) -> None:
+    """The cost beside an instance counts; routes are measured where it is absent or unrounded."""
+    assert best_known(instance_beside(tmp_path, solution)) == best
+
+
+def test_best_known_tour_is_measured() -> None:
+    """An optimal tour beside a TSP file gives the tour's length in the file's units."""
+    assert best_known(FIXTURES / "five.tsp") == 42
+
+
+def test_best_known_falls_back_to_the_comment() -> None:
+    """Without a solution beside it the instance's own COMMENT counts."""
+    assert best_known(FIXTURES / "four.vrp") == 43
+
+
+def test_best_known_of_another_instance(tmp_path: Path) -> None:
+    """Routes that do not solve the instance are refused, both files named."""
+    path = instance_beside(tmp_path, "Route #1: 1 2\n")
+    with pytest.raises(FileFormatError, match=r"four\.sol: does not solve .*four\.vrp: .*node 3"):
+        best_known(path)
+
+
+@pytest.mark.parametrize(("instance", "actions"), [(FOUR, BEST), (FIVE, [0, 1, 2, 3, 4])])
+def test_plot_routes(tmp_path: Path, instance: FileInstance, actions: list[int]) -> None:
+    """The picture is a PNG of a sensible size, and a name may hold a dollar sign."""
+    path = tmp_path / "routes.png"
+    plot_routes(attrs.evolve(instance, name="a$b"), actions, path)
+    content = path.read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = (int.from_bytes(content[i : i + 4], "big") for i in (16, 20))
+    assert width == 960
+    assert 300 < height < 1500
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_plot_refuses_infeasible_solutions(tmp_path: Path) -> None:
+    """What is no solution is not drawn as one."""
+    with pytest.raises(InvalidSolutionError):
+        plot_routes(FOUR, [0, 1, 0], tmp_path / "routes.png")
+    assert not list(tmp_path.iterdir())
+
+
+def test_heading() -> None:
+    """The title holds name, cost and the gap to the best-known cost, where there is one."""
+    assert heading(FIVE, 12345) == "five: cost 12,345"
+    assert heading(FOUR, 45.15) == "four: cost 45.15, 5.00 % above the best known 43"
+    assert heading(FOUR, 40) == "four: cost 40, 6.98 % below the best known 43"

@@ -1,0 +1,293 @@
+"""TSPLIB and CVRPLIB files: read, refused, scaled and measured."""
+
+import math
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+import torch
+from file_strategies import file_instances, file_texts, solved
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from lifelong_co.errors import ConfigError, FileFormatError
+from lifelong_co.problems.cvrp import CVRP
+from lifelong_co.problems.tsp import TSP
+from lifelong_co.vrplib_files import (
+    FileInstance,
+    InvalidSolutionError,
+    cost,
+    distance_matrix,
+    read_instance,
+    to_instances,
+)
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+OFFICIAL = Path(__file__).parents[2].parent / "shared" / "official" / "instances"
+TSP_TEXT = (FIXTURES / "five.tsp").read_text()
+VRP_TEXT = (FIXTURES / "four.vrp").read_text()
+PROBLEMS = {"tsp": TSP(), "cvrp": CVRP()}
+
+
+def read_text(folder: Path, text: str) -> FileInstance:
+    """Read an instance from its text."""
+    path = folder / "given.vrp"
+    path.write_bytes(text.encode())
+    return read_instance(path)
+
+
+def test_tsp_fixture() -> None:
+    """A TSP file gives its name, its coordinates and nothing of a CVRP."""
+    five = read_instance(FIXTURES / "five.tsp")
+    assert (five.name, five.problem, five.size, five.distance_rule) == ("five", "tsp", 5, "EUC_2D")
+    assert five.coordinates.dtype == np.float64
+    assert five.coordinates.tolist() == [[0, 0], [0, 10], [10, 10], [10, 0], [5, -2.5]]
+    assert five.demand is None
+    assert five.capacity is None
+    assert five.best_known is None
+
+
+def test_cvrp_fixture() -> None:
+    """A CVRP file gives the customers' demand, the capacity and the optimum in its COMMENT."""
+    four = read_instance(FIXTURES / "four.vrp")
+    assert (four.name, four.problem, four.size, four.capacity) == ("four", "cvrp", 4, 10)
+    assert four.coordinates.shape == (5, 2)
+    assert four.demand is not None
+    assert four.demand.tolist() == [4, 6, 5, 5]
+    assert four.best_known == 43
+
+
+@pytest.mark.parametrize(
+    ("comment", "best"),
+    [
+        ("(Augerat et al, No of trucks: 5, Optimal value: 784)", 784),
+        ("(Christophides and Eilon, Min no of trucks: 4, Best value: 375)", 375),
+        ("best known cost = 12345", 12345),
+        ("drilling problem, optimal 3-opt tour", None),
+        ("Best value: 524.61", None),
+    ],
+)
+def test_best_known_in_comment(tmp_path: Path, comment: str, best: float | None) -> None:
+    """A COMMENT's optimum is taken only where it is stated as a whole number."""
+    text = TSP_TEXT.replace("a square and a node below it", comment)
+    assert read_text(tmp_path, text).best_known == best
+
+
+def test_best_known_of_the_caller() -> None:
+    """What the caller knows takes the place of what the file says."""
+    assert read_instance(FIXTURES / "four.vrp", best_known=40).best_known == 40
+
+
+def test_rounding_by_hand() -> None:
+    """EUC_2D rounds to the nearest integer, CEIL_2D up; exact lengths stay as they are."""
+    five = read_instance(FIXTURES / "five.tsp")
+    # sqrt(200) = 14.14, sqrt(31.25) = 5.59, sqrt(181.25) = 13.46
+    assert distance_matrix(five)[0].tolist() == [0, 10, 14, 10, 6]
+    assert distance_matrix(five)[1].tolist() == [10, 0, 10, 14, 13]
+    up = attrs.evolve(five, distance_rule="CEIL_2D")
+    assert distance_matrix(up)[0].tolist() == [0, 10, 15, 10, 6]
+    assert distance_matrix(up)[1].tolist() == [10, 0, 10, 15, 14]
+    assert distance_matrix(five).dtype == np.int64
+
+
+def test_cost_by_hand() -> None:
+    """Costs are those worked out on paper, the way back included."""
+    assert cost(read_instance(FIXTURES / "five.tsp"), [0, 1, 2, 3, 4]) == 42
+    four = read_instance(FIXTURES / "four.vrp")
+    assert cost(four, np.array([0, 1, 2, 0, 3, 4, 0])) == 43
+    assert cost(four, torch.tensor([0, 1, 2, 0, 3, 4, 0, 0, 0])) == 43
+    assert type(cost(four, [0, 1, 0])) is int
+
+
+@pytest.mark.parametrize("actions", [[0, 1, 5], [-1, 0], [[0, 1]], [0.0, 1.0], [[0], [1, 2]]])
+def test_cost_refuses_what_is_no_sequence_of_nodes(actions: list[int]) -> None:
+    """A wrong index is refused, not wrapped around or rounded."""
+    with pytest.raises(InvalidSolutionError, match="actions: expected"):
+        cost(read_instance(FIXTURES / "five.tsp"), actions)
+
+
+@given(solved())
+def test_cost_is_a_sum_of_distances(drawn: tuple[FileInstance, list[int]]) -> None:
+    """The cost is the sum of the matrix over the legs, and the matrix rounds each length."""
+    instance, actions = drawn
+    matrix = distance_matrix(instance)
+    legs = zip(actions, [*actions[1:], actions[0]], strict=True)
+    assert cost(instance, actions) == sum(int(matrix[a, b]) for a, b in legs)
+    for a, b in [(0, 1), (1, 0), (1, 1)]:
+        (x, y), (u, v) = instance.coordinates[[a, b]].tolist()
+        exact = math.sqrt((x - u) ** 2 + (y - v) ** 2)
+        up = instance.distance_rule == "CEIL_2D"
+        assert matrix[a, b] == (math.ceil(exact) if up else math.floor(exact + 0.5))
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_files_round_trip(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Whatever the spacing, line ends and order of the rows, the same instance is read."""
+    instance = data.draw(file_instances())
+    read = read_text(tmp_path_factory.getbasetemp(), data.draw(file_texts(instance)))
+    assert (read.name, read.problem) == (instance.name, instance.problem)
+    assert (read.capacity, read.distance_rule) == (instance.capacity, instance.distance_rule)
+    np.testing.assert_array_equal(read.coordinates, instance.coordinates)
+    if instance.demand is not None:
+        np.testing.assert_array_equal(read.demand, instance.demand)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.data())
+def test_damaged_files_are_refused_by_name(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Cut or altered anywhere, a file is read or refused with its name; nothing else is raised."""
+    text = data.draw(st.sampled_from((TSP_TEXT, VRP_TEXT)))
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.one_of(st.just(len(text)), st.integers(start, min(len(text), start + 20))))
+    filling = data.draw(
+        st.sampled_from(("", "x", "-", "9", "nan", "1e999", ":", "\n", "EOF", "_SECTION", "\0"))
+    )
+    refusal = ""
+    try:
+        read = read_text(tmp_path_factory.getbasetemp(), text[:start] + filling + text[end:])
+    except FileFormatError as error:
+        refusal = str(error)
+    if refusal:
+        assert "given.vrp: " in refusal
+    else:
+        assert np.isfinite(read.coordinates).all()
+        assert to_instances(read, PROBLEMS[read.problem]).nodes.shape == (1, read.size, 2)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("TYPE : CVRP\n", "", "'TYPE : …'"),
+        ("TYPE : CVRP", "TYPE : VRPTW", "TYPE: expected TSP or CVRP, got VRPTW"),
+        ("EUC_2D", "EXPLICIT", "EXPLICIT is not supported; expected EUC_2D or CEIL_2D"),
+        ("EUC_2D", "GEO", "GEO is not supported; expected EUC_2D or CEIL_2D"),
+        ("EUC_2D", "ATT", "ATT is not supported; expected EUC_2D or CEIL_2D"),
+        ("EDGE_WEIGHT_TYPE : EUC_2D\n", "", "'EDGE_WEIGHT_TYPE : …'"),
+        ("DIMENSION : 5", "DIMENSION : 6", "NODE_COORD_SECTION: expected 6 rows .* got 5"),
+        ("DIMENSION : 5", "DIMENSION : many", "DIMENSION: expected a whole number .* got 'many'"),
+        ("DIMENSION : 5", "DIMENSION : 2", "DIMENSION: expected .* at least 3, got '2'"),
+        ("CAPACITY : 10\n", "", "'CAPACITY : …'"),
+        ("CAPACITY : 10", "CAPACITY : 0", "CAPACITY: expected .* at least 1"),
+        ("CAPACITY : 10", "CAPACITY : 5", "CAPACITY 5, got 6 at node 3"),
+        ("CAPACITY : 10", "CAPACITY : 10\nDISTANCE : 200", "DISTANCE: not supported"),
+        ("3 6 8", "3 6", "NODE_COORD_SECTION: expected a node number and 2"),
+        ("3 6 8", "3 6 nan", "expected finite numbers .* at node 3"),
+        ("3 6 8", "3 6 1e300", "expected finite numbers .* at node 3"),
+        ("3 6 8", "3 6 x", "NODE_COORD_SECTION: expected a node number and 2"),
+        ("3 6 8", "2 6 8", "NODE_COORD_SECTION: expected every node once, got node 2 twice"),
+        ("3 6 8", "7 6 8", "NODE_COORD_SECTION: expected node numbers 1 to 5, got '7'"),
+        ("3 6\n", "2 6\n", "DEMAND_SECTION: expected every node once, got node 2 twice"),
+        ("3 6\n", "", "DEMAND_SECTION: expected 5 rows .* got 4"),
+        ("3 6\n", "3 6.5\n", "DEMAND_SECTION: expected whole numbers .* got 6.5 at node 3"),
+        ("3 6\n", "3 -6\n", "DEMAND_SECTION: expected whole numbers .* got -6 at node 3"),
+        ("1 0\n2 4", "1 3\n2 4", "DEMAND_SECTION: expected 0 at the depot, got 3"),
+        (" 1\n -1", " 2\n -1", "DEPOT_SECTION: expected the one depot 1, .* got 2"),
+        (" 1\n -1", " 1\n 2\n -1", "DEPOT_SECTION: expected the one depot 1, .* got 1, 2"),
+        ("DEPOT_SECTION\n 1\n -1\n", "", "DEPOT_SECTION: .* got none"),
+        ("DEPOT_SECTION", "FIXED_EDGES_SECTION\n1 2\nDEPOT_SECTION", "FIXED_EDGES_SECTION: not"),
+        ("DEPOT_SECTION", "CAPACITY : 9\nDEPOT_SECTION", "not in TSPLIB format"),
+        ("NAME : four", "NAME four", "not in TSPLIB format"),
+    ],
+)
+def test_refusals_name_file_and_problem(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """Each way a file can be wrong has its own sentence, which starts with the file's name."""
+    assert VRP_TEXT.count(old) == 1 or old == "EUC_2D"
+    with pytest.raises(FileFormatError, match=rf"given\.vrp: .*{message}"):
+        read_text(tmp_path, VRP_TEXT.replace(old, new))
+
+
+def test_explicit_distances_are_refused_by_type(tmp_path: Path) -> None:
+    """A file with a distance matrix is refused for its type, whatever its section holds."""
+    text = "NAME: m\nTYPE: TSP\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n0 x"
+    with pytest.raises(FileFormatError, match=r"given\.vrp: .*EXPLICIT is not supported"):
+        read_text(tmp_path, text)
+
+
+def test_files_that_are_no_text(tmp_path: Path) -> None:
+    """A missing, an empty and a binary file and a folder are refused by name."""
+    empty, binary = tmp_path / "empty.tsp", tmp_path / "binary.tsp"
+    empty.touch()
+    binary.write_bytes(b"PK\x03\x04\0\0")
+    for path in (tmp_path / "missing.tsp", tmp_path, empty, binary):
+        with pytest.raises(FileFormatError, match=rf"^{path}: "):
+            read_instance(path)
+
+
+@given(file_instances())
+def test_scaling(instance: FileInstance) -> None:
+    """Networks see float32 in the unit square, filled along its wider side, aspect kept."""
+    batch = to_instances(instance, PROBLEMS[instance.problem])
+    points = batch.nodes
+    if instance.problem == "cvrp":
+        points = torch.cat((batch.depot, points), dim=1)
+        assert batch.demand.shape == (1, instance.size)
+        torch.testing.assert_close(
+            batch.demand[0].double(),
+            torch.as_tensor(instance.demand / instance.capacity),
+            atol=0,
+            rtol=3e-5,
+        )
+    assert points.dtype == torch.float32
+    sides = np.ptp(instance.coordinates, axis=0)
+    assert points.min() == 0
+    assert points.max() == (1 if sides.max() > 0 else 0)
+    wide = sides.max() or 1.0
+    back = points[0].double().numpy() * wide + instance.coordinates.min(axis=0)
+    np.testing.assert_allclose(back, instance.coordinates, atol=1e-6 * wide + 1e-9)
+
+
+@given(st.integers(2, 2_000_000), st.integers(2, 8), st.data())
+def test_masks_keep_to_the_integer_capacity(capacity: int, size: int, data: st.DataObject) -> None:
+    """A load of one unit above the capacity is never feasible, however fine the fractions."""
+    cuts = sorted(data.draw(st.integers(0, capacity + 1)) for _ in range(size - 1))
+    demand = np.diff([0, *cuts, capacity + 1])
+    if demand.max() > capacity:
+        return
+    instance = FileInstance("full", "cvrp", np.eye(size + 1, 2), demand, capacity, "EUC_2D")
+    problem = CVRP()
+    batch = to_instances(instance, problem)
+    state = problem.reset(batch, 1)
+    order = [i + 1 for i in range(size) if demand[i]]
+    for customer in order[:-1]:
+        state = problem.step(batch, state, torch.tensor([[customer]]))
+    assert not problem.feasible(batch, state)[0, 0, order[-1]]
+
+
+@given(st.integers(2, 50_000), st.floats(0, 1))
+@example(50_000, 0.0)
+def test_masks_allow_the_whole_capacity(capacity: int, share: float) -> None:
+    """Up to a capacity of 50,000 a route may be filled to the last unit."""
+    first = 1 + int(share * (capacity - 2))
+    demand = np.array([first, capacity - first])
+    instance = FileInstance("full", "cvrp", np.eye(3, 2), demand, capacity, "EUC_2D")
+    problem = CVRP()
+    batch = to_instances(instance, problem)
+    state = problem.step(batch, problem.reset(batch, 1), torch.tensor([[1]]))
+    assert problem.feasible(batch, state)[0, 0, 2]
+
+
+def test_other_problem_is_refused() -> None:
+    """An instance of one problem does not become a batch of the other."""
+    with pytest.raises(ConfigError, match="five: expected an instance of cvrp, got one of tsp"):
+        to_instances(read_instance(FIXTURES / "five.tsp"), CVRP())
+
+
+@pytest.mark.skipif(not OFFICIAL.exists(), reason="needs ../shared/official/instances")
+@pytest.mark.parametrize(
+    ("name", "size", "capacity"),
+    [
+        ("X-n101-k25.vrp", 100, 206),
+        ("X-n153-k22.vrp", 152, 144),
+        ("a280.tsp", 280, None),
+        ("kroA100.tsp", 100, None),
+    ],
+)
+def test_published_files(name: str, size: int, capacity: int | None) -> None:
+    """Published files are read as they are and fit the unit square."""
+    instance = read_instance(OFFICIAL / name)
+    assert (instance.name, instance.size, instance.capacity) == (name[:-4], size, capacity)
+    assert to_instances(instance, PROBLEMS[instance.problem]).nodes.shape == (1, size, 2)
