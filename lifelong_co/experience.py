@@ -87,8 +87,8 @@ def unpack(tensor: Tensor, actions: int) -> Tensor:
     """Undo `pack`."""
     if tensor.dtype == torch.uint8:
         weights = 2 ** torch.arange(BITS, dtype=torch.uint8, device=tensor.device)
-        bits = (tensor[..., None] & weights).flatten(-2).bool()
-        return bits[..., :actions]
+        bits: Tensor = (tensor[..., None] & weights).bool()
+        return torch.flatten(bits, -2)[..., :actions]
     return tensor if tensor.is_floating_point() else tensor.long()
 
 
@@ -110,21 +110,24 @@ def state_dicts(experiences: list[PackedExperience]) -> list[dict[str, Any]]:
     return states
 
 
-def from_state_dicts(states: list[Mapping[str, Any]], problem: Problem) -> list[PackedExperience]:
-    """Undo `state_dicts`; batches are told apart by the identity of their tensors."""
+def from_state_dicts(
+    states: list[Mapping[str, Any]], problem: Problem, device: torch.device
+) -> list[PackedExperience]:
+    """Undo `state_dicts`, on a device; batches are told apart by the identity of their tensors."""
     batches: dict[int, Any] = {}
     experiences = []
     for state in states:
         fields = state["instances"]
         key = id(fields["nodes"])
-        batches.setdefault(key, problem.instances_type(**fields))
+        if key not in batches:
+            batches[key] = records.to(problem.instances_type(**fields), device)
         experiences.append(
             PackedExperience(
                 task=state["task"],
                 instances=batches[key],
                 state_type=problem.state_type,
-                packed=dict(state["packed"]),
-                behavior=state["behavior"],
+                packed={name: tensor.to(device) for name, tensor in state["packed"].items()},
+                behavior=state["behavior"].to(device),
             )
         )
     return experiences

@@ -1,6 +1,8 @@
 """The ``lifelong-co`` command: puts the subcommands together and turns errors into one line."""
 
 import sys
+import warnings
+from typing import TextIO
 
 import typer
 
@@ -29,8 +31,21 @@ app.command("plugins")(plugins)
 app.command("demo")(demo)
 
 
+def show_warning(
+    message: Warning | str,
+    category: type[Warning],  # noqa: ARG001
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    """Show a warning as one line; where in the source it arose means nothing to a user."""
+    print(f"lifelong-co: warning: {message}", file=sys.stderr)
+
+
 def main() -> None:
     """Run the command line; what the user can mend is one line on stderr and status 2."""
+    warnings.showwarning = show_warning
     try:
         app()
     except Exception as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from lifelong_co.config import Config
-    from lifelong_co.learner import Run
+    from lifelong_co.run import Run
 
 
 class Watcher(Protocol):

@@ -20,7 +20,11 @@ def solve(
         float | None, typer.Option(help="Best-known cost; else a .sol or .opt.tour beside FILE.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Solution file; NAME.sol or NAME.tour.", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="Solution file; the stem of FILE with .sol or .tour when not given.",
+            metavar="FILE",
+        ),
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the routes.", metavar="PNG")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files.")] = False,
@@ -44,7 +48,7 @@ def solve(
             f"{file}: the file is a {instance.problem} instance, "
             f"the solver in {checkpoint} was trained on {solver.problem.name}"
         )
-    target = out or Path(f"{instance.name}.{'sol' if instance.problem == 'cvrp' else 'tour'}")
+    target = out or Path(f"{file.stem}.{'sol' if instance.problem == 'cvrp' else 'tour'}")
     for wanted in (target, plot):
         if wanted is not None and wanted.exists() and not overwrite:
             raise ConfigError(f"{wanted}: exists already; choose another name or --overwrite")
@@ -58,5 +62,5 @@ def solve(
     print(f"{shown}; feasible ({len(report.routes)} routes)")
     print(f"solution: {target}")
     if plot is not None:
-        plot_routes(instance, actions, plot, instance.name)
+        plot_routes(instance, actions, plot, overwrite=overwrite)
         print(f"plot: {plot}")

@@ -105,8 +105,11 @@ class Network(nn.Module):
 
     def decode(self, encoding: Nodes | Tables, context: Context, feasible: Tensor) -> Tensor:
         """Return log-probabilities ``[B, S, A]``, -inf where ``feasible`` bool is False."""
-        score = look_up if isinstance(encoding, Tables) else attend
-        logits = self.logit_clipping * torch.tanh(score(encoding, context, feasible))
+        if isinstance(encoding, Tables):
+            scores = look_up(encoding, context, feasible)
+        else:
+            scores = attend(encoding, context, feasible)
+        logits = self.logit_clipping * torch.tanh(scores)
         if context.nowhere is not None:  # equal logits: uniform over the feasible actions
             logits = logits.masked_fill(context.nowhere[..., None], 0.0)
         return logits.masked_fill(~feasible, -torch.inf).log_softmax(dim=2)

@@ -143,7 +143,9 @@ class Memory:
     def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
         held = len(state["buffer"]["items"])
-        both = from_state_dicts([*state["buffer"]["items"], *state["snapshot"]], learning.problem)
+        device = next(learning.solver.module.parameters()).device
+        plain = [*state["buffer"]["items"], *state["snapshot"]]
+        both = from_state_dicts(plain, learning.problem, device)
         self.buffer.load_state_dict({**state["buffer"], "items": both[:held]})
         self.snapshot = both[held:]
         version, internal, gauss = state["random"]
