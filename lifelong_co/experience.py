@@ -71,7 +71,7 @@ def pack(tensor: Tensor, actions: int) -> Tensor:
     if tensor.dtype == torch.bool:
         padded = torch.nn.functional.pad(tensor, (0, -tensor.shape[-1] % BITS))
         weights = 2 ** torch.arange(BITS, dtype=torch.uint8, device=tensor.device)
-        octets = padded.unflatten(-1, (-1, BITS)).to(torch.uint8)
+        octets = padded.reshape(*padded.shape[:-1], -1, BITS).to(torch.uint8)
         return (octets * weights).sum(dim=-1, dtype=torch.uint8)
     if not tensor.is_floating_point():
         small = next(

@@ -72,7 +72,9 @@ def _attention(layers: int) -> dict[str, Options]:
     return {"pomo": model}
 
 
-def _llr_bc(behavior: str, alpha: float, replay_size: int, buffer_size: int) -> dict[str, Options]:
+def _llr_bc(
+    behavior: str, alpha: float, replay_size: int, replay_rows: float, buffer_size: int
+) -> dict[str, Options]:
     return {
         "llr-bc": {
             "weighting": "variance",
@@ -81,7 +83,7 @@ def _llr_bc(behavior: str, alpha: float, replay_size: int, buffer_size: int) -> 
             "alpha": alpha,
             "buffer_size": buffer_size,
             "replay_size": replay_size,
-            "replay_rows": 1.0,
+            "replay_rows": replay_rows,
         }
     }
 
@@ -95,7 +97,7 @@ PRESETS = {
         tests=1000,
         curve_every=10,
         solver_options=_attention(6),
-        method_options=_llr_bc("official", 100.0, 16, 1000),
+        method_options=_llr_bc("official", 100.0, 16, 1.0, 1000),
         order=order(1),
     ),
     "small": Preset(
@@ -104,9 +106,9 @@ PRESETS = {
         scales=_scales(Scale(10, 40, 64), Scale(20, 40, 48), Scale(40, 40, 24)),
         epochs=10,
         tests=256,
-        curve_every=2,
+        curve_every=5,
         solver_options=_attention(3),
-        method_options=_llr_bc("official", 100.0, 4, 1000),
+        method_options=_llr_bc("official", 100.0, 16, 0.125, 1000),
         order=order(1),
     ),
     "demo": Preset(
@@ -117,7 +119,7 @@ PRESETS = {
         tests=128,
         curve_every=1,
         solver_options=_attention(2),
-        method_options=_llr_bc("official", 100.0, 4, 500),
+        method_options=_llr_bc("official", 100.0, 16, 0.125, 500),
         order=("E", "C", "U"),
     ),
 }
