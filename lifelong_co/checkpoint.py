@@ -140,8 +140,8 @@ def latest(folder: Path) -> tuple[Path, Tree] | None:
             warnings.warn(f"{reason}; using {path.name}", CheckpointWarning, stacklevel=2)
         return path, tree
     if refused:
-        reasons = "\n".join(str(reason) for reason in refused)
-        raise CheckpointError(f"{folder}: no checkpoint can be used\n{reasons}")
+        reasons = "; ".join(str(reason) for reason in refused)
+        raise CheckpointError(f"{folder}: no checkpoint can be used: {reasons}")
     return None
 
 

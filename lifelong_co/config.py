@@ -8,10 +8,11 @@ import attrs
 import cattrs
 import tomli_w
 from cattrs.gen import make_dict_structure_fn
+from cattrs.v import format_exception
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.presets import preset as find_preset
-from lifelong_co.tasks import Task, order, unique_labels
+from lifelong_co.tasks import Task, at_least, order, unique_labels
 
 Options = dict[str, Any]
 
@@ -26,10 +27,10 @@ class Config:
     preset: str
     order: str
     """Number of the paper's order, or the file that lists the tasks."""
-    seed: int
+    seed: int = attrs.field(validator=at_least(0))
     device: str
-    tests: int
-    curve_every: int
+    tests: int = attrs.field(validator=at_least(1))
+    curve_every: int = attrs.field(validator=at_least(1))
     augment: bool = False
     """Test with the eight symmetric images of each instance."""
     learning_rate: float = 1e-4
@@ -127,11 +128,15 @@ def read_tasks(path: Path) -> tuple[Task, ...]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"task file {path}: cannot be read ({error})") from error
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"task file {path}: cannot be read ({reason})") from error
     data = _parse(text, str(path))
     tables = data.pop("tasks", None)
     if not isinstance(tables, list) or not tables:
         raise ConfigError(f"task file {path}: expected at least one [[tasks]] table, got none")
+    for table in tables:
+        if not isinstance(table, dict):
+            raise ConfigError(f"task file {path}: expected [[tasks]] tables, got {table!r}")
     tasks = []
     for number, table in enumerate(tables, start=1):
         task = _structure({**data, **table}, Task, f"task file {path}, task {number}")
@@ -163,7 +168,9 @@ def _structure(data: dict[str, Any], kind: Any, source: str) -> Any:
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from error
     except Exception as error:
-        reasons = "; ".join(cattrs.transform_error(error, path="settings"))
+        reasons = "; ".join(
+            cattrs.transform_error(error, path="settings", format_exception=_explain)
+        )
         raise ConfigError(f"{source}: {reasons}") from error
 
 
@@ -172,8 +179,17 @@ def _exactly(value: Any, kind: type) -> Any:
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is not kind:
-        raise TypeError(f"expected {kind.__name__}, got {value!r}")
+        raise ConfigError(f"expected {kind.__name__}, got {value!r}")
     return value
+
+
+def _explain(error: BaseException, kind: type | None) -> str:
+    """Return our own message where there is one; cattrs says only "invalid value"."""
+    if isinstance(error, cattrs.ForbiddenExtraKeysError):
+        known = [field.name for field in attrs.fields(error.cl)]
+        unknown = sorted(error.extra_fields)
+        return " ".join(UnknownNameError("key", name, known).message for name in unknown)
+    return str(error) if isinstance(error, ConfigError) else format_exception(error, kind)
 
 
 def _drop_none(value: Any) -> Any:

@@ -8,6 +8,8 @@ from typing import Any
 from lifelong_co.errors import ConfigError, PluginError, UnknownNameError
 
 UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
+# What an option annotated so takes, in words; any other annotation is the factory's own business.
+PLAIN = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
 
 def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any) -> Any:
@@ -23,7 +25,8 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
     Raises
     ------
     ConfigError
-        If the factory takes no such option, or lacks one that it needs.
+        If the factory takes no such option, lacks one that it needs, or an option annotated as
+        ``int``, ``float``, ``str`` or ``bool`` is given something else.
     """
     try:
         signature = inspect.signature(factory)
@@ -31,6 +34,8 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
         return factory(*given, **options)
     named = _options(signature, len(given))
     for option in options:
+        if named == []:
+            raise ConfigError(f"{label}: takes no options, got {option!r}")
         if named is not None and option not in named:
             message = UnknownNameError("option", option, named).message
             raise ConfigError(f"{label}: {message}")
@@ -38,6 +43,8 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
         signature.bind(*given, **options)
     except TypeError as error:
         raise ConfigError(f"{label}: {error}") from error
+    for option, value in options.items():
+        _check_type(label, signature.parameters.get(option), value)
     try:
         return factory(*given, **options)
     except TypeError as error:
@@ -61,6 +68,17 @@ def _options(signature: inspect.Signature, given: int) -> list[str] | None:
         if parameter.kind in by_name
         and (index >= given or parameter.kind is parameter.KEYWORD_ONLY)
     ]
+
+
+def _check_type(label: str, parameter: inspect.Parameter | None, value: Any) -> None:
+    """Refuse a value that is not of its plain annotated type; a whole number is a number, too."""
+    kind = parameter.annotation if parameter is not None else None
+    for plain, words in PLAIN.items():
+        if parameter is None or kind not in (plain, plain.__name__):
+            continue
+        accepted = (int, float) if plain is float else (plain,)
+        if not isinstance(value, accepted) or (isinstance(value, bool) and plain is not bool):
+            raise ConfigError(f"{label}: {parameter.name}: expected {words}, got {value!r}")
 
 
 def check(label: str, thing: object, protocol: type) -> None:

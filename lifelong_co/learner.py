@@ -86,7 +86,7 @@ def train_epoch(run: Run, stop: Stop, watch: Watch) -> None:
         watch(run, losses)
         if stop():
             save(run)
-            raise Interrupted(f"stopped; continue with: lifelong-co run --resume {run.folder.path}")
+            raise Interrupted(f"stopped; continue with: {run.folder.resume_command}")
 
 
 def train_batch(run: Run) -> dict[str, Tensor]:

@@ -1,7 +1,7 @@
 """A run in motion: built from its configuration, saved, and restored to the same bytes."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -9,6 +9,7 @@ import torch
 
 from lifelong_co import checkpoint, records, registry, streams
 from lifelong_co.config import Config
+from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import Learning, Method
 from lifelong_co.run_folder import Cost, RunFolder
 from lifelong_co.seeding import generator, python_seed
@@ -106,12 +107,32 @@ def save_learned(run: Run) -> None:
 
 
 def restore(run: Run, tell: Callable[[str], None]) -> None:
-    """Continue from the latest checkpoint that is whole; from the start when there is none."""
+    """Continue from the latest checkpoint that is whole; from the start when there is none.
+
+    Raises
+    ------
+    CheckpointError
+        If checkpoints are there and none is whole, or the one that is belongs to another run.
+    """
     found = checkpoint.latest(run.folder.checkpoints)
     if found is None:
         tell("no checkpoint yet: starting from the beginning")
         return
     path, state = found
+    try:
+        load(run, state)
+    except (LookupError, TypeError, ValueError, RuntimeError) as error:
+        # The checkpoint is whole, so one of the two belongs to another run.
+        reason = " ".join(str(error).split())
+        raise CheckpointError(
+            f"{path}: does not fit {run.folder.path / 'config.toml'} ({reason:.200})"
+        ) from error
+    run.steps = int(path.stem.rpartition("-")[2])
+    tell(f"continuing after step {run.steps} from {path}")
+
+
+def load(run: Run, state: Mapping[str, Any]) -> None:
+    """Undo `save`."""
     learning = run.learning
     learning.task, learning.epoch, learning.batch = state["task"], state["epoch"], state["batch"]
     learning.solver.module.load_state_dict(state["parameters"])
@@ -122,5 +143,3 @@ def restore(run: Run, tell: Callable[[str], None]) -> None:
     run.instances.set_state(state["instances"])
     run.costs = [Cost(*cost) for cost in state["costs"]]
     run.log, run.sums = state["log"], state["sums"]
-    run.steps = int(path.stem.rpartition("-")[2])
-    tell(f"continuing after step {run.steps} from {path}")

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,11 @@ class RunFolder:
         """Where the checkpoints lie."""
         return self.path / "checkpoints"
 
+    @property
+    def resume_command(self) -> str:
+        """What to type in a shell to continue the run."""
+        return f"lifelong-co run --resume {shlex.quote(str(self.path))}"
+
     def after_task(self, learned: int) -> Path:
         """Where the parameters after learning so many tasks are kept."""
         return self.checkpoints / f"after-task-{learned}"
@@ -53,15 +59,24 @@ class RunFolder:
         Raises
         ------
         ConfigError
-            If something is there already: nothing is overwritten.
+            If something is there already, as nothing is overwritten, or it cannot be written.
         """
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            found = "a run" if (self.path / "config.toml").is_file() else "something else"
+            remedy = f", or continue it with: {self.resume_command}" if found == "a run" else ""
             raise ConfigError(
-                f"run folder {self.path}: expected a new or empty folder, found something there; "
-                f"choose another --out, or continue it with: lifelong-co run --resume {self.path}"
+                f"run folder {self.path}: expected a new or empty folder, found {found} there; "
+                f"choose another --out{remedy}"
             )
-        self.checkpoints.mkdir(parents=True, exist_ok=True)
-        write_whole(self.path / "config.toml", to_toml(config))
+        try:
+            # The configuration first: with it, and nothing else yet, the run can be resumed.
+            self.path.mkdir(parents=True, exist_ok=True)
+            write_whole(self.path / "config.toml", to_toml(config))
+            self.checkpoints.mkdir(exist_ok=True)
+        except OSError as error:
+            raise ConfigError(
+                f"run folder {self.path}: cannot be written ({error.strerror or error})"
+            ) from error
 
     def config(self) -> Config:
         """Read the resolved configuration.

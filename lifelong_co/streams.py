@@ -1,12 +1,13 @@
 """Where the instances of a task come from: a distribution or files, to train on and to test on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 
 from lifelong_co import records, registry
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, LifelongError
 from lifelong_co.instance_files import InstancePool, load_instances
 from lifelong_co.protocols import Problem
 from lifelong_co.seeding import generator
@@ -20,13 +21,33 @@ PUBLISHED = 1000
 Draw = Callable[[torch.Generator], Any]
 
 
+@contextmanager
+def _about(task: Task) -> Iterator[None]:
+    """Note on an error which task it is about: a sequence may have many."""
+    try:
+        yield
+    except LifelongError as error:
+        error.add_note(f"task {task.label}")
+        raise
+
+
 def training(task: Task, problem: Problem) -> Draw:
     """Return a function that draws a training batch from a generator, on its device.
 
     Files are drawn from with replacement, since a stream may be shorter than the budget.
     """
+    with _about(task):
+        return _training(task, problem)
+
+
+def _training(task: Task, problem: Problem) -> Draw:
     if task.files:
         pool = InstancePool(problem, load_instances(task.files, problem))
+        if task.size and task.size not in pool.sizes:
+            sizes = ", ".join(map(str, pool.sizes))
+            raise ConfigError(
+                f"{task.files}: expected an instance of size {task.size}, got {sizes}"
+            )
         return lambda stream: pool.sample(task.batch_size, task.size or None, generator=stream)
     source = registry.distribution(
         task.distribution, problem, variant=task.variant, capacity=task.capacity
@@ -41,12 +62,18 @@ def testing(task: Task, problem: Problem, tests: int) -> list[Any]:
     from the distribution with a fixed seed; else those of the test files, or of the training files
     when there are none (the first ``tests`` of each size).
     """
+    with _about(task):
+        return _testing(task, problem, tests)
+
+
+def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
     if task.files:
         groups = load_instances(task.test_files or task.files, problem)
         if task.size:
             groups = [group for group in groups if problem.size(group) == task.size]
             if not groups:
-                raise ConfigError(f"task {task.label}: no test instance of size {task.size}")
+                place = task.test_files or task.files
+                raise ConfigError(f"{place}: expected a test instance of size {task.size}")
         return [records.select(group, slice(tests)) for group in groups]
     source = registry.distribution(
         task.distribution, problem, variant=task.variant, capacity=task.capacity

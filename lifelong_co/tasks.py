@@ -1,5 +1,6 @@
 """Tasks and the orders in which they arrive (paper, appendix "Task and Order Details")."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import attrs
@@ -16,9 +17,16 @@ ORDERS: dict[int, tuple[str, ...]] = {
 """The paper's five task orders; its code calls G ``Grid`` and R ``Ring``."""
 
 
-def _positive(instance: object, attribute: "attrs.Attribute[int]", value: int) -> None:  # noqa: ARG001
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ConfigError(f"task {attribute.name}: expected a positive whole number, got {value!r}")
+def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]":
+    """Return a validator that takes whole numbers from ``least`` on, and no booleans."""
+
+    def check(instance: object, attribute: "attrs.Attribute[int]", value: int) -> None:  # noqa: ARG001
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ConfigError(
+                f"{attribute.name}: expected a whole number of at least {least}, got {value!r}"
+            )
+
+    return check
 
 
 @attrs.frozen(kw_only=True)
@@ -46,12 +54,14 @@ class Task:
     """
 
     distribution: str = ""
-    size: int = 0
-    epochs: int = attrs.field(validator=_positive)
-    batches: int = attrs.field(validator=_positive)
-    batch_size: int = attrs.field(validator=_positive)
+    size: int = attrs.field(default=0, validator=at_least(0))
+    epochs: int = attrs.field(validator=at_least(1))
+    batches: int = attrs.field(validator=at_least(1))
+    batch_size: int = attrs.field(validator=at_least(1))
     name: str = ""
-    capacity: int | None = attrs.field(default=None, validator=attrs.validators.optional(_positive))
+    capacity: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(at_least(1))
+    )
     variant: str = "official"
     files: str = ""
     test_files: str = ""
@@ -88,9 +98,13 @@ def order(number: int) -> tuple[str, ...]:
 
 def unique_labels(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     """Name tasks so that no two share a label: a task that returns is ``U20 (2)``."""
-    seen: dict[str, int] = {}
+    taken: set[str] = set()
     named = []
     for task in tasks:
-        seen[task.label] = count = seen.get(task.label, 0) + 1
-        named.append(attrs.evolve(task, name=f"{task.label} ({count})") if count > 1 else task)
+        label, count = task.label, 1
+        while label in taken:
+            count += 1
+            label = f"{task.label} ({count})"
+        taken.add(label)
+        named.append(attrs.evolve(task, name=label) if count > 1 else task)
     return tuple(named)

@@ -25,7 +25,7 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
     ConfigError
         If this is no run folder, or the run has not learned that many tasks.
     CheckpointError
-        If no checkpoint is there or whole.
+        If no checkpoint is there or whole, or it does not fit the configuration.
     """
     run = RunFolder(folder)
     config = run.config()
@@ -35,8 +35,17 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
     place = run.checkpoints if after is None else run.after_task(after)
     found = checkpoint.latest(place) if place.is_dir() else None
     if found is None:
-        raise CheckpointError(f"{place}: expected a checkpoint, found none; has the run begun?")
+        wanted = "its first epoch" if after is None else f"{after} tasks"
+        raise CheckpointError(
+            f"{place}: expected a checkpoint, found none; has the run finished {wanted}?"
+        )
     solver = registry.solver(config.solver, config.problem, **config.solver_options)
-    solver.module.load_state_dict(found[1]["parameters"])
+    try:
+        solver.module.load_state_dict(found[1]["parameters"])
+    except (LookupError, TypeError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise CheckpointError(
+            f"{found[0]}: does not fit {folder / 'config.toml'} ({reason:.200})"
+        ) from error
     solver.module.to(device).eval()
     return solver

@@ -14,13 +14,15 @@ METHODS = ("fine-tuning", "llr-bc")
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Where the two runs go.", metavar="DIR")] = Path("demo"),
-    problem: Annotated[str, typer.Option(help="tsp or cvrp.")] = "cvrp",
-    seed: Annotated[int, typer.Option(help="Fixes everything random.")] = 0,
+    out: Annotated[
+        Path, typer.Option(help="Folder for both runs and the report; made anew.", metavar="DIR")
+    ] = Path("demo"),
+    problem: Annotated[str, typer.Option(help="Routing problem: tsp or cvrp.")] = "cvrp",
+    seed: Annotated[int, typer.Option(help="Fixes everything random.", min=0)] = 0,
 ) -> None:
-    """Train with and without LLR-BC on a few tasks, side by side, and compare.
+    """Train with and without LLR-BC, side by side, and compare: two minutes.
 
-    Each run has a core of its own: networks this small gain nothing from a second one.
+    Each run has a core of its own: networks this small gain nothing from a second.
     """
     from lifelong_co.report.publish import write_comparison
     from lifelong_co_cli.options import fresh_folder
@@ -40,7 +42,9 @@ def demo(
         raise typer.Exit(max(statuses))
     report = write_comparison(folders, folder / "report")
     print((folder / "report" / "table.txt").read_text(encoding="utf-8"))
-    print(f"figures: {folder / 'report' / 'forgetting.png'}")
+    figure = report.with_name("forgetting.png")
+    if figure.exists():  # matplotlib may be missing
+        print(f"figure:  {figure}")
     print(f"report:  {report}   ({time.perf_counter() - began:.0f} s)")
 
 
@@ -74,10 +78,11 @@ def run_side_by_side(commands: list[list[str]]) -> list[int]:
     return statuses
 
 
-def relay(lines: IO[str] | None, method: str) -> None:
+def relay(lines: IO[str], method: str) -> None:
     """Print the tests of a run as they come; the rest is in its folder."""
-    for line in lines or ():
-        if "cost " in line and "[" not in line:
-            print(f"{method:<12} {line}", end="", flush=True)
-        elif "--resume" in line:
-            print(line, end="", flush=True)
+    with lines:
+        for line in lines:
+            if "cost " in line and "[" not in line:
+                print(f"{method:<12} {line}", end="", flush=True)
+            elif "--resume" in line:
+                print(line, end="", flush=True)

@@ -6,22 +6,41 @@ from typing import Annotated, Any
 
 import typer
 
+from lifelong_co_cli.options import DEVICE
+
 
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="Run folder.", metavar="DIR")],
+    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="DIR")],
     task: Annotated[
         list[str] | None,
-        typer.Option(help="A task of the run (E50) or a distribution and size (U:20); repeatable."),
+        typer.Option(
+            help="A task of the run, e.g. E50, or any distribution and size, e.g. U:20; give it"
+            " again for more. All tasks of the run when not given."
+        ),
     ] = None,
     after: Annotated[
-        int | None, typer.Option(help="The solver as it was after this many tasks.")
+        int | None,
+        typer.Option(
+            help="Take the solver as it was after this many tasks; as it is now when not given."
+        ),
     ] = None,
-    tests: Annotated[int | None, typer.Option(help="Test instances per task.", min=1)] = None,
-    augment: Annotated[bool, typer.Option("--augment", help="x8 augmentation.")] = False,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, …")] = "auto",
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    tests: Annotated[
+        int | None,
+        typer.Option(help="Test instances per task; as in the run when not given.", min=1),
+    ] = None,
+    augment: Annotated[
+        bool,
+        typer.Option("--augment", help="Solve the eight symmetric images of each instance, too."),
+    ] = False,
+    device: Annotated[str, typer.Option(help=DEVICE)] = "auto",
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object: task to mean cost.")
+    ] = False,
 ) -> None:
-    """Test the solver of a run: the mean cost of the best of the multi-start, per task."""
+    """Test the solver of a run on tasks and print the mean cost on each.
+
+    Decoding is greedy from every node; the best solution of an instance counts.
+    """
     from lifelong_co.evaluation import mean_cost
     from lifelong_co.run_folder import RunFolder
     from lifelong_co.streams import testing

@@ -54,7 +54,8 @@ def main() -> None:
 
         if not isinstance(error, LifelongError):
             raise
-        print(f"lifelong-co: {error}", file=sys.stderr)
+        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+        print(f"lifelong-co: {error}{notes}", file=sys.stderr)
         raise SystemExit(2) from error
 
 

@@ -1,10 +1,14 @@
 """Parsing that several subcommands share."""
 
 import os
+import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+DEVICE = "Where to compute: auto (a GPU if there is one), cpu, cuda, cuda:1, …"
+"""Help of ``--device``."""
 
 
 def assignments(pairs: Sequence[str], flag: str) -> dict[str, Any]:
@@ -43,13 +47,14 @@ def choose_device(name: str) -> str:
 
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
+    expected = f"--device: expected auto, cpu, cuda or cuda:1, …, got {name!r}"
+    if not re.fullmatch(r"cpu|cuda(:\d+)?", name):
+        raise ConfigError(expected)
     try:
         torch.empty(0, device=name)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
-        raise ConfigError(
-            f"--device: expected auto, cpu or cuda, got {name!r}: {reason}"
-        ) from error
+        raise ConfigError(f"{expected}, which is not here ({reason})") from error
     return name
 
 

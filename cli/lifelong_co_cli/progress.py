@@ -54,7 +54,7 @@ def watching(config: "Config") -> Iterator[Watcher]:
     )
 
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),
@@ -77,7 +77,8 @@ def watching(config: "Config") -> Iterator[Watcher]:
                 )
 
             def tell(self, line: str) -> None:
-                bar.console.print(line, highlight=False)
+                # As it is: no markup in names, and paths stay in one piece.
+                bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
         yield Live()
 

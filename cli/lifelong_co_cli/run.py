@@ -5,59 +5,166 @@ from typing import Annotated, Any
 
 import typer
 
+from lifelong_co_cli.options import DEVICE
+
+# The panels of `run --help`.
+WHAT = "What to learn"
+CONSOLIDATION = "Method llr-bc"
+TESTING = "Testing"
+WHERE = "Where"
+
 
 def run(
     context: typer.Context,
-    solver: Annotated[str, typer.Option(help="Neural solver; see `plugins`.")] = "pomo",
-    problem: Annotated[str, typer.Option(help="tsp or cvrp.")] = "cvrp",
-    method: Annotated[str, typer.Option(help="Lifelong-learning method.")] = "llr-bc",
+    problem: Annotated[
+        str, typer.Option(help="Routing problem: tsp or cvrp.", rich_help_panel=WHAT)
+    ] = "cvrp",
+    solver: Annotated[
+        str, typer.Option(help="Neural solver; `plugins` lists them.", rich_help_panel=WHAT)
+    ] = "pomo",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Lifelong-learning method: llr-bc, fine-tuning, restart or a plugin's.",
+            rich_help_panel=WHAT,
+        ),
+    ] = "llr-bc",
     preset: Annotated[
-        str | None, typer.Option(help="demo, small or paper; small when not given.")
+        str | None,
+        typer.Option(
+            help="Scale of it all: demo, small or paper; `tasks` shows them. small when not given.",
+            rich_help_panel=WHAT,
+        ),
     ] = None,
     order: Annotated[
-        int | None, typer.Option(help="Task order of the paper, 1 to 5; the preset's own.")
+        int | None,
+        typer.Option(
+            help="One of the paper's task orders, 1 to 5; `tasks` shows them.",
+            rich_help_panel=WHAT,
+        ),
     ] = None,
     tasks: Annotated[
-        Path | None, typer.Option(help="Task sequence of your own, a TOML file.", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="Task sequence of your own, a TOML file; `tasks` shows an example.",
+            metavar="FILE",
+            rich_help_panel=WHAT,
+        ),
     ] = None,
+    seed: Annotated[
+        int, typer.Option(help="Fixes everything random.", min=0, rich_help_panel=WHAT)
+    ] = 0,
     weighting: Annotated[
-        str | None, typer.Option(help="variance, entropy, top2-margin, uniform.")
+        str | None,
+        typer.Option(
+            help="What makes an experience weigh more: variance, entropy, top2-margin, uniform or"
+            " a plugin's.",
+            rich_help_panel=CONSOLIDATION,
+        ),
     ] = None,
-    divergence: Annotated[str | None, typer.Option(help="rkl or kl.")] = None,
+    divergence: Annotated[
+        str | None,
+        typer.Option(
+            help="From the buffered behavior to the present one: rkl (reverse KL), kl or a"
+            " plugin's.",
+            rich_help_panel=CONSOLIDATION,
+        ),
+    ] = None,
     behavior: Annotated[
-        str | None, typer.Option(help="What is compared: official or probabilities.")
+        str | None,
+        typer.Option(
+            help="What is compared: probabilities (the paper's equation) or official (the softmax"
+            " of them, as the paper's code has it).",
+            rich_help_panel=CONSOLIDATION,
+        ),
     ] = None,
-    alpha: Annotated[float | None, typer.Option(help="Weight of the consolidation loss.")] = None,
-    buffer_size: Annotated[int | None, typer.Option(help="|B|, units in the buffer.")] = None,
-    replay_size: Annotated[int | None, typer.Option(help="|E|, units replayed a step.")] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="Weight of the consolidation loss, at least 0.", rich_help_panel=CONSOLIDATION
+        ),
+    ] = None,
+    buffer_size: Annotated[
+        int | None,
+        typer.Option(
+            help="|B|: units (a decoding step of a batch) that the buffer holds.",
+            rich_help_panel=CONSOLIDATION,
+        ),
+    ] = None,
+    replay_size: Annotated[
+        int | None,
+        typer.Option(
+            help="|E|: units replayed at every training step.", rich_help_panel=CONSOLIDATION
+        ),
+    ] = None,
     replay_rows: Annotated[
-        float | None, typer.Option(help="Fraction of a unit's instances replayed.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Fixes everything random.")] = 0,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, …")] = "auto",
-    tests: Annotated[int | None, typer.Option(help="Test instances per task.")] = None,
-    curve_every: Annotated[
-        int | None, typer.Option(help="Epochs between points of the forgetting curve.")
-    ] = None,
-    augment: Annotated[
-        bool | None, typer.Option("--augment", help="Test with x8 augmentation.")
-    ] = None,
-    solver_option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Any option of the solver.")
+        float | None,
+        typer.Option(
+            help="Fraction of a unit's instances replayed, above 0 and at most 1.",
+            rich_help_panel=CONSOLIDATION,
+        ),
     ] = None,
     method_option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Any option of the method.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Any option of the method; give it again for more.",
+            rich_help_panel=CONSOLIDATION,
+        ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Run folder, new.", metavar="DIR")] = None,
+    solver_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Any option of the solver, e.g. embedding_dim=64; give it again for more.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    tests: Annotated[
+        int | None,
+        typer.Option(help="Test instances of each task.", min=1, rich_help_panel=TESTING),
+    ] = None,
+    curve_every: Annotated[
+        int | None,
+        typer.Option(
+            help="Epochs between two points of the forgetting curve.",
+            min=1,
+            rich_help_panel=TESTING,
+        ),
+    ] = None,
+    augment: Annotated[
+        bool | None,
+        typer.Option(
+            "--augment",
+            help="Test on the eight symmetric images of each instance, too.",
+            rich_help_panel=TESTING,
+        ),
+    ] = None,
+    device: Annotated[str, typer.Option(help=DEVICE, rich_help_panel=WHERE)] = "auto",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Run folder, new or empty; when not given a new one in runs/.",
+            metavar="DIR",
+            rich_help_panel=WHERE,
+        ),
+    ] = None,
     resume: Annotated[
-        Path | None, typer.Option(help="Continue an interrupted run.", metavar="DIR")
+        Path | None,
+        typer.Option(
+            help="Continue the interrupted run in this folder; takes no other option.",
+            metavar="DIR",
+            rich_help_panel=WHERE,
+        ),
     ] = None,
 ) -> None:
     """Learn tasks one after another, and test on all of them after each.
 
-    Every option that is not given comes from the preset. Ctrl-C saves and stops; the line it
-    prints continues the run.
+    Options that are not given come from the preset.
+    Ctrl-C and SIGTERM save and stop; the line then printed continues the run.
     """
+    from lifelong_co_cli.execution import continue_run, execute
+
     if resume is not None:
         refuse_other_options(context)
         continue_run(resume)
@@ -83,6 +190,10 @@ def run(
         "replay_rows": replay_rows,
     }
     given = {name: value for name, value in flags.items() if value is not None}
+    options = assignments(method_option or [], "--method-option")
+    for name in given.keys() & options.keys():
+        flag = f"--{name.replace('_', '-')}"
+        raise typer.BadParameter(f"expected {flag} or --method-option {name}=…, got both")
     config = resolve(
         solver=solver,
         problem=problem,
@@ -93,46 +204,13 @@ def run(
         seed=seed,
         device=place,
         solver_options=assignments(solver_option or [], "--solver-option"),
-        method_options={**given, **assignments(method_option or [], "--method-option")},
+        method_options={**given, **options},
         tests=tests,
         curve_every=curve_every,
         augment=augment,
     )
     name = f"{config.problem}-{config.solver}-{config.method}-{config.preset}-{seed}"
     execute(config, out or fresh_folder(Path("runs") / name), resume=False)
-
-
-def continue_run(folder: Path) -> None:
-    """Resume the run in a folder."""
-    from lifelong_co.run_folder import RunFolder
-
-    execute(RunFolder(folder).config(), folder, resume=True)
-
-
-def execute(config: Any, folder: Path, *, resume: bool) -> None:
-    """Show the configuration, learn, and end with the metrics and the report."""
-    from lifelong_co.config import to_toml
-    from lifelong_co.learner import Interrupted, learn
-    from lifelong_co.report.comparison import compare_folders
-    from lifelong_co.report.publish import write_run_report
-    from lifelong_co.report.tables import as_text
-    from lifelong_co_cli.progress import watching
-    from lifelong_co_cli.signals import stop_on_signal
-
-    print(to_toml(config))
-    with stop_on_signal() as stop:
-        try:
-            with watching(config) as watcher:
-                learn(
-                    config, folder, resume=resume, stop=stop, watch=watcher.watch, tell=watcher.tell
-                )
-        except Interrupted as interrupted:
-            print(interrupted)
-            raise typer.Exit(stop.status) from interrupted
-    report = write_run_report(folder)
-    print()
-    print(as_text(compare_folders([folder])))
-    print(f"report: {report}")
 
 
 def refuse_other_options(context: typer.Context) -> None:

@@ -5,14 +5,34 @@ from typing import Annotated
 
 import typer
 
+EXAMPLE = """
+  # For every task that does not say otherwise:
+  epochs = 10
+  batches = 40
+  batch_size = 64
+
+  [[tasks]]
+  distribution = "U"
+  size = 20
+
+  [[tasks]]  # Instances of your own, found relative to this file.
+  name = "my town"
+  files = "town.npz"  # or a folder of .vrp or .tsp files
+  epochs = 20
+"""
+
 
 def tasks(
-    preset: Annotated[str | None, typer.Option(help="Show one preset only.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="Show one preset only: demo, small or paper.")
+    ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Draw a sample instance of every distribution.", metavar="PNG"),
+        typer.Option(
+            help="Only draw a sample instance of every distribution to this file.", metavar="PNG"
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the samples drawn.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the samples that --plot draws.", min=0)] = 0,
 ) -> None:
     """Show presets, their tasks, and the paper's five task orders."""
     from lifelong_co import presets
@@ -40,4 +60,4 @@ def tasks(
     print("orders of the paper (--order)")
     for number, names in ORDERS.items():
         print(f"  {number}: {' '.join(names)}")
-    print("\nyour own sequence: --tasks FILE; see docs/tasks.md")
+    print(f"\na sequence of your own (--tasks FILE):\n{EXAMPLE}", end="")

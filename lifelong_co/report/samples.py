@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError
-from lifelong_co.files import write_whole
+from lifelong_co.new_file import write_new
 from lifelong_co.report import figures
 from lifelong_co.seeding import generator
 
@@ -25,7 +25,7 @@ def plot_samples(path: Path, *, seed: int = 0) -> None:
     Raises
     ------
     ConfigError
-        If matplotlib is not installed.
+        If matplotlib is not installed, the file exists, or it cannot be written.
     """
     if not figures.available():
         raise ConfigError("drawing needs matplotlib: pip install 'lifelong-co[plot]'")
@@ -58,4 +58,4 @@ def plot_samples(path: Path, *, seed: int = 0) -> None:
         drawing.colorbar(points, ax=axes[0, :], label="demand", shrink=0.9)
     image = io.BytesIO()
     drawing.savefig(image, format="png", dpi=130)
-    write_whole(path, image.getvalue())
+    write_new(path, image.getvalue())

@@ -72,9 +72,12 @@ def prepare(
     )
 
 
-def attend(nodes: Nodes, context: Context, feasible: Tensor) -> Tensor:
-    """Return the pointer's scores ``[B, S, A]`` by attention over the feasible actions."""
-    B, S, _ = feasible.shape
+def attend(nodes: Nodes, context: Context, forbid: Tensor) -> Tensor:
+    """Return the pointer's scores ``[B, S, A]`` by attention over the feasible actions.
+
+    ``forbid`` is 0 for these and -inf for the others.
+    """
+    B, S, _ = forbid.shape
     query = pick_rows(nodes.queries, context)  # [B, S, H * d]
     if nodes.scalars is not None:
         query = query + cast(Tensor, context.scalars) @ nodes.scalars
@@ -82,7 +85,7 @@ def attend(nodes: Nodes, context: Context, feasible: Tensor) -> Tensor:
         query.view(B, S, nodes.keys.shape[1], -1).transpose(1, 2),
         nodes.keys,
         nodes.values,
-        attn_mask=feasible[:, None],
+        attn_mask=forbid[:, None],
     )
     attended = attended.transpose(1, 2).reshape(B, S, -1)  # [B, S, H * d]
     return torch.baddbmm(nodes.pointer_bias, attended, nodes.pointer_keys)
@@ -109,13 +112,13 @@ def tabulate(nodes: Nodes) -> Tables:
     )
 
 
-def look_up(tables: Tables, context: Context, feasible: Tensor) -> Tensor:
+def look_up(tables: Tables, context: Context, forbid: Tensor) -> Tensor:
     """Return the same as `attend`, from tables."""
-    B, S, A = feasible.shape
+    B, S, A = forbid.shape
     scores = pick_rows(tables.scores, context)  # [B, S, H * A]
     if tables.scalars is not None:
         scores = torch.baddbmm(scores, cast(Tensor, context.scalars), tables.scalars)
-    masked = scores.view(B, S, -1, A).masked_fill(~feasible[:, :, None], -torch.inf)
+    masked = scores.view(B, S, -1, A) + forbid[:, :, None]
     attention = masked.softmax(dim=3).view(B, S, -1)
     return torch.baddbmm(tables.pointer_bias, attention, tables.pointers)
 

@@ -105,11 +105,16 @@ class Network(nn.Module):
 
     def decode(self, encoding: Nodes | Tables, context: Context, feasible: Tensor) -> Tensor:
         """Return log-probabilities ``[B, S, A]``, -inf where ``feasible`` bool is False."""
+        # Adding -inf is several times as fast as filling with it, and free in the backward pass.
+        forbid = torch.zeros(
+            feasible.shape, dtype=encoding.pointer_bias.dtype, device=feasible.device
+        )
+        forbid.masked_fill_(~feasible, -torch.inf)
         if isinstance(encoding, Tables):
-            scores = look_up(encoding, context, feasible)
+            scores = look_up(encoding, context, forbid)
         else:
-            scores = attend(encoding, context, feasible)
+            scores = attend(encoding, context, forbid)
         logits = self.logit_clipping * torch.tanh(scores)
         if context.nowhere is not None:  # equal logits: uniform over the feasible actions
             logits = logits.masked_fill(context.nowhere[..., None], 0.0)
-        return logits.masked_fill(~feasible, -torch.inf).log_softmax(dim=2)
+        return (logits + forbid).log_softmax(dim=2)

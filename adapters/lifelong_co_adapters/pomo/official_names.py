@@ -51,10 +51,15 @@ def from_official(official: Mapping[str, Tensor], ours: Mapping[str, Tensor]) ->
     """
     used: set[str] = set()
 
-    def find(candidates: list[str]) -> Tensor:
+    def find(candidates: list[str], shape: list[int]) -> Tensor:
         for name in candidates:
             if name in official:
                 used.add(name)
+                if list(official[name].shape) != shape:
+                    raise CheckpointError(
+                        f"official parameter {name}: expected shape {shape}, "
+                        f"got {list(official[name].shape)}"
+                    )
                 return official[name]
         raise CheckpointError(
             f"official parameters: expected {' or '.join(candidates)}, "
@@ -65,17 +70,13 @@ def from_official(official: Mapping[str, Tensor], ours: Mapping[str, Tensor]) ->
     for name, parameter in ours.items():
         packed = PACKED.fullmatch(name)
         if packed:
-            layer = f"encoder.layers.{packed[1]}"
-            value = torch.cat([find([f"{layer}.{part}.weight"]) for part in ("Wq", "Wk", "Wv")])
+            each = [parameter.shape[0] // 3, parameter.shape[1]]
+            names = [f"encoder.layers.{packed[1]}.{part}.weight" for part in ("Wq", "Wk", "Wv")]
+            renamed[name] = torch.cat([find([part], each) for part in names])
         else:
             pattern = next(pattern for pattern in NAMES if re.fullmatch(pattern, name))
-            value = find([re.sub(pattern, official, name) for official in NAMES[pattern]])
-        if value.shape != parameter.shape:
-            raise CheckpointError(
-                f"official parameter for {name}: expected shape {list(parameter.shape)}, "
-                f"got {list(value.shape)}"
-            )
-        renamed[name] = value
+            names = [re.sub(pattern, official, name) for official in NAMES[pattern]]
+            renamed[name] = find(names, list(parameter.shape))
     left = sorted(set(official) - used)
     if left:
         raise CheckpointError(f"official parameters: no place for {', '.join(left)}")

@@ -7,6 +7,7 @@ import attrs
 import torch
 from torch import Tensor
 
+from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import Decode, Observer, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
 from lifelong_co.rollout import rollout
@@ -82,7 +83,23 @@ def pomo(
     ff_hidden_dim: int = 512,
     logit_clipping: float = 10.0,
 ) -> POMO:
-    """Build POMO for a problem; the options carry the official names."""
+    """Build POMO for a problem; the options carry the official names.
+
+    Raises
+    ------
+    ConfigError
+        If an option is not above zero.
+    """
+    for name, value in (
+        ("embedding_dim", embedding_dim),
+        ("head_num", head_num),
+        ("qkv_dim", qkv_dim),
+        ("encoder_layer_num", encoder_layer_num),
+        ("ff_hidden_dim", ff_hidden_dim),
+        ("logit_clipping", logit_clipping),
+    ):
+        if not value > 0:
+            raise ConfigError(f"solver 'pomo': {name}: expected more than 0, got {value}")
     network = Network(
         problem,
         embedding_dim=embedding_dim,

@@ -1,5 +1,6 @@
 """LLR-BC: lifelong learning with behavior consolidation (paper §3, algorithms 1 and 2)."""
 
+import math
 import random
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -56,10 +57,14 @@ def llr_bc(
         ("buffer_size", buffer_size),
         ("replay_size", replay_size),
     ):
-        if not value >= 0:
-            raise ConfigError(f"{name}: expected at least 0, got {value}")
+        if not 0 <= value < math.inf:
+            raise ConfigError(
+                f"method 'llr-bc': {name}: expected at least 0 and finite, got {value}"
+            )
     if not 0 < replay_rows <= 1:
-        raise ConfigError(f"replay_rows: expected a fraction in (0, 1], got {replay_rows}")
+        raise ConfigError(
+            f"method 'llr-bc': replay_rows: expected a fraction in (0, 1], got {replay_rows}"
+        )
     loss = consolidation_loss(weighting, divergence, behavior)
     memory = Memory(buffer, buffer_size)
 

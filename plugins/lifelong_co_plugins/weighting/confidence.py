@@ -13,13 +13,15 @@ from torch import Tensor
 def variance(probs: Tensor) -> Tensor:
     """``1 - var(P) / var_max``, with ``var_max = (A - 1) / A^2``, the variance of certainty."""
     A = probs.shape[-1]
-    return 1 - probs.var(dim=-1, correction=0) * A**2 / max(A - 1, 1)
+    confidence = probs.var(dim=-1, correction=0) * A**2 / max(A - 1, 1)
+    return (1 - confidence).clamp(0, 1)  # rounding makes certainty 1.0000001
 
 
 def entropy(probs: Tensor) -> Tensor:
     """``H(P) / log A``: the entropy over the largest possible."""
     A = probs.shape[-1]
-    return -torch.xlogy(probs, probs).sum(dim=-1) / max(math.log(A), math.log(2))
+    largest = max(math.log(A), math.log(2))
+    return (-torch.xlogy(probs, probs).sum(dim=-1) / largest).clamp(0, 1)
 
 
 def top2_margin(probs: Tensor) -> Tensor:

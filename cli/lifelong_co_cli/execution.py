@@ -1,0 +1,42 @@
+"""Carrying out a run: the configuration first, then its progress, metrics and report."""
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def continue_run(folder: Path) -> None:
+    """Resume the run in a folder."""
+    from lifelong_co.run_folder import RunFolder
+    from lifelong_co_cli.options import choose_device
+
+    config = RunFolder(folder).config()
+    choose_device(config.device)  # it may have been started on another machine
+    execute(config, folder, resume=True)
+
+
+def execute(config: Any, folder: Path, *, resume: bool) -> None:
+    """Show the configuration, learn, and end with the metrics and the report."""
+    from lifelong_co.config import to_toml
+    from lifelong_co.learner import Interrupted, learn
+    from lifelong_co.report.comparison import compare_folders
+    from lifelong_co.report.publish import write_run_report
+    from lifelong_co.report.tables import as_text
+    from lifelong_co_cli.progress import watching
+    from lifelong_co_cli.signals import stop_on_signal
+
+    print(to_toml(config))
+    with stop_on_signal() as stop:
+        try:
+            with watching(config) as watcher:
+                learn(
+                    config, folder, resume=resume, stop=stop, watch=watcher.watch, tell=watcher.tell
+                )
+        except Interrupted as interrupted:
+            print(interrupted)
+            raise typer.Exit(stop.status) from interrupted
+    report = write_run_report(folder)
+    print()
+    print(as_text(compare_folders([folder])))
+    print(f"report: {report}")

@@ -1,0 +1,121 @@
+"""Our POMO against what the official network computed in float64 with the same weights."""
+
+import pytest
+import torch
+from goldens import PROBLEMS, golden
+from lifelong_co_adapters.pomo import network
+from lifelong_co_adapters.pomo.decoder import Nodes, Tables
+from torch import Tensor
+
+both = pytest.mark.parametrize("name", PROBLEMS)
+# How many actions may be looked up in tables: none, and more than the goldens have.
+PATHS = {"attention": (0, Nodes), "tables": (1000, Tables)}
+
+
+@pytest.fixture(params=PATHS)
+def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type:
+    """Force one of the decoder's two ways; return the type of its encoding."""
+    most, kind = PATHS[request.param]
+    monkeypatch.setattr(network, "TABLE_ACTIONS", most)
+    return kind
+
+
+@both
+def test_greedy_rollout_is_the_stored_one(name: str, path: type) -> None:
+    """Actions and costs are exactly those stored, probabilities equal to 1e-6 at every step."""
+    stored = golden(name)
+    solver = stored.solver()
+    assert isinstance(solver.encode(stored.instances).nodes, path)
+    seen: list[Tensor] = []
+    rollout = solver.rollout(
+        stored.instances, decode="greedy", observe=lambda _, log_probs: seen.append(log_probs.exp())
+    )
+    assert torch.equal(rollout.actions, stored.actions)
+    # Exact but for the order of summation, which the width of the CPU's vectors decides.
+    torch.testing.assert_close(rollout.cost, stored.cost, rtol=1e-14, atol=0)
+    torch.testing.assert_close(torch.stack(seen, dim=2), stored.probs, rtol=0, atol=1e-6)
+
+
+@both
+def test_replaying_the_actions_gives_the_stored_probabilities(name: str, path: type) -> None:
+    """`reset`, `step` and `log_probs`, called one by one, are all that a caller needs."""
+    stored = golden(name)
+    solver, problem = stored.solver(), stored.problem
+    encoding = solver.encode(stored.instances)
+    assert isinstance(encoding.nodes, path)
+    _, S, T = stored.actions.shape
+    state = problem.reset(stored.instances, trajectories=S)
+    for t in range(T):
+        if t >= stored.forced:
+            log_probs = solver.log_probs(encoding, state)
+            want = stored.probs[:, :, t - stored.forced]
+            torch.testing.assert_close(log_probs.exp(), want, rtol=0, atol=1e-6)
+            infeasible = ~problem.feasible(stored.instances, state)
+            assert torch.equal(log_probs == -torch.inf, infeasible)
+        state = problem.step(stored.instances, state, stored.actions[:, :, t])
+    assert problem.done(stored.instances, state).all()
+    torch.testing.assert_close(
+        problem.cost(stored.instances, stored.actions), stored.cost, rtol=1e-14, atol=0
+    )
+
+
+@both
+def test_single_precision_is_close(name: str, path: type) -> None:
+    """In float32, as in training, the first unforced probabilities are within 1e-4."""
+    stored = golden(name)
+    solver = stored.solver(torch.float32)
+    fields = {
+        key: getattr(stored.instances, key).float()
+        for key in ("depot", "nodes", "demand")
+        if hasattr(stored.instances, key)
+    }
+    instances = stored.problem.instances(**fields)
+    state = stored.problem.reset(instances, stored.actions.shape[1])
+    for t in range(stored.forced):
+        state = stored.problem.step(instances, state, stored.actions[:, :, t])
+    encoding = solver.encode(instances)
+    assert isinstance(encoding.nodes, path)
+    log_probs = solver.log_probs(encoding, state)
+    assert log_probs.dtype == torch.float32
+    torch.testing.assert_close(log_probs.exp().double(), stored.probs[:, :, 0], rtol=0, atol=1e-4)
+
+
+@both
+def test_where_a_rollout_begins_unforced(name: str, path: type) -> None:
+    """The TSP's solver is nowhere yet and has no preference; the CVRP's is at the depot and has."""
+    stored = golden(name)
+    solver = stored.solver()
+    state = stored.problem.reset(stored.instances, 3)
+    encoding = solver.encode(stored.instances)
+    assert isinstance(encoding.nodes, path)
+    probs = solver.log_probs(encoding, state).exp()
+    feasible = stored.problem.feasible(stored.instances, state)
+    uniform = feasible / feasible.sum(dim=2, keepdim=True)
+    assert probs.shape == uniform.shape
+    assert torch.allclose(probs, uniform.double(), rtol=1e-12) == (name == "tsp")
+    assert torch.equal(probs > 0, feasible)
+
+
+@both
+def test_both_decoder_paths_have_the_same_gradients(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables and attention agree to 1e-9 relative in the gradient of every parameter."""
+    stored = golden(name)
+    gradients = []
+    generator = torch.Generator().manual_seed(0)
+    weights = torch.randn(stored.cost.shape, dtype=torch.float64, generator=generator)
+    for most, _ in PATHS.values():
+        monkeypatch.setattr(network, "TABLE_ACTIONS", most)
+        solver = stored.solver()
+        rollout = solver.rollout(stored.instances, "greedy")
+        (weights * rollout.log_likelihood).sum().backward()
+        gradients.append({key: p.grad for key, p in solver.module.named_parameters()})
+    assert all(gradient is not None for gradient in gradients[0].values())
+    # Biases before a normalisation have no gradient but rounding: so relative to the largest.
+    largest = max(float(gradient.abs().max()) for gradient in gradients[0].values())
+    assert largest > 0.1
+    for key, gradient in gradients[0].items():
+        torch.testing.assert_close(
+            gradients[1][key], gradient, rtol=1e-9, atol=1e-9 * largest, msg=key
+        )

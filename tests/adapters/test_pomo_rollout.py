@@ -1,0 +1,199 @@
+"""POMO's rollouts: starts, trajectories, feasibility, and that samples follow `log_probs`."""
+
+import itertools
+from typing import Any, get_args
+
+import attrs
+import pytest
+import torch
+from goldens import PROBLEMS, golden
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from torch import Tensor
+
+import lifelong_co as lco
+from lifelong_co import records
+from lifelong_co.errors import ConfigError
+from lifelong_co.protocols import Decode
+from lifelong_co.rollout import pick
+
+LEVEL = 0.001  # significance; the seeds are fixed, so a test passes always or never
+SAMPLES = 4000
+
+both = pytest.mark.parametrize("name", PROBLEMS)
+decodings = pytest.mark.parametrize("decode", get_args(Decode))
+
+
+def first_nodes(instances: Any, n: int) -> Any:
+    """Return the first instance, cut to ``n`` nodes."""
+    fields = records.tensors(records.select(instances, slice(1)))
+    return type(instances)(
+        **{key: value if key == "depot" else value[:, :n] for key, value in fields.items()}
+    )
+
+
+def solutions(solver: Any, instance: Any, encoding: Any, actions: list[int]) -> dict[Any, float]:
+    """Return every way to go on from the actions and its probability, all branches tried."""
+    problem = solver.problem
+    state = problem.reset(instance, 1)
+    for action in actions:
+        state = problem.step(instance, state, torch.tensor([[action]]))
+    if bool(problem.done(instance, state)):
+        return {tuple(actions): 1.0}
+    probs = solver.log_probs(encoding, state).exp()[0, 0].tolist()
+    found: dict[Any, float] = {}
+    for action, prob in enumerate(probs):
+        if prob > 0:
+            rest = solutions(solver, instance, encoding, [*actions, action])
+            found.update({key: prob * value for key, value in rest.items()})
+    return found
+
+
+@both
+@decodings
+def test_a_multi_start_begins_at_every_node(name: str, decode: Decode) -> None:
+    """Trajectory ``s`` starts at node ``s``; on the CVRP from the depot."""
+    stored = golden(name)
+    B, S, _ = stored.actions.shape
+    actions = stored.solver().rollout(stored.instances, decode).actions
+    starts = torch.arange(S).expand(B, S)
+    if name == "tsp":
+        assert torch.equal(actions[:, :, 0], starts)
+    else:
+        assert torch.equal(actions[:, :, 0], torch.zeros_like(starts))
+        assert torch.equal(actions[:, :, 1], starts + 1)
+
+
+@both
+@pytest.mark.parametrize("trajectories", [1, 4, 10, 13])
+def test_any_number_of_trajectories(name: str, trajectories: int) -> None:
+    """Fewer take the first starts, more begin again; what a trajectory does depends on no other."""
+    stored = golden(name)
+    rollout = stored.solver().rollout(stored.instances, trajectories=trajectories)
+    same = torch.arange(trajectories) % stored.actions.shape[1]
+    T = rollout.actions.shape[2]
+    assert torch.equal(rollout.actions, stored.actions[:, same, :T])
+    assert not stored.actions[:, same, T:].any()  # at the depot until the others are home
+    torch.testing.assert_close(rollout.cost, stored.cost[:, same], rtol=1e-13, atol=0)
+
+
+@both
+@decodings
+def test_every_action_is_feasible(name: str, decode: Decode) -> None:
+    """Replayed step by step no action breaks the rules and all trajectories end."""
+    stored = golden(name)
+    problem, instances = stored.problem, stored.instances
+    generator = torch.Generator().manual_seed(3)
+    rollout = stored.solver().rollout(instances, decode, generator=generator, trajectories=20)
+    state = problem.reset(instances, 20)
+    for t, action in enumerate(rollout.actions.unbind(dim=2)):
+        if name == "tsp" or t > 0:  # the CVRP begins with the visit to the depot it stands at
+            assert problem.feasible(instances, state).gather(2, action[..., None]).all()
+        state = problem.step(instances, state, action)
+    assert problem.done(instances, state).all()
+
+
+@pytest.mark.parametrize(("name", "n"), [("tsp", 4), ("cvrp", 3)])
+def test_samples_are_distributed_as_the_log_probs_say(name: str, n: int) -> None:
+    """Whole solutions are drawn as often as the product of their steps' probabilities wants."""
+    stored = golden(name)
+    # Clipped at 4, not 10: no solution is then too rare to be counted.
+    solver = attrs.evolve(stored, options={**stored.options, "logit_clipping": 4.0}).solver()
+    with torch.no_grad():
+        instance = first_nodes(stored.instances, n)
+        start = [int(action) for action in stored.problem.starts(instance, 1)]
+        expected = solutions(solver, instance, solver.encode(instance), start)
+        many = records.select(instance, torch.zeros(SAMPLES, dtype=torch.long))
+        generator = torch.Generator().manual_seed(1)
+        drawn = solver.rollout(many, "sample", trajectories=1, generator=generator).actions[:, 0]
+    assert abs(sum(expected.values()) - 1) < 1e-12
+    T = drawn.shape[1]
+    keys = {(key + (0,) * T)[:T]: value for key, value in expected.items()}
+    counts = dict.fromkeys(keys, 0)
+    for solution in drawn.tolist():
+        counts[tuple(solution)] += 1  # a KeyError: a solution of probability zero
+    wanted = [SAMPLES * value for value in keys.values()]
+    assert min(wanted) > 5, "too rare for chi-square"
+    assert max(wanted) > 2 * min(wanted), "nearly uniform: the test would show little"
+    assert stats.chisquare(list(counts.values()), wanted).pvalue > LEVEL
+
+
+@both
+@decodings
+def test_log_likelihood_is_the_sum_of_the_steps(name: str, decode: Decode) -> None:
+    """It adds the log-probabilities of the actions taken, forced ones left out."""
+    stored = golden(name)
+    seen: list[Tensor] = []
+    rollout = stored.solver().rollout(
+        stored.instances,
+        decode,
+        generator=torch.Generator().manual_seed(0),
+        observe=lambda _, log_probs: seen.append(log_probs),
+    )
+    free = rollout.actions[:, :, stored.forced :]
+    taken = torch.stack(seen, dim=2).gather(3, free[..., None]).squeeze(3)
+    torch.testing.assert_close(rollout.log_likelihood, taken.sum(dim=2), rtol=1e-12, atol=0)
+
+
+@both
+def test_log_likelihood_is_differentiable(name: str) -> None:
+    """A small step up its gradient makes the same actions likelier, by as much as it says."""
+    stored = golden(name)
+    solver = stored.solver()
+    parameters = list(solver.module.parameters())
+    before = solver.rollout(stored.instances)
+    gradients = torch.autograd.grad(before.log_likelihood.sum(), parameters)
+    assert not before.cost.requires_grad
+    step = 1e-9
+    with torch.no_grad():
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter += step * gradient
+    after = solver.rollout(stored.instances)
+    assert torch.equal(after.actions, before.actions)
+    gained = (after.log_likelihood - before.log_likelihood).sum()
+    promised = step * sum(gradient.square().sum() for gradient in gradients)
+    torch.testing.assert_close(gained, promised, rtol=1e-3, atol=0)
+
+
+@given(
+    mask=st.lists(st.booleans(), min_size=2, max_size=12).filter(any),
+    uniform=st.sampled_from([0.0, 2**-24, 0.5, 1 - 2**-24]),
+    seed=st.integers(0, 2**16),
+)
+def test_pick_never_takes_an_action_of_probability_zero(
+    mask: list[bool], uniform: float, seed: int
+) -> None:
+    """Not even where the uniform number is the least or the greatest there is."""
+    feasible = torch.tensor(mask)
+    logits = 10 * torch.randn(len(mask), generator=torch.Generator().manual_seed(seed))
+    log_probs = logits.masked_fill(~feasible, -torch.inf).log_softmax(dim=0)[None, None]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "rand", lambda shape, **_: torch.full(shape, uniform))
+        action = pick(log_probs, "sample")
+    assert action.shape == (1, 1)
+    assert log_probs.exp()[0, 0, action] > 0
+
+
+@both
+def test_permuting_the_batch_permutes_the_solutions(name: str) -> None:
+    """No instance knows of the others in its batch."""
+    stored = golden(name)
+    drawn = lco.distribution("U", name).sample(4, 10, generator=torch.Generator().manual_seed(0))
+    more = records.transform(drawn, lambda tensor: tensor.double())
+    instances = records.concatenate([stored.instances, more])
+    solver = stored.solver()
+    straight = solver.rollout(instances)
+    for order in itertools.islice(itertools.permutations(range(6)), 1, 720, 179):
+        index = torch.tensor(order)
+        permuted = solver.rollout(records.select(instances, index))
+        assert torch.equal(permuted.actions, straight.actions[index])
+        torch.testing.assert_close(permuted.cost, straight.cost[index], rtol=1e-13, atol=0)
+
+
+@both
+def test_an_unknown_decoding_is_refused(name: str) -> None:
+    """The error says what was expected and what came."""
+    stored = golden(name)
+    with pytest.raises(ConfigError, match=r"expected 'greedy' or 'sample', got 'beam'"):
+        stored.solver().rollout(stored.instances, "beam")

@@ -1,0 +1,107 @@
+"""The command line as tests call it, in this process or in one of its own, and runs compared."""
+
+import contextlib
+import io
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import attrs
+import torch
+from lifelong_co_cli.main import main
+
+from lifelong_co import checkpoint
+
+MODEL = {
+    "embedding_dim": 16,
+    "head_num": 2,
+    "qkv_dim": 8,
+    "encoder_layer_num": 1,
+    "ff_hidden_dim": 16,
+}
+# Buffer and replay are smaller than what is recorded, so that both draw at random.
+REPLAY = {"buffer_size": 8, "replay_size": 3, "replay_rows": 0.5}
+SMALL = (
+    *(f"--solver-option={name}={value}" for name, value in MODEL.items()),
+    *("--tests=8", "--curve-every=1", "--device=cpu"),
+)
+
+
+@attrs.frozen
+class Outcome:
+    """What a command left: its exit status and what it printed."""
+
+    status: int
+    out: str
+    err: str
+
+
+def call(*arguments: object) -> Outcome:
+    """Run `lifelong-co` in this process; what is no error of ours passes through."""
+    before = sys.argv, warnings.showwarning
+    out, err = io.StringIO(), io.StringIO()
+    sys.argv = ["lifelong-co", *map(str, arguments)]
+    status = 0
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as leaving:
+        status = int(leaving.code or 0)
+    finally:
+        sys.argv, warnings.showwarning = before
+    return Outcome(status, out.getvalue(), err.getvalue())
+
+
+def spawn(*arguments: object, **settings: Any) -> "subprocess.Popen[str]":
+    """Start `lifelong-co` in a process of its own; its output is piped unless said otherwise."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    command = [sys.executable, "-m", "lifelong_co_cli.main", *map(str, arguments)]
+    return subprocess.Popen(command, **(pipes | settings))
+
+
+def wait(process: "subprocess.Popen[str]") -> Outcome:
+    """Wait for the end of a process; negative statuses are signals."""
+    out, err = process.communicate(timeout=120)
+    return Outcome(process.returncode, out, err)
+
+
+def run_options(tasks: Path, method: str, problem: str, seed: int = 0) -> list[str]:
+    """Return the arguments of a run that takes less than a second."""
+    options = ["run", f"--tasks={tasks}", f"--method={method}", f"--problem={problem}"]
+    replay = [f"--{name.replace('_', '-')}={value}" for name, value in REPLAY.items()]
+    return [*options, f"--seed={seed}", *SMALL, *(replay if method == "llr-bc" else [])]
+
+
+def results(folder: Path) -> dict[str, Any]:
+    """Return what equal runs share to the byte: files, and the last checkpoint but for times."""
+    parameters = sorted(folder.glob("checkpoints/after-task-*/*.safetensors"))
+    files = [folder / "costs.csv", folder / "metrics.json", *parameters]
+    found = checkpoint.latest(folder / "checkpoints")
+    assert found is not None
+    tree = found[1]
+    for record in (*tree["log"], tree["sums"]):
+        del record["seconds"]
+    contents = {str(path.relative_to(folder)): path.read_bytes() for path in files}
+    return {**contents, found[0].name: plain(tree)}
+
+
+def plain(tree: Any) -> Any:
+    """Return a tree with its tensors as bytes, so that `==` compares it bit for bit."""
+    if isinstance(tree, torch.Tensor):
+        return str(tree.dtype), tuple(tree.shape), tree.numpy().tobytes()
+    if isinstance(tree, dict):
+        return {key: plain(value) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [plain(value) for value in tree]
+    return tree
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return every file under a folder with its bytes."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

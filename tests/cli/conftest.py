@@ -1,0 +1,62 @@
+"""Runs that several tests of the command line look at, each made once."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+import pytest
+from command_line import Outcome, call, run_options
+
+TASKS = """
+epochs = 2
+batches = 3
+batch_size = 4
+
+[[tasks]]
+distribution = "U"
+size = 6
+
+[[tasks]]
+distribution = "E"
+size = 7
+
+[[tasks]]
+distribution = "U"
+size = 6
+"""
+
+
+@attrs.frozen
+class Finished:
+    """A finished run: where it is, what it was asked and what it printed."""
+
+    folder: Path
+    options: list[str]
+    outcome: Outcome
+
+
+@pytest.fixture(scope="session")
+def task_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a sequence of three tasks, the last of them the first again."""
+    path = tmp_path_factory.mktemp("tasks") / "tasks.toml"
+    path.write_text(TASKS)
+    return path
+
+
+@pytest.fixture(scope="session")
+def finished(
+    tmp_path_factory: pytest.TempPathFactory, task_file: Path
+) -> Callable[[str, str], Finished]:
+    """Return ``finished(method, problem)``; the folder is for reading only."""
+    made: dict[tuple[str, str], Finished] = {}
+
+    def run(method: str = "llr-bc", problem: str = "cvrp") -> Finished:
+        if (method, problem) not in made:
+            folder = tmp_path_factory.mktemp("finished") / f"{problem} {method}"
+            options = run_options(task_file, method, problem)
+            outcome = call(*options, "--out", folder)
+            assert outcome.status == 0, outcome.err
+            made[method, problem] = Finished(folder, options, outcome)
+        return made[method, problem]
+
+    return run

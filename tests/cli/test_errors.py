@@ -1,0 +1,236 @@
+"""Every wrong name, value or file: one line that names it, status 2, and nothing is touched."""
+
+import os
+import re
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import Outcome, call, contents, run_options, spawn, wait
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+BUDGET = "epochs = 1\nbatches = 1\nbatch_size = 2\n"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Work in a folder with a task file and someone's notes in it."""
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("tasks.toml").write_text(BUDGET + '[[tasks]]\ndistribution = "U"\nsize = 5\n')
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("precious")
+    return tmp_path
+
+
+def refusal(outcome: Outcome) -> str:
+    """Return the one line of an error of ours, without the program's name."""
+    assert outcome.status == 2, outcome
+    assert "Traceback" not in outcome.out + outcome.err
+    [line] = outcome.err.splitlines()
+    assert line.startswith("lifelong-co: ")
+    return line.removeprefix("lifelong-co: ")
+
+
+def usage(outcome: Outcome) -> str:
+    """Return what typer says in its box, as one line."""
+    assert outcome.status == 2, outcome
+    assert "Traceback" not in outcome.out + outcome.err
+    assert outcome.err.startswith("Usage: ")
+    box = outcome.err.partition("Error")[2]
+    return " ".join(re.sub(r"[│╭╮╰╯─]", " ", box).split())
+
+
+def run(*arguments: object, method: str = "llr-bc") -> Outcome:
+    """Run `lifelong-co run` on the task file with the arguments added, into a new folder."""
+    tasks = Path("tasks.toml")
+    return call(*run_options(tasks, method, "cvrp"), "--out", "new", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--solver=pmo"], "Unknown solver 'pmo'; expected one of: pomo.* Did you mean 'pomo'?"),
+        (["--problem=vrp"], "Unknown problem 'vrp'; expected one of: tsp, cvrp."),
+        (["--method=llrbc"], "Unknown method 'llrbc'; .* Did you mean 'llr-bc'?"),
+        (["--preset=tiny"], "Unknown preset 'tiny'; expected one of: paper, small, demo."),
+        (["--weighting=var"], "Unknown weighting 'var'; .* Did you mean 'variance'?"),
+        (["--divergence=js"], "Unknown divergence 'js'; expected one of: kl, rkl"),
+        (["--behavior=probs"], "Unknown behavior 'probs'; .* Did you mean 'probabilities'?"),
+        (["--alpha=-1"], "method 'llr-bc': alpha: expected at least 0.*, got -1.0"),
+        (["--alpha=nan"], "method 'llr-bc': alpha: expected at least 0.*, got nan"),
+        (["--buffer-size=-2"], "method 'llr-bc': buffer_size: expected at least 0.*, got -2"),
+        (["--replay-rows=1.5"], r"replay_rows: expected a fraction in \(0, 1\], got 1.5"),
+        (["--method-option=alpha"], "--method-option: expected NAME=VALUE, got 'alpha'"),
+        (["--solver-option==3"], "--solver-option: expected NAME=VALUE, got '=3'"),
+        (["--method-option=alpha=x"], "'llr-bc': alpha: expected a number, got 'x'"),
+        (["--method-option=alpha=true"], "'llr-bc': alpha: expected a number, got True"),
+        (["--method-option=replay_size=2.5"], "replay_size: expected a whole number, got 2.5"),
+        (["--method-option=behavior=3"], "'llr-bc': behavior: expected a string, got 3"),
+        (["--method-option=alfa=3"], "Unknown option 'alfa'; .* Did you mean 'alpha'?"),
+        (["--solver-option=head_num=0"], "'pomo': head_num: expected more than 0, got 0"),
+        (["--solver-option=head_num=two"], "'pomo': head_num: expected a whole number, got 'two'"),
+        (["--solver-option=heads=8"], "solver 'pomo': Unknown option 'heads'; expected one of"),
+        (["--device=gpu"], "--device: expected auto, cpu, cuda or cuda:1, …, got 'gpu'"),
+        (["--device=cuda:99"], "--device: .* got 'cuda:99', which is not here"),
+        (["--device=meta"], "--device: expected auto, cpu, cuda or cuda:1, …, got 'meta'"),
+        (["--order=1"], "tasks: expected an order or a task file, got both"),
+        (["--out=mine"], "mine: expected a new or empty folder, found something else there"),
+        (["--out=tasks.toml"], "tasks.toml: expected a new or empty folder, found something else"),
+        (["--out=tasks.toml/new"], "tasks.toml/new: cannot be written"),
+        (["--tasks=absent.toml"], "task file absent.toml: cannot be read"),
+        (["--tasks=mine"], "task file mine: cannot be read"),
+    ],
+)
+def test_a_wrong_option_of_run(arguments, expected, place):
+    """It is named with what was expected, and nothing is made or changed."""
+    before = contents(place)
+    assert re.search(expected, refusal(run(*arguments)))
+    assert contents(place) == before
+    assert not (place / "new").exists()
+
+
+def test_an_order_that_is_not_in_the_paper(place):
+    """The five orders are named."""
+    shown = refusal(call("run", "--order", 7))
+    assert shown == "Unknown task order '7'; expected one of: 1, 2, 3, 4, 5."
+    assert not (place / "runs").exists()
+
+
+@pytest.mark.parametrize("method", ["fine-tuning", "restart"])
+def test_an_option_that_the_method_does_not_take(method, place):
+    """`--alpha` belongs to llr-bc; a method without options says so."""
+    assert refusal(run("--alpha=3", method=method)) == (
+        f"method '{method}': takes no options, got 'alpha'"
+    )
+    assert not (place / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('[[tasks]]\ndistribution = "X"\nsize = 5', r"Unknown distribution 'X'; .*\(task X5\)"),
+        ('[[tasks]]\ndistribution = "u"\nsize = 5', "Unknown distribution 'u'; .* mean 'U'?"),
+        ('[[tasks]]\ndistribution = "U"\nbatchs = 3', "task 1: Unknown key 'batchs'; .* 'batches'"),
+        ('[[tasks]]\ndistribution = "U"\nsize = 1', "task 1: .*at least 2 nodes, got 1"),
+        ('[[tasks]]\ndistribution = "U"\nsize = "5"', "task 1: expected int, got '5' .*size"),
+        ('[[tasks]]\ndistribution = "U"\nsize = 5\nepochs = 0', "epochs: expected .* 1, got 0"),
+        ('[[tasks]]\ndistribution = "U"\nsize = 5\nvariant = "x"', "Unknown variant 'x'"),
+        ('[[tasks]]\ndistribution = "U"\nsize = 5\ncapacity = 3', "capacity: .* 10, .* got 3"),
+        ("[[tasks]]\nsize = 5", "task 1: .*expected either a distribution or files"),
+        ("tasks = [1]", r"expected \[\[tasks\]\] tables?, got 1"),
+        ("", r"expected at least one \[\[tasks\]\] table, got none"),
+        ("size 5", "not valid TOML"),
+        ('[[tasks]]\nfiles = "absent.npz"', "absent.npz: cannot be read"),
+        ('[[tasks]]\nfiles = "mine"', "mine: expected at least one .vrp file"),
+        ('[[tasks]]\nfiles = "nan.npz"', "nan.npz: nodes: expected finite numbers, got NaN"),
+        ('[[tasks]]\nfiles = "good.npz"\nsize = 9', "good.npz: .*size 9, got 5"),
+        (
+            '[[tasks]]\nfiles = "good.npz"\ntest_files = "six.npz"\nsize = 6',
+            "good.npz: .*size 6, got 5",
+        ),
+    ],
+)
+def test_a_wrong_task_file(text, expected, place):
+    """The file or the task is named with what was expected, before anything is trained."""
+    for name, n, value in (("nan", 5, np.nan), ("good", 5, 0.5), ("six", 6, 0.5)):
+        fields = {"depot": np.full((2, 1, 2), 0.5), "demand": np.full((2, n), 0.3)}
+        np.savez(place / f"{name}.npz", nodes=np.full((2, n, 2), value), **fields)
+    (place / "wrong.toml").write_text(BUDGET + text)
+    before = contents(place)
+    assert re.search(expected, refusal(run("--tasks=wrong.toml")))
+    assert contents(place) == before
+    assert not (place / "new").exists()
+
+
+@pytest.mark.usefixtures("place")
+def test_a_run_folder_is_not_overwritten(finished):
+    """Where a run is already, its own --resume is offered."""
+    folder = finished().folder
+    before = contents(folder)
+    shown = refusal(run("--out", folder))
+    assert shown.endswith(f"or continue it with: lifelong-co run --resume '{folder}'")
+    assert contents(folder) == before
+
+
+@pytest.mark.usefixtures("place")
+def test_resume_takes_no_other_option():
+    """The stored configuration decides; the options given are named."""
+    said = usage(call("run", "--resume", "mine", "--alpha", 3, "--seed", 0))
+    assert "--resume takes the configuration of the run; leave out" in said
+    assert "--alpha" in said
+    assert "--seed" in said
+    assert "--method" not in said
+
+
+@pytest.mark.parametrize("folder", ["mine", "absent", "tasks.toml"])
+@pytest.mark.parametrize("command", ["resume", "evaluate", "solve"])
+def test_no_run_folder(command, folder, place):
+    """Every command that reads a run says what one would hold."""
+    arguments = {
+        "resume": ["run", "--resume", folder],
+        "evaluate": ["evaluate", folder],
+        "solve": ["solve", FIXTURES / "four.vrp", "--checkpoint", folder],
+    }[command]
+    before = contents(place)
+    shown = refusal(call(*arguments))
+    assert shown.startswith(f"{folder}: expected a run folder with config.toml")
+    assert contents(place) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("seed = 0", "seed = -1", "seed: expected .* at least 0, got -1"),
+        ("tests = 8", "tests = 0", "tests: expected .* at least 1, got 0"),
+        ("seed = 0", "sed = 0", "Unknown key 'sed'.* Did you mean 'seed'?"),
+        ('device = "cpu"', 'device = "cuda:99"', "got 'cuda:99', which is not here"),
+        ("seed = 0", "seed =", "config.toml: not valid TOML"),
+    ],
+)
+def test_a_configuration_edited_by_hand(old, new, expected, place, finished):
+    """What a stored configuration may not hold is refused by name."""
+    text = (finished().folder / "config.toml").read_text()
+    assert old in text
+    (place / "mine" / "config.toml").write_text(text.replace(old, new))
+    before = contents(place)
+    assert re.search(expected, refusal(call("run", "--resume", "mine")))
+    assert contents(place) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["run", "--alpha=much"], "Invalid value for '--alpha'"),
+        (["run", "--seed=-1"], "Invalid value for '--seed'"),
+        (["run", "--curve-every=0"], "Invalid value for '--curve-every'"),
+        (["run", "--tests=0"], "Invalid value for '--tests'"),
+        (["run", "--aplha=1"], "No such option: --aplha"),
+        (
+            ["run", "--alpha=1", "--method-option=alpha=2"],
+            "expected --alpha or --method-option alpha",
+        ),
+        (["evaluate"], "Missing argument 'DIR'"),
+        (["solve", "x.vrp"], "Missing option '--checkpoint'"),
+        (["train"], "No such command 'train'"),
+    ],
+)
+def test_a_wrong_command_line(arguments, expected, place):
+    """Typer's own box names the option, argument or command."""
+    before = contents(place)
+    assert expected in usage(call(*arguments))
+    assert contents(place) == before
+
+
+@pytest.mark.usefixtures("place")
+def test_a_process_ends_with_status_2():
+    """What holds in this process holds for one of its own, to the last byte of stderr."""
+    ended = wait(spawn("run", "--method", "ewx"))
+    assert refusal(ended).startswith("Unknown method 'ewx'; expected one of: llr-bc")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written(place):
+    """It is named with the system's reason."""
+    (place / "mine").chmod(stat.S_IRUSR | stat.S_IXUSR)
+    assert "mine/new: cannot be written (Permission denied)" in refusal(run("--out=mine/new"))

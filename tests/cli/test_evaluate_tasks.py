@@ -1,0 +1,208 @@
+"""`lifelong-co evaluate`, `tasks`, `plugins` and `demo`, and runs whose tasks come from files."""
+
+import json
+import shutil
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+from command_line import MODEL, call, run_options
+from lifelong_co_cli import demo
+
+import lifelong_co as lco
+from lifelong_co import presets
+from lifelong_co.config import read_tasks
+from lifelong_co.presets import Scale
+from lifelong_co.run_folder import RunFolder
+from lifelong_co.streams import training
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+PNG = b"\x89PNG\r\n\x1a\n"
+FROM_FILES = """
+epochs = 1
+batches = 3
+batch_size = 4
+tasks = [{files = "data/three.npz"}, {files = "data/town", test_files = "data/town/four.vrp"}]
+"""
+
+
+def costs(folder: Path) -> list[list[float]]:
+    """Return the cost matrix of a run."""
+    matrix: list[list[float]] = json.loads((folder / "metrics.json").read_text())["costs"]
+    return matrix
+
+
+def test_evaluate_repeats_the_tests_of_the_run(finished):
+    """Without options all tasks are tested as at the end of the run, to the last digit."""
+    folder = finished().folder
+    shown = json.loads(call("evaluate", folder, "--json").out)
+    assert list(shown) == ["U6", "E7", "U6 (2)"]
+    assert list(shown.values()) == costs(folder)[-1]
+    lines = call("evaluate", folder).out.splitlines()
+    assert [line.split()[-1] for line in lines] == [f"{cost:.4f}" for cost in shown.values()]
+
+
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_evaluate_an_earlier_solver(after, finished):
+    """--after takes the solver as it was then: a row of the cost matrix."""
+    folder = finished("restart", "tsp").folder
+    shown = json.loads(call("evaluate", folder, "--after", after, "--json").out)
+    assert list(shown.values()) == costs(folder)[after - 1]
+
+
+def test_evaluate_chosen_and_new_tasks(finished):
+    """Tasks are chosen by name or made from a distribution and a size; more can be given."""
+    folder = finished().folder
+    chosen = ("--task", "E7", "--task", "GM:8", "--task", "U:6")
+    shown = json.loads(call("evaluate", folder, *chosen, "--json").out)
+    assert list(shown) == ["E7", "GM8", "U6"]
+    assert [shown["U6"], shown["E7"]] == costs(folder)[-1][:2]
+    more = json.loads(call("evaluate", folder, "--task", "U:6", "--tests", 20, "--json").out)
+    assert more["U6"] != shown["U6"]
+    best = json.loads(call("evaluate", folder, "--task", "U:6", "--augment", "--json").out)
+    assert best["U6"] <= shown["U6"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--task", "U9"), "Unknown task 'U9'; expected one of: U6, E7, U6 (2). Did you mean"),
+        (("--task", "X:9"), "Unknown distribution 'X'; expected one of: U, GM, E, C, G, R"),
+        (("--task", "U:1"), "expected at least 2 nodes, got 1"),
+        (("--after", 4), "tasks learned: expected 1 to 3, got 4"),
+        (("--device", "gpu"), "--device: expected auto, cpu, cuda or cuda:1, …, got 'gpu'"),
+    ],
+)
+def test_evaluate_refuses(arguments, expected, finished):
+    """One line names what is unknown; nothing is printed as a result."""
+    refused = call("evaluate", finished().folder, *arguments)
+    assert (refused.status, refused.out) == (2, "")
+    [line] = refused.err.splitlines()
+    assert expected in line
+
+
+def test_evaluate_says_what_has_not_been_learned_yet(finished, tmp_path):
+    """The solver after a task that the run has not finished is refused."""
+    folder = tmp_path / "run"
+    shutil.copytree(finished().folder, folder)
+    shutil.rmtree(folder / "checkpoints" / "after-task-2")
+    refused = call("evaluate", folder, "--after", 2)
+    assert refused.status == 2
+    assert "found none; has the run finished 2 tasks?" in refused.err
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write three instances as arrays, two as CVRPLIB files, and a sequence of both."""
+    root = tmp_path_factory.mktemp("from files")
+    (root / "data" / "town").mkdir(parents=True)
+    rng = np.random.default_rng(0)
+    np.savez(
+        root / "data" / "three.npz",
+        depot=rng.random((3, 1, 2)),
+        nodes=rng.random((3, 6, 2)),
+        demand=rng.integers(1, 10, (3, 6)),
+        capacity=20,
+    )
+    text = (FIXTURES / "four.vrp").read_text()
+    (root / "data" / "town" / "four.vrp").write_text(text)
+    other = text.replace("NAME : four", "NAME : other").replace("2 3 4", "2 3 5")
+    (root / "data" / "town" / "other.vrp").write_text(other)
+    (root / "tasks.toml").write_text(FROM_FILES)
+    return root
+
+
+def test_tasks_from_files(data, tmp_path):
+    """Paths are relative to the task file, names come from the files, and the run is evaluated."""
+    folder = tmp_path / "run"
+    done = call(*run_options(data / "tasks.toml", "llr-bc", "cvrp"), "--out", folder)
+    assert done.status == 0, done.err
+    stored = RunFolder(folder).config().tasks
+    assert [task.label for task in stored] == ["three", "town"]
+    assert stored[0].files == str((data / "data" / "three.npz").resolve())
+    shown = json.loads(call("evaluate", folder, "--json").out)
+    assert list(shown.values()) == costs(folder)[-1]
+    one = json.loads(call("evaluate", folder, "--task", "three", "--tests", 1, "--json").out)
+    assert one["three"] != shown["three"]  # fewer of the files' instances
+
+
+def test_a_stream_shorter_than_the_budget_is_drawn_with_replacement(data):
+    """A batch may be larger than the file; it holds nothing but the file's instances."""
+    task = read_tasks(data / "tasks.toml")[0]
+    draw = training(attrs.evolve(task, batch_size=50), lco.problem("cvrp"))
+    generator = lco.generator(0, "test") if hasattr(lco, "generator") else None
+    nodes = draw(generator).nodes.flatten(1)
+    with np.load(data / "data" / "three.npz") as file:
+        stored = {tuple(row) for row in file["nodes"].astype(np.float32).reshape(3, -1).tolist()}
+    assert {tuple(row) for row in nodes.tolist()} == stored
+    assert len(nodes) == 50
+
+
+def test_tasks_shows_presets_orders_and_an_example_that_works(tmp_path):
+    """Every preset and order is shown, and the example of a task file can be read."""
+    shown = call("tasks").out
+    for name, preset in presets.PRESETS.items():
+        assert f"{name}: {preset.summary}" in shown
+    assert "  1: E C G U R GM" in shown
+    assert "  5: G C R U GM E" in shown
+    example = tmp_path / "tasks.toml"
+    example.write_text(shown.partition("(--tasks FILE):")[2])
+    assert [task.label for task in read_tasks(example)] == ["U20", "my town"]
+    one = call("tasks", "--preset", "demo").out
+    assert "demo: " in one
+    assert "paper: " not in one
+    assert "Unknown preset 'dmo'" in call("tasks", "--preset", "dmo").err
+
+
+def test_tasks_draws_samples_but_not_over_a_file(tmp_path):
+    """--plot writes a PNG, the same for the same seed, and refuses to replace it."""
+    plots = [tmp_path / f"{name}.png" for name in "abc"]
+    for seed, plot in zip((0, 0, 1), plots, strict=True):
+        assert call("tasks", "--plot", plot, "--seed", seed).out == f"plot: {plot}\n"
+    one, two, three = (plot.read_bytes() for plot in plots)
+    assert one.startswith(PNG)
+    assert one == two != three
+    for place in (plots[2], tmp_path / "absent" / "d.png"):
+        refused = call("tasks", "--plot", place, "--seed", 0)
+        assert refused.status == 2
+        assert refused.err.startswith(f"lifelong-co: {place}: ")
+    assert plots[2].read_bytes() == three
+
+
+def test_plugins_lists_what_ships_with_us():
+    """Every name of ours is listed with its kind, owner and version."""
+    listing = json.loads(call("plugins", "--json").out)
+    ours = {(c["kind"], c["name"]) for c in listing["components"] if c["owner"] == "lifelong-co"}
+    assert {("solver", "pomo"), ("method", "llr-bc"), ("distribution", "GM")} <= ours
+    assert {c["version"] for c in listing["components"] if c["owner"] == "lifelong-co"} == {"0.1.0"}
+    assert listing["clashes"] == []
+    assert "llr-bc" in call("plugins").out
+
+
+def test_the_demo_trains_both_methods_and_compares(tmp_path, monkeypatch):
+    """At a tiny scale: the table has both methods, and figure and page are where it says."""
+    scale = Scale(5, 2, 4)
+    tiny = attrs.evolve(
+        presets.PRESETS["demo"],
+        scales=dict.fromkeys(presets.PRESETS["demo"].scales, scale),
+        epochs=1,
+        tests=4,
+        solver_options={"pomo": MODEL},
+    )
+    monkeypatch.setitem(presets.PRESETS, "demo", tiny)
+    in_turn = lambda commands: [call(*command).status for command in commands]  # noqa: E731
+    monkeypatch.setattr(demo, "run_side_by_side", in_turn)
+    done = call("demo", "--out", tmp_path / "demo", "--problem", "tsp")
+    assert done.status == 0, done.err
+    assert "\nfine-tuning " in done.out
+    assert "\nllr-bc " in done.out
+    for name in ("forgetting.png", "report.html"):
+        assert str(tmp_path / "demo" / "report" / name) in done.out
+        assert (tmp_path / "demo" / "report" / name).is_file()
+
+
+def test_the_demo_runs_side_by_side_and_reports_failure(capsys):
+    """Both commands are processes of their own; each one's status counts."""
+    assert demo.run_side_by_side([["run", "--order", "9"], ["plugins"]]) == [2, 0]
+    assert capsys.readouterr().out == ""  # only tests and the way to resume are relayed

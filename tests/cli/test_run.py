@@ -1,0 +1,186 @@
+"""`lifelong-co run`: what it prints and what it leaves behind."""
+
+import csv
+import json
+import os
+import pty
+import subprocess
+
+import pytest
+from command_line import Outcome, call, results, run_options, spawn, wait
+
+from lifelong_co.config import from_toml, to_toml
+from lifelong_co.run_folder import RunFolder
+
+METHODS = ("llr-bc", "fine-tuning", "restart")
+K = 3
+EPOCHS = 2
+
+
+@pytest.mark.parametrize("problem", ["cvrp", "tsp"])
+@pytest.mark.parametrize("method", METHODS)
+def test_the_run_folder_holds_all_that_is_promised(method, problem, finished):
+    """Configuration, costs, metrics, log, checkpoints, figures and report, and nothing else."""
+    folder = finished(method, problem).folder
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "checkpoints",
+        "config.toml",
+        "costs.csv",
+        "figures",
+        "log.jsonl",
+        "metrics.json",
+        "report.html",
+    ]
+    figures = [path.name for path in sorted((folder / "figures").iterdir())]
+    assert figures == ["forgetting.png", "plasticity.png"]
+    assert "<html" in (folder / "report.html").read_text()
+    kept = sorted(path.name for path in folder.glob("checkpoints/**/*.safetensors"))
+    steps = [6, 12, 15, 18, 18]  # after each task, and the last two epochs
+    assert kept == [f"checkpoint-{step:08d}.safetensors" for step in steps]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_costs_and_metrics_agree(method, finished):
+    """`metrics.json` is the square of costs in `costs.csv` with finite metrics over it."""
+    folder = finished(method, "cvrp").folder
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert list(metrics) == ["tasks", "costs", "best", "metrics"]
+    assert metrics["tasks"] == ["U6", "E7", "U6 (2)"]
+    assert list(metrics["metrics"]) == ["AP", "AF", "AMF", "APl", "AG"]
+    assert all(isinstance(value, float) for value in metrics["metrics"].values())
+    with (folder / "costs.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["learning", "epoch", "tested", "name", "cost"]
+    # At the end of a task all are tested, on the way those met so far.
+    tested = [(int(row["learning"]), int(row["epoch"]), int(row["tested"])) for row in rows]
+    assert tested == [
+        (i, e, j)
+        for i in range(1, K + 1)
+        for e in range(1, EPOCHS + 1)
+        for j in range(1, (K if e == EPOCHS else i) + 1)
+    ]
+    last = [float(row["cost"]) for row in rows if int(row["epoch"]) == EPOCHS]
+    assert metrics["costs"] == [last[i * K : (i + 1) * K] for i in range(K)]
+    assert metrics["best"] == [min(column) for column in zip(*metrics["costs"], strict=True)]
+
+
+def test_the_log_has_a_line_for_every_epoch(finished):
+    """Each line names task and epoch; the consolidation loss appears with the second task."""
+    lines = (finished().folder / "log.jsonl").read_text().splitlines()
+    log = [json.loads(line) for line in lines]
+    epochs = [(entry["learning"], entry["epoch"]) for entry in log]
+    assert epochs == [(i, e) for i in range(1, K + 1) for e in range(1, EPOCHS + 1)]
+    consolidated = ["consolidation" in entry["losses"] for entry in log]
+    assert consolidated == [False, False, True, True, True, True]
+    assert all(entry["train_cost"] > 0 and entry["seconds"] >= 0 for entry in log)
+
+
+def test_the_resolved_configuration_comes_first_and_is_kept(finished):
+    """What is printed first is `config.toml`: it names what no option did, and reads back."""
+    run = finished()
+    stored = (run.folder / "config.toml").read_text()
+    assert run.outcome.out.startswith(stored)
+    config = from_toml(stored)
+    assert to_toml(config) == stored
+    assert config == RunFolder(run.folder).config()
+    assert config.learning_rate == 1e-4
+    assert config.method_options["divergence"] == "rkl"
+    assert config.method_options["buffer_size"] == 8
+
+
+def test_plain_lines_and_the_same_bytes_in_another_process(finished, tmp_path):
+    """Through a pipe a run prints a line for each epoch and test, and ends like the first."""
+    run = finished()
+    again = wait(spawn(*run.options, "--out", tmp_path / "again"))
+    assert again.status == 0, again.err
+    assert again.err == ""
+    assert "\x1b" not in again.out
+    assert "\r" not in again.out
+    lines = again.out.splitlines()
+    assert sum("epoch" in line and "%]" in line for line in lines) == K * EPOCHS
+    assert sum(": cost U6" in line for line in lines) == K * EPOCHS
+    assert lines[-1] == f"report: {tmp_path / 'again' / 'report.html'}"
+    assert results(tmp_path / "again") == results(run.folder)
+
+
+def test_a_terminal_shows_progress_and_the_time_left(finished, tmp_path):
+    """On a terminal a live bar is drawn, lines stay whole, and the results are the same bytes."""
+    run = finished("fine-tuning", "tsp")
+    folder = tmp_path / "on a terminal, with a name that is longer than the terminal is wide"
+    shown = on_a_terminal(*run.options, "--out", folder)
+    assert shown.status == 0, shown.out
+    assert "\x1b[" in shown.out  # the bar is redrawn in place
+    assert "left" in shown.out
+    assert "100%" in shown.out
+    assert "E7 epoch 2: cost U6" in shown.out
+    assert f"report: {folder / 'report.html'}" in shown.out
+    assert results(folder) == results(run.folder)
+
+
+def on_a_terminal(*arguments: object) -> Outcome:
+    """Run the command with a terminal of 80 columns as its output."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "24"}
+    environment.pop("NO_COLOR", None)
+    process = spawn(
+        *arguments, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    os.close(ours)
+    return Outcome(process.wait(timeout=60), shown.decode(), "")
+
+
+def test_another_seed_gives_another_run(finished, task_file, tmp_path):
+    """A different seed changes the costs and the parameters."""
+    other = tmp_path / "other"
+    call(*run_options(task_file, "fine-tuning", "cvrp", seed=1), "--out", other)
+    one, two = results(finished("fine-tuning").folder), results(other)
+    assert one.keys() == two.keys()
+    assert [name for name in one if one[name] == two[name]] == []
+
+
+def test_methods_differ_from_the_second_task_on(finished):
+    """All learn the first task alike; then each method goes its own way."""
+    first = "checkpoints/after-task-1/checkpoint-00000006.safetensors"
+    last = "checkpoints/after-task-3/checkpoint-00000018.safetensors"
+    ends = [results(finished(method).folder) for method in METHODS]
+    assert len({end[first] for end in ends}) == 1
+    assert len({end[last] for end in ends}) == len(METHODS)
+
+
+def test_a_run_without_a_folder_gets_a_new_one(tmp_path, monkeypatch):
+    """Without --out the folder is named after the run, and numbered rather than reused."""
+    monkeypatch.chdir(tmp_path)
+    task_file = tmp_path / "one.toml"
+    task_file.write_text('tasks = [{distribution="U", size=5, epochs=1, batches=1, batch_size=2}]')
+    options = run_options(task_file, "restart", "tsp")
+    printed = [call(*options).out.splitlines()[-1] for _ in range(2)]
+    name = "runs/tsp-pomo-restart-small-0"
+    assert printed == [f"report: {name}/report.html", f"report: {name}-2/report.html"]
+
+
+def test_without_options_it_says_what_it_takes(tmp_path, monkeypatch):
+    """A bare `run` takes the preset `small` on this machine and says so before all else."""
+    monkeypatch.chdir(tmp_path)
+    asked = {}
+    monkeypatch.setattr(
+        "lifelong_co_cli.execution.execute",
+        lambda config, folder, resume: asked.update(config=config, folder=folder, resume=resume),
+    )
+    outcome = call("run")
+    assert outcome.out.startswith("No preset given: taking `small`, which finishes on this machine")
+    config = asked["config"]
+    assert (config.preset, config.method, config.problem, config.order) == (
+        "small",
+        "llr-bc",
+        "cvrp",
+        "1",
+    )
+    assert str(asked["folder"]) == "runs/cvrp-pomo-llr-bc-small-0"
+    assert asked["resume"] is False

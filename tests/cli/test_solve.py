@@ -1,0 +1,125 @@
+"""`lifelong-co solve`: real files in their own units, solutions that others can read."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from command_line import call, contents
+
+from lifelong_co.solutions import check, read_solution
+from lifelong_co.vrplib_files import read_instance
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+PNG = b"\x89PNG\r\n\x1a\n"
+CASES = {"cvrp": ("four.vrp", "four.sol"), "tsp": ("five.tsp", "five.tour")}
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("problem", CASES)
+def test_a_file_is_solved_checked_and_written(problem, place, finished):
+    """The solution goes to the current folder under the file's stem, and costs what is said."""
+    file, written = CASES[problem]
+    solved = call("solve", FIXTURES / file, "--checkpoint", finished("llr-bc", problem).folder)
+    assert solved.status == 0, solved.err
+    instance = read_instance(FIXTURES / file)
+    solution = read_solution(place / written)
+    report = check(instance, solution.actions)
+    assert solution.cost == report.cost
+    first, second = solved.out.splitlines()
+    assert first.startswith(f"{instance.name}: cost {report.cost}, best known ")
+    assert "; feasible (" in first
+    assert second == f"solution: {written}"
+
+
+def test_the_form_is_that_of_cvrplib_and_tsplib(place, finished):
+    """A .sol has routes and a cost, a .tour a TOUR_SECTION with nodes from 1 on."""
+    for problem, (file, _) in CASES.items():
+        call("solve", FIXTURES / file, "--checkpoint", finished("llr-bc", problem).folder)
+    sol = (place / "four.sol").read_text().splitlines()
+    assert sol[0].startswith("Route #1: ")
+    assert sol[-1].startswith("Cost ")
+    tour = (place / "five.tour").read_text().splitlines()
+    nodes = tour[tour.index("TOUR_SECTION") + 1 : -2]
+    assert sorted(nodes) == ["1", "2", "3", "4", "5"]
+    assert tour[-2:] == ["-1", "EOF"]
+
+
+def test_the_gap_is_to_the_cost_given_or_stored(place, finished):
+    """--best-known wins; else a solution beside the file counts, then the file's comment."""
+    folder = finished().folder
+    solve = ("solve", "four.vrp", "--checkpoint", folder, "--overwrite")
+    shutil.copy(FIXTURES / "four.vrp", place)
+    assert "cost 43, best known 43, gap 0.00%" in call(*solve).out
+    assert "cost 43, best known 40, gap 7.50%" in call(*solve, "--best-known", 40).out
+    text = (place / "four.vrp").read_text().replace("Optimal value", "Something")
+    (place / "four.vrp").write_text(text)
+    (place / "four.sol").unlink()
+    unknown = call(*solve, "--out", "elsewhere.sol").out
+    assert unknown.splitlines()[0] == "four: cost 43; feasible (2 routes)"
+    (place / "elsewhere.sol").rename(place / "four.sol")
+    assert "best known 43, gap 0.00%" in call(*solve, "--out", "again.sol").out
+
+
+def test_a_plot_is_drawn(place, finished):
+    """--plot writes a PNG beside the solution."""
+    solve = ("solve", FIXTURES / "four.vrp", "--checkpoint", finished().folder)
+    solved = call(*solve, "--plot", "routes.png", "--out", "mine.sol")
+    assert solved.out.splitlines()[1:] == ["solution: mine.sol", "plot: routes.png"]
+    assert (place / "routes.png").read_bytes().startswith(PNG)
+    assert sorted(contents(place)) == ["mine.sol", "routes.png"]
+
+
+@pytest.mark.parametrize("taken", ["mine.sol", "routes.png"])
+def test_nothing_is_overwritten(taken, place, finished):
+    """A solution or plot that is there stays and is named, unless --overwrite is given."""
+    (place / taken).write_text("precious")
+    files = ("--out", "mine.sol", "--plot", "routes.png")
+    solve = ("solve", FIXTURES / "four.vrp", "--checkpoint", finished().folder, *files)
+    refused = call(*solve)
+    assert refused.status == 2
+    assert refused.err == (
+        f"lifelong-co: {taken}: exists already; choose another name or --overwrite\n"
+    )
+    assert contents(place) == {taken: b"precious"}
+    assert call(*solve, "--overwrite").status == 0
+    assert contents(place)[taken] != b"precious"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((FIXTURES / "five.tsp",), "five.tsp: the file is a tsp instance, the solver in"),
+        (("absent.vrp",), "absent.vrp: cannot be read (No such file or directory)"),
+        (("broken.vrp",), "broken.vrp: "),
+        ((FIXTURES / "four.vrp", "--out=no/x.sol"), "no/x.sol: cannot be written"),
+        ((FIXTURES / "four.vrp", "--after=9"), "tasks learned: expected 1 to 3, got 9"),
+        ((FIXTURES / "four.vrp", "--out=x", "--plot=x"), "x: expected different files"),
+        ((FIXTURES / "four.vrp", "--device=gpu"), "--device: expected auto, cpu"),
+    ],
+)
+def test_what_cannot_be_solved_is_refused(arguments, expected, place, finished):
+    """One line names the file or option, and nothing is written."""
+    text = (FIXTURES / "four.vrp").read_text()
+    (place / "broken.vrp").write_text(text.replace("CAPACITY : 10", "CAPACITY : 5"))
+    before = contents(place)
+    refused = call("solve", *arguments, "--checkpoint", finished().folder)
+    assert refused.status == 2
+    [line] = refused.err.splitlines()
+    assert line.startswith("lifelong-co: ")
+    assert expected in line
+    assert contents(place) == before
+
+
+def test_augmentation_and_starts_can_be_limited(place, finished):
+    """--no-augment, --trajectories and --after still give a solution that holds."""
+    limits = ("--no-augment", "--trajectories", 1, "--after", 1, "--out", "one.sol")
+    solved = call("solve", FIXTURES / "four.vrp", "--checkpoint", finished().folder, *limits)
+    assert solved.status == 0, solved.err
+    solution = read_solution(place / "one.sol")
+    assert check(read_instance(FIXTURES / "four.vrp"), solution.actions).cost == solution.cost

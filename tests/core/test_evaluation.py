@@ -1,0 +1,84 @@
+"""Testing a solver: the best of its starts, whatever the batch, in evaluation mode."""
+
+from typing import Any
+
+import pytest
+import torch
+from goldens import PROBLEMS, golden
+
+import lifelong_co as lco
+from lifelong_co import evaluation, records
+from lifelong_co.evaluation import best_costs, mean_cost
+
+both = pytest.mark.parametrize("name", PROBLEMS)
+
+
+def drawn(name: str, batch: int, size: int = 7) -> Any:
+    """Return uniform instances in float64."""
+    generator = torch.Generator().manual_seed(size)
+    instances = lco.distribution("U", name).sample(batch, size, generator=generator)
+    return records.transform(instances, lambda tensor: tensor.double())
+
+
+@both
+def test_the_best_start_counts(name: str) -> None:
+    """On the goldens' instances it is the least of the stored costs."""
+    stored = golden(name)
+    best = best_costs(stored.solver(), stored.instances)
+    torch.testing.assert_close(best, stored.cost.min(dim=1).values, rtol=1e-13, atol=0)
+
+
+@both
+@pytest.mark.parametrize("augment", [False, True])
+def test_costs_do_not_depend_on_the_batch(
+    name: str, augment: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One at a time, three at a time, all at once, or as many as the memory allows."""
+    solver, instances = golden(name).solver(), drawn(name, 8)
+    together = best_costs(solver, instances, augment=augment)
+    assert together.shape == (8,)
+    for batch in (1, 3, 8, 100):
+        apart = best_costs(solver, instances, augment=augment, batch=batch)
+        torch.testing.assert_close(apart, together, rtol=1e-12, atol=0)
+    monkeypatch.setattr(evaluation, "CPU_WORK", 1)
+    apart = best_costs(solver, instances, augment=augment)
+    torch.testing.assert_close(apart, together, rtol=1e-12, atol=0)
+
+
+@both
+def test_augmentation_never_costs(name: str) -> None:
+    """The eight images include the original, so the best is never worse, and here often better."""
+    solver, instances = golden(name).solver(), drawn(name, 12)
+    plain = best_costs(solver, instances)
+    augmented = best_costs(solver, instances, augment=True)
+    assert (augmented <= plain * (1 + 1e-12)).all()
+    assert (augmented < plain * (1 - 1e-6)).any()
+
+
+@both
+@pytest.mark.parametrize("training", [True, False])
+def test_the_mode_is_put_back(name: str, training: bool) -> None:
+    """The network is in evaluation mode for the test and afterwards as before; no graph stays."""
+    solver, instances = golden(name).solver(), drawn(name, 2)
+    solver.module.train(training)
+    modes: list[bool] = []
+    handle = solver.module.layers[0].register_forward_hook(
+        lambda module, *_: modes.append(module.training)
+    )
+    costs = best_costs(solver, instances, batch=1)
+    handle.remove()
+    assert modes == [False, False]
+    assert solver.module.training is training
+    assert not costs.requires_grad
+
+
+@both
+def test_the_mean_is_over_all_instances(name: str) -> None:
+    """Groups of several sizes weigh as many as they hold."""
+    solver, groups = golden(name).solver(), [drawn(name, 5, 6), drawn(name, 2, 9)]
+    costs = [best_costs(solver, group) for group in groups]
+    by_hand = (float(costs[0].sum()) + float(costs[1].sum())) / 7
+    assert mean_cost(solver, groups) == pytest.approx(by_hand, rel=1e-12)
+    assert mean_cost(solver, groups[:1]) == pytest.approx(float(costs[0].mean()), rel=1e-12)
+    augmented = mean_cost(solver, groups, augment=True)
+    assert augmented <= by_hand

@@ -1,0 +1,126 @@
+"""Where a task's instances come from, to train on and to test on."""
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+import torch
+from strategies import identical
+from tiny_runs import tiny_config
+
+import lifelong_co as lco
+from lifelong_co import records, streams
+from lifelong_co.config import resolve
+from lifelong_co.run import start
+from lifelong_co.run_folder import RunFolder
+from lifelong_co.seeding import generator
+from lifelong_co.tasks import Task
+
+BUDGET = {"epochs": 1, "batches": 1, "batch_size": 6}
+
+
+def uniform(size: int, **settings: Any) -> Task:
+    """Return a task of uniform instances."""
+    return Task(distribution="U", size=size, **BUDGET, **settings)
+
+
+@pytest.fixture
+def npz(tmp_path: Path) -> Path:
+    """Return a file of twelve TSP instances of five nodes."""
+    path = tmp_path / "mine.npz"
+    np.savez(path, nodes=np.random.default_rng(0).random((12, 5, 2), dtype=np.float32))
+    return path
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_the_papers_tasks_are_tested_on_its_own_instances(problem: str) -> None:
+    """With 1,000 instances of the published size, as the preset `paper` asks for."""
+    config = resolve(preset="paper", problem=problem)
+    made = lco.problem(problem)
+    for task in config.tasks:
+        if task.distribution in ("U", "R"):  # the small ones: the others take seconds to draw
+            (tests,) = streams.testing(task, made, config.tests)
+            assert identical(tests, lco.testset(problem, task.distribution))
+            assert records.rows(tests) == 1000
+
+
+@pytest.mark.parametrize(
+    ("task", "tests"),
+    [
+        (uniform(20), 100),
+        (uniform(21), 1000),
+        (uniform(20, capacity=77), 1000),
+        (uniform(20, variant="paper"), 1000),
+    ],
+)
+def test_any_other_tests_are_drawn(task: Task, tests: int) -> None:
+    """As many as asked for, of the task's size, the same each time, and not the published ones."""
+    problem = lco.problem("cvrp")
+    (drawn,) = streams.testing(task, problem, tests)
+    (again,) = streams.testing(task, problem, tests)
+    assert identical(drawn, again)
+    assert drawn.nodes.shape == (tests, task.size, 2)
+    published = lco.testset("cvrp", "U").nodes[:tests]
+    assert drawn.nodes.shape != published.shape or not torch.equal(drawn.nodes, published)
+
+
+def test_tests_do_not_depend_on_the_seed_of_the_run(tmp_path: Path) -> None:
+    """Runs of several seeds are compared on the same instances; what they train on differs."""
+    config = tiny_config("fine-tuning")
+    runs = [
+        start(attrs.evolve(config, seed=seed), RunFolder(tmp_path / str(seed))) for seed in (0, 1)
+    ]
+    for ours, others in zip(runs[0].tests, runs[1].tests, strict=True):
+        assert [identical(*pair) for pair in zip(ours, others, strict=True)] == [True]
+    assert not identical(*(run.learning.draw(0) for run in runs))
+
+
+def test_tests_differ_between_tasks() -> None:
+    """Distribution, size and problem each have instances of their own."""
+    tasks = [uniform(8), uniform(9), Task(distribution="G", size=8, **BUDGET)]
+    drawn = [
+        streams.testing(task, lco.problem(problem), 4)[0].nodes.flatten()[:16]
+        for task in tasks
+        for problem in ("tsp", "cvrp")
+    ]
+    assert len({tuple(nodes.tolist()) for nodes in drawn}) == len(drawn)
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_training_draws_fresh_batches(problem: str) -> None:
+    """Of the task's size and batch size, from the generator alone, and never the tests."""
+    made, task = lco.problem(problem), uniform(7)
+    draw = streams.training(task, made)
+    stream = generator(0, "instances")
+    first, second = draw(stream), draw(stream)
+    assert first.nodes.shape == (6, 7, 2)
+    assert not identical(first, second)
+    assert identical(draw(generator(0, "instances")), first)
+    (tests,) = streams.testing(task, made, 6)
+    assert not torch.equal(tests.nodes, first.nodes)
+
+
+def test_files_are_drawn_with_replacement_and_tested_in_order(npz: Path) -> None:
+    """A stream may be longer than its files; without test files the first are tested."""
+    problem = lco.problem("tsp")
+    task = Task(files=str(npz), **{**BUDGET, "batch_size": 50})
+    stored = torch.from_numpy(np.load(npz)["nodes"])
+    batch = streams.training(task, problem)(generator(0, "instances"))
+    assert batch.nodes.shape == (50, 5, 2)
+    matches = (batch.nodes[:, None] == stored).flatten(2).all(dim=2)
+    assert matches.any(dim=1).all()
+    (tests,) = streams.testing(task, problem, 4)
+    assert torch.equal(tests.nodes, stored[:4])
+    (tests,) = streams.testing(task, problem, 1000)
+    assert torch.equal(tests.nodes, stored)
+
+
+def test_a_size_that_the_files_lack_is_refused(npz: Path) -> None:
+    """Before the run begins, in training as in testing."""
+    problem, task = lco.problem("tsp"), Task(files=str(npz), size=6, **BUDGET)
+    with pytest.raises(lco.ConfigError, match="expected an instance of size 6"):
+        streams.training(task, problem)
+    with pytest.raises(lco.ConfigError, match="expected a test instance of size 6"):
+        streams.testing(task, problem, 4)

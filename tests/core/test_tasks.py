@@ -1,0 +1,156 @@
+"""Tasks, the paper's orders, and the presets of design.md §4."""
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lifelong_co as lco
+from lifelong_co.presets import PRESETS, preset
+from lifelong_co.tasks import ORDERS, Task, order, unique_labels
+
+DISTRIBUTIONS = {"U", "GM", "E", "C", "G", "R"}
+BUDGET = {"epochs": 2, "batches": 3, "batch_size": 4}
+
+
+@pytest.mark.parametrize(
+    ("number", "sequence"),
+    [
+        (1, "E C G U R GM"),
+        (2, "U GM E R G C"),
+        (3, "E G R C U GM"),
+        (4, "G GM E U R C"),
+        (5, "G C R U GM E"),
+    ],
+)
+def test_the_orders_are_the_papers(number: int, sequence: str) -> None:
+    """Five orders of all six distributions (appendix "Task Orders")."""
+    assert order(number) == tuple(sequence.split())
+    assert set(order(number)) == DISTRIBUTIONS
+    assert sorted(ORDERS) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("number", [0, 6, -1])
+def test_an_unknown_order_is_refused(number: int) -> None:
+    """The error lists those there are."""
+    with pytest.raises(lco.UnknownNameError, match=f"order '{number}'; expected one of: 1, 2, 3,"):
+        order(number)
+
+
+@pytest.mark.parametrize(
+    ("name", "epochs", "layers", "scales"),
+    [
+        ("paper", 200, 6, {"UR": (20, 157, 64), "GE": (50, 125, 32), "CM": (100, 125, 16)}),
+        ("small", 10, 3, {"UR": (10, 40, 64), "GE": (20, 40, 48), "CM": (40, 40, 24)}),
+    ],
+)
+def test_presets_are_those_of_the_design(
+    name: str, epochs: int, layers: int, scales: dict[str, tuple[int, int, int]]
+) -> None:
+    """Sizes, budgets and models, task by task in order 1."""
+    base = preset(name)
+    tasks = base.tasks(order(1))
+    assert [task.distribution for task in tasks] == ["E", "C", "G", "U", "R", "GM"]
+    for task in tasks:
+        key = next(key for key in scales if task.distribution[-1] in key)
+        assert (task.size, task.batches, task.batch_size) == scales[key]
+        assert task.epochs == epochs
+        assert task.capacity is None  # the official rule
+        assert task.variant == "official"
+        assert task.label == f"{task.distribution}{task.size}"
+    assert base.solver_options["pomo"] == {
+        "embedding_dim": 128,
+        "head_num": 8,
+        "qkv_dim": 16,
+        "encoder_layer_num": layers,
+        "ff_hidden_dim": 512,
+        "logit_clipping": 10.0,
+    }
+    assert base.order == order(1)
+
+
+def test_the_paper_preset_replays_as_published() -> None:
+    """B 1000, E 16 whole units, alpha 100, variance and reverse KL, the official behavior."""
+    assert preset("paper").method_options["llr-bc"] == {
+        "weighting": "variance",
+        "divergence": "rkl",
+        "behavior": "official",
+        "alpha": 100.0,
+        "buffer_size": 1000,
+        "replay_size": 16,
+        "replay_rows": 1.0,
+    }
+    assert preset("paper").tests == 1000
+    assert preset("small").method_options["llr-bc"]["buffer_size"] == 1000
+    assert preset("small").tests == 256  # what the published comparison of the issue used
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_hold_options_that_are_taken(name: str) -> None:
+    """Every solver and method named in a preset can be built from what it says."""
+    base = preset(name)
+    assert base.name == name
+    for solver, options in base.solver_options.items():
+        lco.solver(solver, problem="tsp", **options)
+    for method, options in base.method_options.items():
+        lco.method(method, **options)
+    assert set(base.scales) == DISTRIBUTIONS
+    assert base.tasks(base.order)
+
+
+def test_unknown_presets_and_distributions_are_refused() -> None:
+    """With the nearest name."""
+    with pytest.raises(lco.UnknownNameError, match=r"preset 'smal'.*Did you mean 'small'"):
+        preset("smal")
+    with pytest.raises(lco.UnknownNameError, match=r"'gm'.*Did you mean 'GM'"):
+        preset("small").tasks(("gm",))
+
+
+@pytest.mark.parametrize("field", ["epochs", "batches", "batch_size", "capacity"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, "3"])
+def test_a_bad_budget_is_refused(field: str, value: object) -> None:
+    """Whole numbers of at least one; the error names the field and what came."""
+    with pytest.raises(lco.ConfigError, match=f"{field}: expected .*got {value!r}"):
+        Task(distribution="U", size=5, **{**BUDGET, field: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("size", [-4, 0, 1, 2.5])
+def test_a_bad_size_is_refused(size: int) -> None:
+    """At least two nodes."""
+    with pytest.raises(lco.ConfigError, match=f"size: expected .*got {size}"):
+        Task(distribution="U", size=size, **BUDGET)
+
+
+@pytest.mark.parametrize(("distribution", "files"), [("", ""), ("U", "some.npz")])
+def test_a_task_has_one_source(distribution: str, files: str) -> None:
+    """A distribution or files, not both and not neither."""
+    with pytest.raises(lco.ConfigError, match="expected either a distribution or files, got"):
+        Task(distribution=distribution, files=files, size=5, **BUDGET)
+
+
+def test_labels() -> None:
+    """The given name, else distribution and size, else the files' name without its ending."""
+    assert Task(distribution="GM", size=100, **BUDGET).label == "GM100"
+    assert Task(distribution="GM", size=100, name="clusters", **BUDGET).label == "clusters"
+    assert Task(files="some/where/berlin.npz", **BUDGET).label == "berlin"
+
+
+@given(st.lists(st.sampled_from(["a", "b", "a (2)", "a (3)", "a (2) (2)"]), max_size=8))
+def test_labels_are_made_unique(names: list[str]) -> None:
+    """Whatever they are called; the first of a name keeps it, and nothing else changes."""
+    tasks = tuple(Task(distribution="U", size=5, name=name, **BUDGET) for name in names)
+    named = unique_labels(tasks)
+    labels = [task.label for task in named]
+    assert len(set(labels)) == len(names)
+    for task, before in zip(named, tasks, strict=True):
+        assert attrs.evolve(task, name=before.name) == before
+        assert task.label.startswith(before.label)
+    if len(set(names)) == len(names):
+        assert labels == names
+
+
+def test_a_task_that_returns_is_counted() -> None:
+    """U20, U20 (2), U20 (3)."""
+    task = Task(distribution="U", size=20, **BUDGET)
+    labels = [each.label for each in unique_labels((task, task, task))]
+    assert labels == ["U20", "U20 (2)", "U20 (3)"]

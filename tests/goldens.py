@@ -1,0 +1,82 @@
+"""Outputs of the official networks in float64 (tests/fixtures), and our solver with their weights.
+
+The weights are not stored but rebuilt from a seed, as design.md §5 says.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import torch
+from torch import Tensor
+
+import lifelong_co as lco
+
+FIXTURES = Path(__file__).parent / "fixtures"
+PROBLEMS = ("cvrp", "tsp")
+OPTIONS = (
+    "embedding_dim",
+    "head_num",
+    "qkv_dim",
+    "encoder_layer_num",
+    "ff_hidden_dim",
+    "logit_clipping",
+)
+
+
+@attrs.frozen(eq=False)
+class Golden:
+    """One stored rollout; see the module."""
+
+    problem: Any
+    options: dict[str, Any]
+    instances: Any
+    """``B`` instances, float64."""
+    weights: dict[str, Tensor]
+    """Under the official names."""
+    actions: Tensor
+    """Greedy, long ``[B, S, T]``."""
+    probs: Tensor
+    """``[B, S, T', A]``, of every step that is not forced."""
+    cost: Tensor
+    """``[B, S]``."""
+
+    @property
+    def forced(self) -> int:
+        """How many first actions are forced."""
+        return self.actions.shape[2] - self.probs.shape[2]
+
+    def solver(self, dtype: torch.dtype = torch.float64) -> Any:
+        """Return a fresh solver with the weights, through the public interface only."""
+        solver = lco.solver("pomo", problem=self.problem.name, **self.options)
+        solver.module.to(dtype)
+        solver.load_official(self.weights)
+        return solver
+
+
+def golden(problem: str) -> Golden:
+    """Read the golden of POMO for ``tsp`` or ``cvrp``."""
+    with np.load(FIXTURES / f"pomo-{problem}-1.npz") as archive:
+        stored = {name: archive[name] for name in archive.files}
+    config = json.loads(str(stored["config"]))
+    shapes = json.loads(str(stored["shapes"]))
+    rng = np.random.default_rng(config["seed"])
+    weights = {}
+    for key in sorted(shapes):
+        value = 0.1 * rng.standard_normal(shapes[key])
+        if key.endswith("weight") and len(shapes[key]) == 1:
+            value = value + 1
+        weights[key] = torch.from_numpy(value)
+    fields = [name for name in ("depot", "nodes", "demand") if name in stored]
+    made = lco.problem(problem)
+    return Golden(
+        problem=made,
+        options={name: config[name] for name in OPTIONS},
+        instances=made.instances(**{name: torch.from_numpy(stored[name]) for name in fields}),
+        weights=weights,
+        actions=torch.from_numpy(stored["actions"]),
+        probs=torch.from_numpy(stored["probs"]),
+        cost=torch.from_numpy(stored["cost"]),
+    )

@@ -1,0 +1,116 @@
+"""The weightings by hand, at their extremes, and against the paper's formulas."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from scipy import stats
+
+import lifelong_co as lco
+
+NAMES = ("variance", "entropy", "top2-margin", "uniform")
+CONFIDENCE = NAMES[:3]  # those that look at the behavior
+
+all_of_them = pytest.mark.parametrize("name", NAMES)
+of_confidence = pytest.mark.parametrize("name", CONFIDENCE)
+sizes = st.integers(2, 101)
+
+
+@st.composite
+def distributions(draw: st.DrawFn) -> np.ndarray:
+    """Draw behaviors ``[2, 3, A]`` with infeasible actions, float32 or float64."""
+    A = draw(st.integers(2, 12))
+    dtype = draw(st.sampled_from([np.float32, np.float64]))
+    raw = draw(npst.arrays(np.int64, (2, 3, A), elements=st.integers(0, 1000))).astype(dtype)
+    raw[raw.sum(axis=2) == 0, 0] = 1
+    probs: np.ndarray = raw / raw.sum(axis=2, keepdims=True)
+    return probs
+
+
+@pytest.mark.parametrize(
+    ("name", "probs", "want"),
+    [
+        # Mean 1/4, variance 1/16; a certain decision has 3/16.
+        ("variance", [0.5, 0.5, 0.0, 0.0], 2 / 3),
+        # Mean 1/3: variance ((1/6)^2 + 1/6^2 + 0) / 3 = 1/54; a certain decision has 2/9.
+        ("variance", [1 / 2, 1 / 3, 1 / 6], 1 - (1 / 54) / (2 / 9)),
+        ("entropy", [0.5, 0.5, 0.0, 0.0], 1 / 2),  # log 2 / log 4
+        ("entropy", [0.5, 0.25, 0.125, 0.125], 7 / 8),  # 1.75 bits of 2
+        ("top2-margin", [0.5, 0.3, 0.2], 0.8),
+        ("top2-margin", [0.1, 0.2, 0.7], 0.5),
+        ("top2-margin", [0.5, 0.5, 0.0, 0.0], 1.0),
+        ("uniform", [0.9, 0.1], 1.0),
+    ],
+)
+def test_by_hand(name: str, probs: list[float], want: float) -> None:
+    """Cases worked out with pencil and paper."""
+    got = lco.weighting(name)(torch.tensor(probs, dtype=torch.float64))
+    assert got.shape == ()
+    assert float(got) == pytest.approx(want, abs=1e-12)
+
+
+@all_of_them
+@given(probs=distributions())
+def test_range_shape_and_type(name: str, probs: np.ndarray) -> None:
+    """One weight in [0, 1] per state, of the behavior's own type."""
+    weights = lco.weighting(name)(torch.from_numpy(probs))
+    assert weights.shape == (2, 3)
+    assert weights.dtype == torch.from_numpy(probs).dtype
+    assert (weights >= 0).all()
+    assert (weights <= 1).all()
+
+
+@all_of_them
+@given(A=sizes, dtype=st.sampled_from([torch.float32, torch.float64]))
+def test_a_uniform_behavior_weighs_most(name: str, A: int, dtype: torch.dtype) -> None:
+    """Whatever the number of actions, the solver that knows nothing weighs 1."""
+    weight = lco.weighting(name)(torch.full((A,), 1 / A, dtype=dtype))
+    assert float(weight) == pytest.approx(1, abs=1e-6)
+
+
+@of_confidence
+@given(A=sizes, dtype=st.sampled_from([torch.float32, torch.float64]), data=st.data())
+def test_a_certain_behavior_weighs_nothing(
+    name: str, A: int, dtype: torch.dtype, data: st.DataObject
+) -> None:
+    """Whichever action it is sure of; and never less than nothing, despite rounding."""
+    sure = data.draw(st.integers(0, A - 1))
+    weight = float(lco.weighting(name)(torch.eye(A, dtype=dtype)[sure]))
+    assert 0 <= weight < 1e-6
+
+
+@of_confidence
+@given(probs=distributions(), seed=st.integers(0, 999))
+def test_the_order_of_the_actions_does_not_matter(name: str, probs: np.ndarray, seed: int) -> None:
+    """A weight is of a distribution, not of which node is which."""
+    order = np.random.default_rng(seed).permutation(probs.shape[2])
+    weigh = lco.weighting(name)
+    torch.testing.assert_close(
+        weigh(torch.from_numpy(probs[:, :, order])),
+        weigh(torch.from_numpy(probs)),
+        rtol=0,
+        atol=2e-6,
+    )
+
+
+@given(probs=distributions())
+def test_against_numpy_and_scipy(probs: np.ndarray) -> None:
+    """Variance over that of certainty, and entropy over the largest, as others compute them."""
+    A = probs.shape[2]
+    p = torch.from_numpy(probs.astype(np.float64))
+    p = p / p.sum(dim=2, keepdim=True)
+    variance = 1 - np.var(p.numpy(), axis=2) / np.var(np.eye(A)[0])
+    entropy = stats.entropy(p.numpy(), axis=2) / np.log(A)
+    np.testing.assert_allclose(lco.weighting("variance")(p), variance, atol=1e-9)
+    np.testing.assert_allclose(lco.weighting("entropy")(p), entropy, atol=1e-9)
+
+
+@of_confidence
+def test_more_confidence_weighs_less(name: str) -> None:
+    """Along the way from uniform to certain the weight falls at every step."""
+    shares = torch.linspace(0, 1, 11, dtype=torch.float64)[:, None]
+    probs = shares * torch.eye(5, dtype=torch.float64)[2] + (1 - shares) / 5
+    weights = lco.weighting(name)(probs)
+    assert (weights.diff() < 0).all()

@@ -1,0 +1,80 @@
+"""Runs that take a fraction of a second: a tiny POMO on tasks of a few nodes."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lifelong_co import records
+from lifelong_co.config import Config
+from lifelong_co.learner import learn
+from lifelong_co.run import Run, new_optimizer, start
+from lifelong_co.run_folder import RunFolder
+from lifelong_co.tasks import Task
+
+MODEL = {
+    "embedding_dim": 16,
+    "head_num": 2,
+    "qkv_dim": 4,
+    "encoder_layer_num": 1,
+    "ff_hidden_dim": 16,
+}
+EPOCHS, BATCHES, BATCH_SIZE = 2, 2, 4
+
+
+def tiny_config(
+    method: str = "llr-bc", problem: str = "tsp", sizes: tuple[int, ...] = (5, 6), **options: Any
+) -> Config:
+    """Return a run of uniform tasks of these sizes."""
+    return Config(
+        solver="pomo",
+        problem=problem,
+        method=method,
+        preset="tiny",
+        order="tiny",
+        seed=0,
+        device="cpu",
+        tests=3,
+        curve_every=100,
+        learning_rate=1e-2,
+        solver_options=dict(MODEL),
+        method_options=options,
+        tasks=tuple(
+            Task(distribution="U", size=n, epochs=EPOCHS, batches=BATCHES, batch_size=BATCH_SIZE)
+            for n in sizes
+        ),
+    )
+
+
+def tiny_learn(config: Config, folder: Path, **keywords: Any) -> Run:
+    """Learn all tasks."""
+    return learn(config, folder / "run", **keywords)
+
+
+def exact_run(config: Config, folder: Path) -> Run:
+    """Return a run about to begin in float64, so that two ways to compute one thing agree."""
+    run = start(config, RunFolder(folder / "run"))
+    learning = run.learning
+    learning.solver.module.double()
+    single = learning.draw
+    learning.draw = lambda task: records.transform(single(task), _double)
+    learning.optimizer = new_optimizer(config, learning)
+    return run
+
+
+def parameters(run: Run) -> dict[str, Tensor]:
+    """Return a copy of the solver's parameters."""
+    state = run.learning.solver.module.state_dict()
+    return {name: value.clone() for name, value in state.items()}
+
+
+def same(first: dict[str, Tensor], second: dict[str, Tensor]) -> bool:
+    """Return whether two sets of parameters are the same bits."""
+    return first.keys() == second.keys() and all(
+        torch.equal(value, second[name]) for name, value in first.items()
+    )
+
+
+def _double(tensor: Tensor) -> Tensor:
+    return tensor.double() if tensor.is_floating_point() else tensor
