@@ -38,13 +38,15 @@ def best_costs(
     was_training = solver.module.training
     solver.module.eval()
     costs = []
-    for start in range(0, records.rows(instances), at_once):
-        part = records.to(records.select(instances, slice(start, start + at_once)), device)
-        if augment:
-            part = solver.problem.augment(part)
-        best = solver.rollout(part, "greedy").cost.min(dim=1).values
-        costs.append(best.view(8, -1).min(dim=0).values if augment else best)
-    solver.module.train(was_training)
+    try:
+        for start in range(0, records.rows(instances), at_once):
+            part = records.to(records.select(instances, slice(start, start + at_once)), device)
+            if augment:
+                part = solver.problem.augment(part)
+            best = solver.rollout(part, "greedy").cost.min(dim=1).values
+            costs.append(best.view(8, -1).min(dim=0).values if augment else best)
+    finally:
+        solver.module.train(was_training)
     return torch.cat(costs)
 
 

@@ -27,6 +27,8 @@ class PackedExperience:
     state_type: type
     packed: dict[str, Tensor]
     """The state's tensors, packed."""
+    widths: dict[str, int]
+    """Last dimension of the state's boolean tensors, which bits alone do not tell."""
     behavior: Tensor
     """Log-probabilities in half precision, ``[B, S, A]``."""
 
@@ -43,9 +45,12 @@ class PackedExperience:
 
     def state(self, rows: Tensor | slice = slice(None)) -> Any:
         """Return the state of the chosen instances, as it was."""
-        A = self.behavior.shape[2]
-        picked = {name: tensor[rows] for name, tensor in self.packed.items()}
-        return self.state_type(**{name: unpack(tensor, A) for name, tensor in picked.items()})
+        return self.state_type(
+            **{
+                name: unpack(tensor[rows], self.widths.get(name))
+                for name, tensor in self.packed.items()
+            }
+        )
 
     def log_probs(self, rows: Tensor | slice = slice(None)) -> Tensor:
         """Return the behavior on the chosen instances, ``[B', S, A]``."""
@@ -54,20 +59,19 @@ class PackedExperience:
 
 def record(task: int, instances: Any, state: Any, log_probs: Tensor) -> PackedExperience:
     """Pack the state of a batch and the behavior ``[B, S, A]`` the solver had there."""
+    tensors = records.tensors(state)
     return PackedExperience(
         task=task,
         instances=instances,
         state_type=type(state),
-        packed={
-            name: pack(tensor, log_probs.shape[2])
-            for name, tensor in records.tensors(state).items()
-        },
+        packed={name: pack(tensor, log_probs.shape[2]) for name, tensor in tensors.items()},
+        widths={n: tensor.shape[-1] for n, tensor in tensors.items() if tensor.dtype == torch.bool},
         behavior=log_probs.detach().half(),
     )
 
 
 def pack(tensor: Tensor, actions: int) -> Tensor:
-    """Pack booleans ``[..., A]`` to bits and node indices to the smallest integer that fits."""
+    """Pack booleans to bits and node indices to the smallest integer that fits."""
     if tensor.dtype == torch.bool:
         padded = torch.nn.functional.pad(tensor, (0, -tensor.shape[-1] % BITS))
         weights = 2 ** torch.arange(BITS, dtype=torch.uint8, device=tensor.device)
@@ -83,12 +87,12 @@ def pack(tensor: Tensor, actions: int) -> Tensor:
     return tensor.clone()  # a view would keep the whole batch alive
 
 
-def unpack(tensor: Tensor, actions: int) -> Tensor:
-    """Undo `pack`."""
-    if tensor.dtype == torch.uint8:
+def unpack(tensor: Tensor, width: int | None) -> Tensor:
+    """Undo `pack`; the width is that of booleans, and None for everything else."""
+    if width is not None:
         weights = 2 ** torch.arange(BITS, dtype=torch.uint8, device=tensor.device)
         bits: Tensor = (tensor[..., None] & weights).bool()
-        return torch.flatten(bits, -2)[..., :actions]
+        return torch.flatten(bits, -2)[..., :width]
     return tensor if tensor.is_floating_point() else tensor.long()
 
 
@@ -104,6 +108,7 @@ def state_dicts(experiences: list[PackedExperience]) -> list[dict[str, Any]]:
                 "task": experience.task,
                 "instances": plain[key],
                 "packed": experience.packed,
+                "widths": experience.widths,
                 "behavior": experience.behavior,
             }
         )
@@ -115,19 +120,21 @@ def from_state_dicts(
 ) -> list[PackedExperience]:
     """Undo `state_dicts`, on a device; batches are told apart by the identity of their tensors."""
     batches: dict[int, Any] = {}
+    known: dict[int, PackedExperience] = {}  # one that was held twice comes back as one
     experiences = []
     for state in states:
-        fields = state["instances"]
-        key = id(fields["nodes"])
-        if key not in batches:
-            batches[key] = records.to(problem.instances_type(**fields), device)
-        experiences.append(
-            PackedExperience(
+        fields, behavior = state["instances"], state["behavior"]
+        if id(fields["nodes"]) not in batches:
+            batch = problem.instances_type(**fields)
+            batches[id(fields["nodes"])] = records.to(batch, device)
+        if id(behavior) not in known:
+            known[id(behavior)] = PackedExperience(
                 task=state["task"],
-                instances=batches[key],
+                instances=batches[id(fields["nodes"])],
                 state_type=problem.state_type,
                 packed={name: tensor.to(device) for name, tensor in state["packed"].items()},
-                behavior=state["behavior"].to(device),
+                widths=state["widths"],
+                behavior=behavior.to(device),
             )
-        )
+        experiences.append(known[id(behavior)])
     return experiences

@@ -15,6 +15,7 @@ from lifelong_co import presets
 from lifelong_co.config import read_tasks
 from lifelong_co.presets import Scale
 from lifelong_co.run_folder import RunFolder
+from lifelong_co.seeding import generator
 from lifelong_co.streams import training
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -131,8 +132,7 @@ def test_a_stream_shorter_than_the_budget_is_drawn_with_replacement(data):
     """A batch may be larger than the file; it holds nothing but the file's instances."""
     task = read_tasks(data / "tasks.toml")[0]
     draw = training(attrs.evolve(task, batch_size=50), lco.problem("cvrp"))
-    generator = lco.generator(0, "test") if hasattr(lco, "generator") else None
-    nodes = draw(generator).nodes.flatten(1)
+    nodes = draw(generator(0, "test")).nodes.flatten(1)
     with np.load(data / "data" / "three.npz") as file:
         stored = {tuple(row) for row in file["nodes"].astype(np.float32).reshape(3, -1).tolist()}
     assert {tuple(row) for row in nodes.tolist()} == stored
@@ -202,7 +202,9 @@ def test_the_demo_trains_both_methods_and_compares(tmp_path, monkeypatch):
         assert (tmp_path / "demo" / "report" / name).is_file()
 
 
-def test_the_demo_runs_side_by_side_and_reports_failure(capsys):
-    """Both commands are processes of their own; each one's status counts."""
+def test_the_demo_runs_side_by_side_and_reports_failure(capfd):
+    """Both commands are processes of their own; an error is one line on stderr and status 2."""
     assert demo.run_side_by_side([["run", "--order", "9"], ["plugins"]]) == [2, 0]
-    assert capsys.readouterr().out == ""  # only tests and the way to resume are relayed
+    shown = capfd.readouterr()
+    assert shown.out == ""  # only tests and the way to resume are relayed
+    assert shown.err == ("lifelong-co: Unknown task order '9'; expected one of: 1, 2, 3, 4, 5.\n")
