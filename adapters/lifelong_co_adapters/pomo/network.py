@@ -48,18 +48,19 @@ class Network(nn.Module):
     problem
         Gives the widths of the embeddings and of the decoder's query.
     embedding_dim, head_num, qkv_dim, encoder_layer_num, ff_hidden_dim, logit_clipping
-        The official code's names.
+        The official code's names; `solver.pomo` has the defaults.
     """
 
     def __init__(
         self,
         problem: Problem,
-        embedding_dim: int = 128,
-        head_num: int = 8,
-        qkv_dim: int = 16,
-        encoder_layer_num: int = 6,
-        ff_hidden_dim: int = 512,
-        logit_clipping: float = 10.0,
+        *,
+        embedding_dim: int,
+        head_num: int,
+        qkv_dim: int,
+        encoder_layer_num: int,
+        ff_hidden_dim: int,
+        logit_clipping: float,
     ) -> None:
         super().__init__()
         width = head_num * qkv_dim
