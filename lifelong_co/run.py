@@ -73,6 +73,7 @@ def new_optimizer(config: Config, learning: Learning) -> torch.optim.Optimizer:
         learning.solver.module.parameters(),
         lr=config.learning_rate,
         weight_decay=config.weight_decay,
+        fused=True,  # one pass over the parameters instead of ten
     )
 
 

@@ -1,6 +1,7 @@
 """``lifelong-co demo``: forgetting and its cure in about two minutes."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -82,7 +83,7 @@ def relay(lines: IO[str], method: str) -> None:
     """Print the tests of a run as they come; the rest is in its folder."""
     with lines:
         for line in lines:
-            if "cost " in line and "[" not in line:
+            if re.search(r"epoch \d+: cost ", line):
                 print(f"{method:<12} {line}", end="", flush=True)
             elif "--resume" in line:
                 print(line, end="", flush=True)

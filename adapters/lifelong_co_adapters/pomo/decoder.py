@@ -123,6 +123,17 @@ def look_up(tables: Tables, context: Context, forbid: Tensor) -> Tensor:
     return torch.baddbmm(tables.pointer_bias, attention, tables.pointers)
 
 
+def minus_infinity(where: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return -inf where a mask is True and 0 elsewhere.
+
+    Adding this is several times as fast as filling by the mask, and free in the backward pass.
+    Made by arithmetic, since a CPU fills by a mask it cannot predict no faster than by branches:
+    the square of the largest number overflows to infinity, and 0 stays 0.
+    """
+    largest = torch.finfo(dtype).max
+    return where.to(dtype).mul_(-largest).mul_(largest)
+
+
 def pick_rows(tables: dict[str, Tensor], context: Context) -> Tensor:
     """Return the sum over roles of the rows ``[B, S, width]`` of each role's node.
 
