@@ -22,11 +22,13 @@ METHODS = {
     "llr-bc": [],
     "restart": [],
     # What the default was chosen from.
-    "llr-bc-probabilities": ["--behavior", "probabilities", "--alpha", "1"],
+    "llr-bc-official": ["--behavior", "official", "--alpha", "100"],
+    "llr-bc-probabilities-3": ["--behavior", "probabilities", "--alpha", "3"],
 }
 GRID = [
     *product(("cvrp", "tsp"), ("fine-tuning", "llr-bc", "restart"), (0, 1, 2)),
-    *product(("cvrp", "tsp"), ("llr-bc-probabilities",), (0,)),
+    *product(("cvrp", "tsp"), ("llr-bc-official",), (0,)),
+    ("cvrp", "llr-bc-probabilities-3", 0),
 ]
 
 
@@ -41,7 +43,8 @@ def complete(problem: str, method: str, seed: int, runs: Path, results: Path) ->
     if (folder / "config.toml").exists():
         command += ["--resume", str(folder)]
     else:
-        command += ["--problem", problem, "--method", method.removesuffix("-probabilities")]
+        plain = "llr-bc" if method.startswith("llr-bc") else method
+        command += ["--problem", problem, "--method", plain]
         command += ["--preset", "small", "--order", "1", "--seed", str(seed), "--device", "cpu"]
         command += ["--out", str(folder), *METHODS[method]]
     print(*command[2:], flush=True)
