@@ -98,8 +98,14 @@ def resolve(
 
 
 def to_toml(config: Config) -> str:
-    """Return the configuration as TOML; what is None is left out."""
-    return tomli_w.dumps(_drop_none(cattrs.unstructure(config)))
+    """Return the configuration as TOML; what is None or a task leaves empty is left out."""
+    plain = _drop_none(cattrs.unstructure(config))
+    optional = {field.name for field in attrs.fields(Task) if field.default == ""}
+    plain["tasks"] = [
+        {name: value for name, value in task.items() if value or name not in optional}
+        for task in plain["tasks"]
+    ]
+    return tomli_w.dumps(plain)
 
 
 def from_toml(text: str, source: str = "config.toml") -> Config:

@@ -16,7 +16,7 @@ import attrs
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.errors import UnknownNameError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.protocols import ConsolidationLoss, Divergence, Weighting
 
 BEHAVIORS = ("official", "probabilities")
@@ -73,7 +73,7 @@ def total_loss(
 ) -> Tensor:
     """Return the sum of the units' shares."""
     if len(teachers) != len(learners) or not teachers:
-        raise ValueError(
+        raise ConfigError(
             "consolidation loss: expected as many learners as teachers and at least one, "
             f"got {len(teachers)} teachers and {len(learners)} learners"
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from lifelong_co.config import Config
+from lifelong_co.config import Config, to_toml
 from lifelong_co.errors import LifelongError
 from lifelong_co.evaluation import mean_cost
 from lifelong_co.run import Run, new_optimizer, restore, save, save_learned, start
@@ -48,13 +48,14 @@ def learn(
     watch
         Told the losses after every step.
     tell
-        Told one line after every test.
+        Told the configuration, and a line after every test.
     """
     run = start(config, RunFolder(folder))
+    if not resume:
+        run.folder.create(config)
+    tell(to_toml(config))
     if resume:
         restore(run, tell)
-    else:
-        run.folder.create(config)
     learning, method = run.learning, run.method
     for task in range(learning.task, len(config.tasks)):
         learning.task = task

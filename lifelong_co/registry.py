@@ -128,7 +128,7 @@ def distribution(
     name: str,
     problem: str | Problem,
     variant: str = "official",
-    capacity: float | None = None,
+    capacity: int | None = None,
     **options: Any,
 ) -> Distribution:
     """Build a distribution of instances: ``U GM E C G R`` or a plugin's.

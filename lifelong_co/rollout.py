@@ -41,9 +41,16 @@ def rollout(
         The random stream of ``sample``; torch's own when None.
     observe
         Called with ``(state, log_probs)`` at every step that is not forced.
+
+    Raises
+    ------
+    ConfigError
+        If ``decode`` is neither of the two, or ``trajectories`` is below 1.
     """
     if decode not in ("greedy", "sample"):
         raise ConfigError(f"decode: expected 'greedy' or 'sample', got {decode!r}")
+    if trajectories < 1:
+        raise ConfigError(f"trajectories: expected at least 1, got {trajectories}")
     problem = solver.problem
     least, most = problem.steps(problem.size(instances))
     on_cpu = records.device(instances).type == "cpu"

@@ -93,6 +93,8 @@ class RunFolder:
             raise ConfigError(
                 f"{self.path}: expected a run folder with config.toml ({error.strerror})"
             ) from error
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{file}: expected UTF-8 text ({error})") from error
 
     def write_costs(self, costs: list[Cost], config: Config) -> None:
         """Write ``costs.csv``, and ``metrics.json`` of the tasks learned so far."""
@@ -130,10 +132,10 @@ def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
     """
     k = len(matrix)
     best = [min(column) for column in zip(*matrix, strict=True)]
-    values = attrs.asdict(metrics.summarize([row[:k] for row in matrix], best[:k]))
+    values = metrics.summarize([row[:k] for row in matrix], best[:k])
     return {
         "tasks": [task.label for task in config.tasks],
         "costs": matrix,
         "best": best,
-        "metrics": {name: None if value != value else value for name, value in values.items()},
+        "metrics": metrics.json_values(values),
     }

@@ -40,7 +40,8 @@ def demo(
         print("lifelong-co", *command)
     statuses = run_side_by_side(commands)
     if any(statuses):
-        raise typer.Exit(max(statuses))
+        # A run that a signal ended, e.g. for want of memory, has a negative status.
+        raise typer.Exit(max(status if status >= 0 else 128 - status for status in statuses))
     report = write_comparison(folders, folder / "report")
     print((folder / "report" / "table.txt").read_text(encoding="utf-8"))
     figure = report.with_name("forgetting.png")

@@ -18,7 +18,6 @@ def continue_run(folder: Path) -> None:
 
 def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Show the configuration, learn, and end with the metrics and the report."""
-    from lifelong_co.config import to_toml
     from lifelong_co.learner import Interrupted, learn
     from lifelong_co.report.comparison import compare_folders
     from lifelong_co.report.publish import write_run_report
@@ -26,7 +25,6 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
     from lifelong_co_cli.progress import watching
     from lifelong_co_cli.signals import stop_on_signal
 
-    print(to_toml(config))
     with stop_on_signal() as stop:
         try:
             with watching(config) as watcher:

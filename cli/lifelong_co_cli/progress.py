@@ -30,7 +30,9 @@ class Plain:
         if learning.batch < task.batches:
             return
         done = work_done(run) / total_work(run.config)
-        shown = "  ".join(f"{name} {value:.4g}" for name, value in losses.items())
+        # Means over the epoch: those of its last batch alone are mostly noise.
+        means = {name: run.sums[name] / task.batches for name in losses}
+        shown = "  ".join(f"{name} {value:.4g}" for name, value in means.items())
         self.tell(f"{task.label} epoch {learning.epoch + 1}/{task.epochs} [{done:.0%}]: {shown}")
 
     def tell(self, line: str) -> None:

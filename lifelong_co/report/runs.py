@@ -92,7 +92,8 @@ def _tests(file: Path, names: list[str]) -> dict[tuple[int, int], dict[int, floa
 
 
 def _rows(file: Path) -> Iterator[tuple[int, tuple[int, int, int, str, float]]]:
-    with file.open(encoding="utf-8", newline="") as stream:
+    # A byte that is no UTF-8 becomes a character that no check below lets pass.
+    with file.open(encoding="utf-8", errors="replace", newline="") as stream:
         reader = csv.reader(stream)
         header = next(reader, [])
         if tuple(header) != HEADER:

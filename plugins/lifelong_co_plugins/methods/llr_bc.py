@@ -166,8 +166,7 @@ def batches_of_one_size(
     last: dict[tuple[int, ...], list[int]] = {}
     for i, unit in enumerate(units):
         shape = tuple(unit.behavior.shape[1:])
-        rows = unit.rows if isinstance(chosen[i], slice) else len(chosen[i])  # type: ignore[arg-type]
-        tokens = rows * shape[-1]
+        tokens = count(unit, chosen[i]) * shape[-1]
         on_cpu = unit.behavior.device.type == "cpu"
         if shape not in last or (on_cpu and room[shape] < tokens):
             last[shape] = []
@@ -187,5 +186,9 @@ def behaviors(
     state = records.concatenate([unit.state(rows) for unit, rows in pairs])
     encoding = learning.solver.encode(instances)
     log_probs = learning.solver.log_probs(encoding, state)
-    sizes = [unit.behavior[rows].shape[0] for unit, rows in pairs]
-    return list(log_probs.split(sizes))
+    return list(log_probs.split([count(unit, rows) for unit, rows in pairs]))
+
+
+def count(unit: PackedExperience, rows: Tensor | slice) -> int:
+    """Return how many instances of a unit are chosen."""
+    return len(rows) if isinstance(rows, Tensor) else unit.rows
