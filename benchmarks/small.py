@@ -23,12 +23,11 @@ METHODS = {
     "restart": [],
     # What the default was chosen from.
     "llr-bc-official": ["--behavior", "official", "--alpha", "100"],
-    "llr-bc-probabilities-3": ["--behavior", "probabilities", "--alpha", "3"],
+    "llr-bc-probabilities-1": ["--behavior", "probabilities", "--alpha", "1"],
 }
 GRID = [
     *product(("cvrp", "tsp"), ("fine-tuning", "llr-bc", "restart"), (0, 1, 2)),
-    *product(("cvrp", "tsp"), ("llr-bc-official",), (0,)),
-    ("cvrp", "llr-bc-probabilities-3", 0),
+    *product(("cvrp", "tsp"), ("llr-bc-official", "llr-bc-probabilities-1"), (0,)),
 ]
 
 
@@ -50,9 +49,12 @@ def complete(problem: str, method: str, seed: int, runs: Path, results: Path) ->
     print(*command[2:], flush=True)
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
-    kept.mkdir(parents=True)
+    fresh = folder / "kept"
+    fresh.mkdir(exist_ok=True)
     for file in KEPT:
-        shutil.copy(folder / file, kept / file)
+        shutil.copy(folder / file, fresh / file)
+    results.mkdir(parents=True, exist_ok=True)
+    shutil.move(fresh, kept)
 
 
 def main() -> None:

@@ -108,7 +108,7 @@ PRESETS = {
         tests=256,
         curve_every=5,
         solver_options=_attention(3),
-        method_options=_llr_bc("probabilities", 1.0, 16, 0.125, 1000),
+        method_options=_llr_bc("probabilities", 3.0, 16, 0.125, 1000),
         order=order(1),
     ),
     "demo": Preset(
