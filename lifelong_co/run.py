@@ -41,7 +41,7 @@ def start(config: Config, folder: RunFolder) -> Run:
     problem = registry.problem(config.problem)
     # Layers draw their first parameters from torch's own stream: borrow it, and give it back.
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(python_seed(config.seed, "parameters"))
+        torch.default_generator.manual_seed(python_seed(config.seed, "parameters"))
         solver = registry.solver(config.solver, problem, **config.solver_options)
     solver.module.to(config.device)
     solver.module.train()

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import IO, Annotated
 
 import typer
+
+from lifelong_co_cli.signals import stop_on_signal
 
 METHODS = ("fine-tuning", "llr-bc")
 
@@ -71,10 +74,14 @@ def run_side_by_side(commands: list[list[str]]) -> list[int]:
     ]
     for reader in readers:
         reader.start()
-    try:
+    with stop_on_signal() as stop:
+        while any(process.poll() is None for process in processes):
+            time.sleep(0.2)
+            if stop.signal == signal.SIGTERM:  # unlike Ctrl-C it reaches this process only
+                for process in processes:
+                    process.terminate()
+                break
         statuses = [process.wait() for process in processes]
-    except KeyboardInterrupt:
-        statuses = [process.wait() for process in processes] + [130]
     for reader in readers:
         reader.join()
     return statuses

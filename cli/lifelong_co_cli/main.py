@@ -47,7 +47,11 @@ def main() -> None:
     """Run the command line; what the user can mend is one line on stderr and status 2."""
     warnings.showwarning = show_warning
     try:
-        app()
+        status = app(standalone_mode=False)
+    except typer.TyperException as error:  # a wrong option, argument or command
+        if message := error.format_message():  # none: no command given, the help is shown
+            print(f"lifelong-co: {message}", file=sys.stderr)
+        raise SystemExit(error.exit_code) from error
     except Exception as error:
         # Imported only now: it brings torch, which `--help` can do without.
         from lifelong_co.errors import LifelongError
@@ -57,6 +61,7 @@ def main() -> None:
         notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
         print(f"lifelong-co: {error}{notes}", file=sys.stderr)
         raise SystemExit(2) from error
+    raise SystemExit(status or 0)
 
 
 if __name__ == "__main__":

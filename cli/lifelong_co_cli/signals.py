@@ -1,5 +1,6 @@
 """Stopping cleanly: the first Ctrl-C or SIGTERM asks, the second insists."""
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,8 @@ def stop_on_signal() -> Iterator[Stop]:
         if stop():
             raise KeyboardInterrupt
         stop.signal = number
+        # A test in progress ends first; on stderr, unbuffered: this is a signal handler.
+        os.write(2, b"stopping after this step; once more stops at once\n")
 
     previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -90,7 +90,8 @@ def test_killed_at_ten_random_moments(uninterrupted, tmp_path):
     # Else this shows less than it says.
     assert {"killed learning in task 1", "killed saving in task 1"} <= set(lines)
     assert any(line.startswith("killed") and line.endswith("task 2") for line in lines)
-    assert lines[0] == "no checkpoint yet: starting from the beginning"
+    scratch = lines.index("no checkpoint yet: starting from the beginning")
+    assert scratch < lines.index(ends[0])
     assert results(folder) == results(uninterrupted)
 
 
@@ -171,7 +172,8 @@ def test_a_configuration_alone_is_enough(uninterrupted, tmp_path):
     shutil.copy(uninterrupted / "config.toml", folder)
     said: list[str] = []
     learn(from_toml((folder / "config.toml").read_text()), folder, resume=True, tell=said.append)
-    assert said[0] == "no checkpoint yet: starting from the beginning"
+    assert from_toml(said[0]) == config()  # the configuration first
+    assert said[1] == "no checkpoint yet: starting from the beginning"
     assert results(folder) == results(uninterrupted)
 
 
@@ -210,7 +212,7 @@ def test_signals_save_and_stop(sent, long_run, tmp_path):
     process.send_signal(sent)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 128 + sent
-    assert err == ""
+    assert err == "stopping after this step; once more stops at once\n"
     last = out.splitlines()[-1]
     assert last.startswith("stopped; continue with: lifelong-co run --resume ")
     command = shlex.split(last.partition("continue with: ")[2])
