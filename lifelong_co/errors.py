@@ -33,7 +33,7 @@ class UnknownNameError(LifelongError, KeyError):
         self.message = f"Unknown {kind} {name!r}; expected one of: {listed}.{hint}"
         if note:
             self.message += f" {note}"
-        super().__init__(self.message)
+        super().__init__(kind, name, names, note)  # the arguments, so that it can be pickled
 
     def __str__(self) -> str:
         return self.message  # KeyError would show the repr
