@@ -1,17 +1,16 @@
 """The resolved configuration of a run: everything that decides its bytes, and its TOML form."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import attrs
 import cattrs
 import tomli_w
-from cattrs.gen import make_dict_structure_fn
-from cattrs.v import format_exception
 
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import ConfigError
+from lifelong_co.presets import Preset
 from lifelong_co.presets import preset as find_preset
+from lifelong_co.strict_toml import drop_none, parse, structure
 from lifelong_co.tasks import Task, at_least, order, unique_labels
 
 Options = dict[str, Any]
@@ -33,6 +32,12 @@ class Config:
     curve_every: int = attrs.field(validator=at_least(1))
     augment: bool = False
     """Test with the eight symmetric images of each instance."""
+    images: bool = False
+    """Train on the eight symmetric images of each instance."""
+    start_from: str = ""
+    """Run folder whose parameters this run starts with; empty: fresh ones."""
+    buffer_from: str = ""
+    """Run folder whose experiences this run starts with; empty: none."""
     learning_rate: float = 1e-4
     weight_decay: float = 1e-6
     solver_options: Options = attrs.field(factory=dict)
@@ -42,14 +47,16 @@ class Config:
 
 def resolve(
     *,
-    solver: str = "pomo",
-    problem: str = "cvrp",
+    solver: str | None = None,
+    problem: str | None = None,
     method: str = "llr-bc",
     preset: str = "small",
     order_number: int | None = None,
     tasks_file: Path | None = None,
     seed: int = 0,
     device: str = "cpu",
+    start_from: Path | None = None,
+    buffer_from: Path | None = None,
     solver_options: Options | None = None,
     method_options: Options | None = None,
     **settings: Any,
@@ -58,13 +65,18 @@ def resolve(
 
     Parameters
     ----------
+    solver, problem
+        Those of ``start_from`` when None, else ``pomo`` and ``cvrp``.
     order_number, tasks_file
         One of the paper's orders at the preset's sizes, or a task file (`read_tasks`); the
         preset's own sequence when neither is given.
+    start_from, buffer_from
+        Folders of other runs: one with parameters to start with, one with a buffer.
     solver_options, method_options
-        Override the preset's options one by one.
+        Override the options of the preset, or of ``start_from``, one by one.
     settings
-        ``tests``, ``curve_every``, ``augment``, ``learning_rate``, ``weight_decay``; None: preset.
+        ``tests``, ``curve_every``, ``augment``, ``images``, ``learning_rate``,
+        ``weight_decay``; None: preset.
 
     Raises
     ------
@@ -72,14 +84,15 @@ def resolve(
         If a value or a name cannot be used.
     """
     base = find_preset(preset)
+    solver, problem, model = _model(base, solver, problem, start_from)
     if order_number is not None and tasks_file is not None:
         raise ConfigError("tasks: expected an order or a task file, got both")
     if tasks_file is not None:
         tasks, source = read_tasks(tasks_file), str(tasks_file)
     elif order_number is not None:
-        tasks, source = base.tasks(order(order_number)), str(order_number)
+        tasks, source = base.tasks(order(order_number), solver), str(order_number)
     else:
-        tasks = base.tasks(base.order)
+        tasks = base.tasks(base.order, solver)
         source = "1" if base.order == order(1) else base.name
     chosen = {name: value for name, value in settings.items() if value is not None}
     return Config(
@@ -90,16 +103,59 @@ def resolve(
         order=source,
         seed=seed,
         device=device,
-        solver_options={**base.solver_options.get(solver, {}), **(solver_options or {})},
+        start_from=str(start_from.resolve()) if start_from else "",
+        buffer_from=str(buffer_from.resolve()) if buffer_from else "",
+        solver_options={**model, **(solver_options or {})},
         method_options={**base.method_options.get(method, {}), **(method_options or {})},
         tasks=unique_labels(tasks),
-        **{"tests": base.tests, "curve_every": base.curve_every, **chosen},
+        **{
+            "tests": base.tests,
+            "curve_every": base.curve_every,
+            **base.settings_of.get(solver, {}),
+            **chosen,
+        },
     )
+
+
+def _model(
+    base: Preset, solver: str | None, problem: str | None, start_from: Path | None
+) -> tuple[str, str, Options]:
+    """Return solver, problem and the solver's options; parameters fit only their own."""
+    if start_from is None:
+        solver = solver or "pomo"
+        return solver, problem or "cvrp", base.solver_options.get(solver, {})
+    source = read_config(start_from)
+    for name, given, own in (
+        ("solver", solver, source.solver),
+        ("problem", problem, source.problem),
+    ):
+        if given not in (None, own):
+            raise ConfigError(f"{name}: expected {own!r} as in {start_from}, got {given!r}")
+    return source.solver, source.problem, source.solver_options
+
+
+def read_config(folder: Path) -> Config:
+    """Read the resolved configuration of a run folder.
+
+    Raises
+    ------
+    ConfigError
+        If this is no run folder.
+    """
+    file = folder / "config.toml"
+    try:
+        return from_toml(file.read_text(encoding="utf-8"), str(file))
+    except OSError as error:
+        raise ConfigError(
+            f"{folder}: expected a run folder with config.toml ({error.strerror})"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: expected UTF-8 text ({error})") from error
 
 
 def to_toml(config: Config) -> str:
     """Return the configuration as TOML; what is None or a task leaves empty is left out."""
-    plain = _drop_none(cattrs.unstructure(config))
+    plain = drop_none(cattrs.unstructure(config))
     optional = {field.name for field in attrs.fields(Task) if field.default == ""}
     plain["tasks"] = [
         {name: value for name, value in task.items() if value or name not in optional}
@@ -116,7 +172,7 @@ def from_toml(text: str, source: str = "config.toml") -> Config:
     ConfigError
         If it is no TOML, or holds unknown, missing or ill-typed settings; names ``source``.
     """
-    config: Config = _structure(_parse(text, source), Config, source)
+    config: Config = structure(parse(text, source), Config, source)
     return config
 
 
@@ -136,7 +192,7 @@ def read_tasks(path: Path) -> tuple[Task, ...]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"task file {path}: cannot be read ({reason})") from error
-    data = _parse(text, str(path))
+    data = parse(text, str(path))
     tables = data.pop("tasks", None)
     if not isinstance(tables, list) or not tables:
         raise ConfigError(f"task file {path}: expected at least one [[tasks]] table, got none")
@@ -145,7 +201,7 @@ def read_tasks(path: Path) -> tuple[Task, ...]:
             raise ConfigError(f"task file {path}: expected [[tasks]] tables, got {table!r}")
     tasks = []
     for number, table in enumerate(tables, start=1):
-        task = _structure({**data, **table}, Task, f"task file {path}, task {number}")
+        task = structure({**data, **table}, Task, f"task file {path}, task {number}")
         paths = {
             field: str((path.parent / getattr(task, field)).resolve())
             for field in ("files", "test_files")
@@ -153,54 +209,3 @@ def read_tasks(path: Path) -> tuple[Task, ...]:
         }
         tasks.append(attrs.evolve(task, **paths))
     return tuple(tasks)
-
-
-def _parse(text: str, source: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{source}: not valid TOML: {error}") from error
-
-
-def _structure(data: dict[str, Any], kind: Any, source: str) -> Any:
-    converter = cattrs.Converter(forbid_extra_keys=True)
-    for exact in (int, float, str, bool):
-        converter.register_structure_hook(exact, _exactly)
-    converter.register_structure_hook(
-        Task, make_dict_structure_fn(Task, converter, _cattrs_forbid_extra_keys=True)
-    )
-    try:
-        return converter.structure(data, kind)
-    except ConfigError as error:
-        raise ConfigError(f"{source}: {error}") from error
-    except Exception as error:
-        reasons = "; ".join(
-            cattrs.transform_error(error, path="settings", format_exception=_explain)
-        )
-        raise ConfigError(f"{source}: {reasons}") from error
-
-
-def _exactly(value: Any, kind: type) -> Any:
-    """Take TOML's own types only: ``int("3")`` or ``bool("no")`` would hide a slip."""
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is not kind:
-        raise ConfigError(f"expected {kind.__name__}, got {value!r}")
-    return value
-
-
-def _explain(error: BaseException, kind: type | None) -> str:
-    """Return our own message where there is one; cattrs says only "invalid value"."""
-    if isinstance(error, cattrs.ForbiddenExtraKeysError):
-        known = [field.name for field in attrs.fields(error.cl)]
-        unknown = sorted(error.extra_fields)
-        return " ".join(UnknownNameError("key", name, known).message for name in unknown)
-    return str(error) if isinstance(error, ConfigError) else format_exception(error, kind)
-
-
-def _drop_none(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _drop_none(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list | tuple):
-        return [_drop_none(item) for item in value]
-    return value

@@ -14,6 +14,7 @@ from torch import Tensor
 from lifelong_co.config import Config, to_toml
 from lifelong_co.errors import LifelongError
 from lifelong_co.evaluation import mean_cost
+from lifelong_co.heritage import take_over
 from lifelong_co.run import Run, new_optimizer, restore, save, save_learned, start
 from lifelong_co.run_folder import Cost, RunFolder
 
@@ -54,14 +55,15 @@ def learn(
     if not resume:
         run.folder.create(config)
     tell(to_toml(config))
-    if resume:
-        restore(run, tell)
+    if not (resume and restore(run, tell)):
+        take_over(run)
     learning, method = run.learning, run.method
     for task in range(learning.task, len(config.tasks)):
         learning.task = task
         if learning.epoch == learning.batch == 0:
             learning.optimizer = new_optimizer(config, learning)
             method.before_task(learning)
+            run.objective.before_task(learning)
         while learning.epoch < config.tasks[task].epochs:
             train_epoch(run, stop, watch)
             after_epoch(run, tell)
@@ -95,6 +97,8 @@ def train_batch(run: Run) -> dict[str, Tensor]:
     learning, method = run.learning, run.method
     solver = learning.solver
     instances = method.instances(learning)
+    if run.config.images:
+        instances = learning.problem.augment(instances)
     rollout = solver.rollout(
         instances,
         "sample",
@@ -102,7 +106,7 @@ def train_batch(run: Run) -> dict[str, Tensor]:
         observe=method.observer(learning, instances),
     )
     learning.optimizer.zero_grad()
-    policy = solver.policy_loss(rollout)
+    policy = run.objective.loss(instances, rollout)
     policy.backward()
     losses = {"cost": rollout.cost.min(dim=1).values.mean(), "policy": policy.detach()}
     for name, term in method.loss_terms(learning, rollout):
@@ -117,6 +121,7 @@ def after_epoch(run: Run, tell: Tell) -> None:
     """Close an epoch: log it, test where due, save."""
     learning, config = run.learning, run.config
     run.method.after_epoch(learning)
+    run.objective.after_epoch(learning)
     learning.epoch, learning.batch = learning.epoch + 1, 0
     batches = config.tasks[learning.task].batches
     means = {name: total / batches for name, total in run.sums.items()}

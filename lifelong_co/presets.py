@@ -36,8 +36,12 @@ class Preset:
     method_options: dict[str, Options]
     order: tuple[str, ...] = ()
     """The distributions to learn when no order is asked for."""
+    epochs_of: dict[str, int] = attrs.field(factory=dict)
+    """Epochs of the solvers that need another number of them."""
+    settings_of: dict[str, Options] = attrs.field(factory=dict)
+    """Settings of `config.Config` that a solver needs."""
 
-    def tasks(self, distributions: tuple[str, ...]) -> tuple[Task, ...]:
+    def tasks(self, distributions: tuple[str, ...], solver: str) -> tuple[Task, ...]:
         """Return the tasks of a sequence of distributions at this preset's scales."""
         tasks = []
         for name in distributions:
@@ -48,7 +52,7 @@ class Preset:
                 Task(
                     distribution=name,
                     size=scale.size,
-                    epochs=self.epochs,
+                    epochs=self.epochs_of.get(solver, self.epochs),
                     batches=scale.batches,
                     batch_size=scale.batch_size,
                 )
@@ -60,8 +64,10 @@ def _scales(small: Scale, middle: Scale, large: Scale) -> dict[str, Scale]:
     return {"U": small, "R": small, "G": middle, "E": middle, "C": large, "GM": large}
 
 
-def _attention(layers: int) -> dict[str, Options]:
-    model = {
+def _models(
+    layers: int, norm: str, *, width: int, state_k: tuple[int, int], action_k: int
+) -> dict[str, Options]:
+    attention = {
         "embedding_dim": 128,
         "head_num": 8,
         "qkv_dim": 16,
@@ -69,7 +75,20 @@ def _attention(layers: int) -> dict[str, Options]:
         "ff_hidden_dim": 512,
         "logit_clipping": 10.0,
     }
-    return {"pomo": model}
+    views = {
+        "dim_emb": width,
+        "dim_ff": 4 * width,
+        "nb_heads": 8,
+        "action_k": action_k,
+        "state_k": list(state_k),
+    }
+    omni = {**attention, "norm": norm}
+    ours = {"pomo": attention, "omni": omni, "invit": views}
+    return {**ours, **{f"official-{name}": options for name, options in ours.items()}}
+
+
+def _ours_and_official(value: Any, solver: str) -> dict[str, Any]:
+    return {solver: value, f"official-{solver}": value}
 
 
 def _llr_bc(
@@ -96,9 +115,11 @@ PRESETS = {
         epochs=200,
         tests=1000,
         curve_every=10,
-        solver_options=_attention(6),
+        solver_options=_models(6, "batch_no_track", width=128, state_k=(35, 50), action_k=15),
         method_options=_llr_bc("official", 100.0, 16, 1.0, 1000),
         order=order(1),
+        epochs_of={**_ours_and_official(10, "omni"), **_ours_and_official(100, "invit")},
+        settings_of=_ours_and_official({"images": True, "augment": True}, "invit"),
     ),
     "small": Preset(
         name="small",
@@ -107,7 +128,7 @@ PRESETS = {
         epochs=10,
         tests=256,
         curve_every=5,
-        solver_options=_attention(3),
+        solver_options=_models(3, "instance", width=64, state_k=(20, 30), action_k=10),
         method_options=_llr_bc("probabilities", 3.0, 16, 0.125, 1000),
         order=order(1),
     ),
@@ -119,7 +140,7 @@ PRESETS = {
         epochs=5,
         tests=128,
         curve_every=1,
-        solver_options=_attention(2),
+        solver_options=_models(2, "instance", width=64, state_k=(15, 20), action_k=10),
         method_options=_llr_bc("probabilities", 3.0, 16, 0.125, 500),
         order=("C", "GM", "R"),
     ),

@@ -12,6 +12,8 @@ import attrs
 import torch
 from torch import Tensor, nn
 
+from lifelong_co.errors import ConfigError
+
 Decode = Literal["greedy", "sample"]
 X = TypeVar("X")
 
@@ -145,8 +147,8 @@ class Solver(Protocol):
     ) -> Rollout:
         """Solve the instances with ``S = trajectories`` solutions each (default ``n``)."""
 
-    def policy_loss(self, rollout: Rollout) -> Tensor:
-        """Return ``L_DRL`` of a sampled rollout, a scalar (paper §3, eq. 2)."""
+    def objective(self) -> "Objective":
+        """Return a fresh ``L_DRL`` (paper §3, eq. 2) and what it needs between the steps."""
 
     def load_official(self, state_dict: Mapping[str, Tensor]) -> None:
         """Load parameters under the official code's names and shapes."""
@@ -267,6 +269,25 @@ def _nothing_to_load(learning: Learning, state: Mapping[str, Any]) -> None:
     """Load nothing."""
 
 
+def _no_buffer(learning: Learning, state: Mapping[str, Any]) -> None:  # noqa: ARG001
+    raise ConfigError("buffer_from: expected a method with a buffer, got one without")
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Objective:
+    """What a solver learns by; every function but `loss` defaults to doing nothing.
+
+    `reinforce` has POMO's, ``shared_baseline()``, and INViT's, ``greedy_baseline(solver)``.
+    """
+
+    loss: Callable[[Any, Rollout], Tensor]
+    """``L_DRL`` of a sampled rollout of these instances, a differentiable scalar."""
+    before_task: Callable[[Learning], None] = _nothing
+    after_epoch: Callable[[Learning], None] = _nothing
+    state_dict: Callable[[], dict[str, Any]] = dict
+    load_state_dict: Callable[[Learning, Mapping[str, Any]], None] = _nothing_to_load
+
+
 def _fresh(learning: Learning) -> Any:
     return learning.draw(learning.task)
 
@@ -302,5 +323,7 @@ class Method:
     after_step: Callable[[Learning], None] = _nothing
     after_epoch: Callable[[Learning], None] = _nothing
     after_task: Callable[[Learning], None] = _nothing
+    adopt: Callable[[Learning, Mapping[str, Any]], None] = _no_buffer
+    """Takes over the experiences in the `state_dict` of another run's method; before all else."""
     state_dict: Callable[[], dict[str, Any]] = dict
     load_state_dict: Callable[[Learning, Mapping[str, Any]], None] = _nothing_to_load

@@ -1,14 +1,101 @@
-"""REINFORCE with the shared baseline of POMO (Kwon et al. 2020, eqs. 3 and 4)."""
+"""REINFORCE, and the baselines that solvers learn with."""
 
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import torch
 from torch import Tensor
 
-from lifelong_co.protocols import Rollout
+from lifelong_co.functional import with_parameters
+from lifelong_co.protocols import Learning, Objective, Rollout, Solver
+
+# Batches on which the end of an epoch compares candidate and baseline.
+TRIAL_BATCHES = 4
 
 
-def shared_baseline(rollout: Rollout) -> Tensor:
-    """Return the policy loss of a sampled rollout, a scalar.
+def shared_baseline() -> Objective:
+    """Return the objective of POMO (Kwon et al. 2020, eqs. 3 and 4).
 
     The baseline of each trajectory is the mean cost of the ``S`` trajectories of its instance.
     """
-    advantage = rollout.cost - rollout.cost.mean(dim=1, keepdim=True)  # [B, S], > 0: too long
+
+    def loss(instances: Any, rollout: Rollout) -> Tensor:  # noqa: ARG001
+        return weighted(rollout, rollout.cost.mean(dim=1, keepdim=True))
+
+    return Objective(loss=loss)
+
+
+def greedy_baseline(solver: Solver) -> Objective:
+    """Return the objective with a greedy rollout baseline (Kool et al. 2019, §4).
+
+    The baseline of a trajectory is the cost that the best parameters so far reach on its instance
+    when decoding greedily. They are the present ones when a task starts, and are replaced at the
+    end of an epoch if the present ones cost less on fresh instances of the task.
+    """
+    baseline = GreedyBaseline(solver)
+    return Objective(
+        loss=baseline.loss,
+        before_task=baseline.before_task,
+        after_epoch=baseline.after_epoch,
+        state_dict=baseline.state_dict,
+        load_state_dict=baseline.load_state_dict,
+    )
+
+
+def weighted(rollout: Rollout, baseline: Tensor) -> Tensor:
+    """Return REINFORCE's loss, a scalar, for a baseline ``[B, S]`` or ``[B, 1]``."""
+    advantage = rollout.cost - baseline  # > 0: longer than expected
     return (advantage * rollout.log_likelihood).mean()
+
+
+class GreedyBaseline:
+    """The best parameters so far, and what they reach; see `greedy_baseline`."""
+
+    def __init__(self, solver: Solver) -> None:
+        self.solver = solver
+        self.best = copy.deepcopy(solver.module.state_dict())
+
+    def before_task(self, learning: Learning) -> None:  # noqa: ARG002
+        """Start with the present parameters."""
+        self.best = copy.deepcopy(self.solver.module.state_dict())
+
+    def loss(self, instances: Any, rollout: Rollout) -> Tensor:
+        """Return the policy loss, a scalar."""
+        return weighted(rollout, self.costs(instances, rollout.cost.shape[1], self.best))
+
+    def after_epoch(self, learning: Learning) -> None:
+        """Replace the baseline if the present parameters beat it."""
+        present = self.solver.module.state_dict()
+        candidate = baseline = 0.0
+        for _ in range(TRIAL_BATCHES):
+            instances = learning.draw(learning.task)
+            candidate += float(self.costs(instances, None, present).mean())
+            baseline += float(self.costs(instances, None, self.best).mean())
+        if candidate < baseline:
+            self.best = copy.deepcopy(present)
+
+    @torch.no_grad()
+    def costs(self, instances: Any, trajectories: int | None, parameters: Any) -> Tensor:
+        """Return the cost ``[B, S]`` of decoding greedily with given parameters."""
+        module = self.solver.module
+        was_training = module.training
+        module.eval()
+        try:
+            rollout = with_parameters(
+                module,
+                parameters,
+                lambda: self.solver.rollout(instances, "greedy", trajectories=trajectories),
+            )
+        finally:
+            module.train(was_training)
+        return rollout.cost
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the baseline's parameters."""
+        return {"best": self.best}
+
+    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """Restore `state_dict`."""
+        device = next(self.solver.module.parameters()).device
+        self.best = {name: tensor.to(device) for name, tensor in state["best"].items()}

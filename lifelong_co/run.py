@@ -10,7 +10,7 @@ import torch
 from lifelong_co import checkpoint, records, registry, streams
 from lifelong_co.config import Config
 from lifelong_co.errors import CheckpointError
-from lifelong_co.protocols import Learning, Method
+from lifelong_co.protocols import Learning, Method, Objective
 from lifelong_co.run_folder import Cost, RunFolder
 from lifelong_co.seeding import generator, python_seed
 
@@ -23,6 +23,7 @@ class Run:
     folder: RunFolder
     learning: Learning
     method: Method
+    objective: Objective
     actions: torch.Generator
     """Stream of the sampled actions."""
     instances: torch.Generator
@@ -61,6 +62,7 @@ def start(config: Config, folder: RunFolder) -> Run:
         folder=folder,
         learning=learning,
         method=registry.method(config.method, **config.method_options),
+        objective=solver.objective(),
         actions=generator(config.seed, "actions", config.device),
         instances=instances,
         tests=[streams.testing(task, problem, config.tests) for task in config.tasks],
@@ -90,8 +92,11 @@ def save(run: Run) -> None:
             "epoch": learning.epoch,
             "batch": learning.batch,
             "parameters": learning.solver.module.state_dict(),
+            # From the seed there is nothing to keep; from another run's folder there is.
+            "initial": learning.initial if run.config.start_from else {},
             "optimizer": learning.optimizer.state_dict(),
             "method": run.method.state_dict(),
+            "objective": run.objective.state_dict(),
             "actions": run.actions.get_state(),
             "instances": run.instances.get_state(),
             "costs": [attrs.astuple(cost) for cost in run.costs],
@@ -107,8 +112,8 @@ def save_learned(run: Run) -> None:
     checkpoint.save(run.folder.after_task(run.learning.task + 1), run.steps, parameters)
 
 
-def restore(run: Run, tell: Callable[[str], None]) -> None:
-    """Continue from the latest checkpoint that is whole; from the start when there is none.
+def restore(run: Run, tell: Callable[[str], None]) -> bool:
+    """Continue from the latest checkpoint that is whole; return whether there was one.
 
     Raises
     ------
@@ -118,7 +123,7 @@ def restore(run: Run, tell: Callable[[str], None]) -> None:
     found = checkpoint.latest(run.folder.checkpoints)
     if found is None:
         tell("no checkpoint yet: starting from the beginning")
-        return
+        return False
     path, state = found
     try:
         load(run, state)
@@ -130,6 +135,7 @@ def restore(run: Run, tell: Callable[[str], None]) -> None:
         ) from error
     run.steps = int(path.stem.rpartition("-")[2])
     tell(f"continuing after step {run.steps} from {path}")
+    return True
 
 
 def load(run: Run, state: Mapping[str, Any]) -> None:
@@ -137,9 +143,12 @@ def load(run: Run, state: Mapping[str, Any]) -> None:
     learning = run.learning
     learning.task, learning.epoch, learning.batch = state["task"], state["epoch"], state["batch"]
     learning.solver.module.load_state_dict(state["parameters"])
+    if run.config.start_from:
+        learning.initial = {name: x.to(run.config.device) for name, x in state["initial"].items()}
     learning.optimizer = new_optimizer(run.config, learning)
     learning.optimizer.load_state_dict(state["optimizer"])
     run.method.load_state_dict(learning, state["method"])
+    run.objective.load_state_dict(learning, state["objective"])
     run.actions.set_state(state["actions"])
     run.instances.set_state(state["instances"])
     run.costs = [Cost(*cost) for cost in state["costs"]]

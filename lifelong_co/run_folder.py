@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from lifelong_co import metrics
-from lifelong_co.config import Config, from_toml, to_toml
+from lifelong_co.config import Config, read_config, to_toml
 from lifelong_co.errors import ConfigError
 from lifelong_co.files import write_whole
 
@@ -79,22 +79,8 @@ class RunFolder:
             ) from error
 
     def config(self) -> Config:
-        """Read the resolved configuration.
-
-        Raises
-        ------
-        ConfigError
-            If this is no run folder.
-        """
-        file = self.path / "config.toml"
-        try:
-            return from_toml(file.read_text(encoding="utf-8"), str(file))
-        except OSError as error:
-            raise ConfigError(
-                f"{self.path}: expected a run folder with config.toml ({error.strerror})"
-            ) from error
-        except UnicodeDecodeError as error:
-            raise ConfigError(f"{file}: expected UTF-8 text ({error})") from error
+        """Read the resolved configuration; see `config.read_config`."""
+        return read_config(self.path)
 
     def write_costs(self, costs: list[Cost], config: Config) -> None:
         """Write ``costs.csv``, and ``metrics.json`` of the tasks learned so far."""

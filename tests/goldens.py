@@ -30,6 +30,8 @@ OPTIONS = (
 class Golden:
     """One stored rollout; see the module."""
 
+    name: str
+    """The solver's."""
     problem: Any
     options: dict[str, Any]
     instances: Any
@@ -50,33 +52,39 @@ class Golden:
 
     def solver(self, dtype: torch.dtype = torch.float64) -> Any:
         """Return a fresh solver with the weights, through the public interface only."""
-        solver = lco.solver("pomo", problem=self.problem.name, **self.options)
+        solver = lco.solver(self.name, problem=self.problem.name, **self.options)
         solver.module.to(dtype)
         solver.load_official(self.weights)
         return solver
 
 
-def golden(problem: str) -> Golden:
-    """Read the golden of POMO for ``tsp`` or ``cvrp``."""
-    with np.load(FIXTURES / f"pomo-{problem}-1.npz") as archive:
-        stored = {name: archive[name] for name in archive.files}
+def golden(problem: str, name: str = "pomo", norm: str = "") -> Golden:
+    """Read the golden of a solver for ``tsp`` or ``cvrp``, and of a norm where it has several."""
+    file = "-".join(part for part in (name, problem, norm, "1") if part)
+    with np.load(FIXTURES / f"{file}.npz") as archive:
+        stored = {key: archive[key] for key in archive.files}
     config = json.loads(str(stored["config"]))
-    shapes = json.loads(str(stored["shapes"]))
-    rng = np.random.default_rng(config["seed"])
-    weights = {}
-    for key in sorted(shapes):
-        value = 0.1 * rng.standard_normal(shapes[key])
-        if key.endswith("weight") and len(shapes[key]) == 1:
-            value = value + 1
-        weights[key] = torch.from_numpy(value)
-    fields = [name for name in ("depot", "nodes", "demand") if name in stored]
+    fields = [key for key in ("depot", "nodes", "demand") if key in stored]
     made = lco.problem(problem)
     return Golden(
+        name=name,
         problem=made,
-        options={name: config[name] for name in OPTIONS},
-        instances=made.instances(**{name: torch.from_numpy(stored[name]) for name in fields}),
-        weights=weights,
+        options={key: config[key] for key in OPTIONS} | ({"norm": norm} if norm else {}),
+        instances=made.instances(**{key: torch.from_numpy(stored[key]) for key in fields}),
+        weights=weights(config["seed"], json.loads(str(stored["shapes"]))),
         actions=torch.from_numpy(stored["actions"]),
         probs=torch.from_numpy(stored["probs"]),
         cost=torch.from_numpy(stored["cost"]),
     )
+
+
+def weights(seed: int, shapes: dict[str, list[int]]) -> dict[str, Tensor]:
+    """Rebuild a network's weights, as design.md §5 says."""
+    rng = np.random.default_rng(seed)
+    rebuilt = {}
+    for key in sorted(shapes):
+        value = 0.1 * rng.standard_normal(shapes[key])
+        if key.endswith("weight") and len(shapes[key]) == 1:
+            value = value + 1
+        rebuilt[key] = torch.from_numpy(value)
+    return rebuilt

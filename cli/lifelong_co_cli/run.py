@@ -17,11 +17,17 @@ WHERE = "Where"
 def run(
     context: typer.Context,
     problem: Annotated[
-        str, typer.Option(help="Routing problem: tsp or cvrp.", rich_help_panel=WHAT)
-    ] = "cvrp",
+        str | None,
+        typer.Option(help="Routing problem: tsp or cvrp (when not given).", rich_help_panel=WHAT),
+    ] = None,
     solver: Annotated[
-        str, typer.Option(help="Neural solver; `plugins` lists them.", rich_help_panel=WHAT)
-    ] = "pomo",
+        str | None,
+        typer.Option(
+            help="Neural solver: pomo (when not given), omni, invit, official-pomo, official-omni,"
+            " official-invit or a plugin's.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
     method: Annotated[
         str,
         typer.Option(
@@ -120,6 +126,30 @@ def run(
             rich_help_panel=WHAT,
         ),
     ] = None,
+    start_from: Annotated[
+        Path | None,
+        typer.Option(
+            help="Run whose solver and parameters to start with, e.g. from `pretrain`.",
+            metavar="DIR",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    buffer_from: Annotated[
+        Path | None,
+        typer.Option(
+            help="Run, of any solver, whose experiences to start with.",
+            metavar="DIR",
+            rich_help_panel=CONSOLIDATION,
+        ),
+    ] = None,
+    images: Annotated[
+        bool | None,
+        typer.Option(
+            "--images",
+            help="Train on the eight symmetric images of each instance.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
     tests: Annotated[
         int | None,
         typer.Option(help="Test instances of each task.", min=1, rich_help_panel=TESTING),
@@ -203,11 +233,14 @@ def run(
         tasks_file=tasks,
         seed=seed,
         device=place,
+        start_from=start_from,
+        buffer_from=buffer_from,
         solver_options=assignments(solver_option or [], "--solver-option"),
         method_options={**given, **options},
         tests=tests,
         curve_every=curve_every,
         augment=augment,
+        images=images,
     )
     name = f"{config.problem}-{config.solver}-{config.method}-{config.preset}-{seed}"
     execute(config, out or fresh_folder(Path("runs") / name), resume=False)

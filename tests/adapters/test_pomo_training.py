@@ -31,9 +31,12 @@ def test_a_short_training_shortens_the_tours() -> None:
             return float(solver.rollout(tests, "sample", generator=generator).cost.mean())
 
     before, best_before = sampled_cost(), best_costs(solver, tests).mean()
+    objective = solver.objective()
     for _ in range(STEPS):
         instances = distribution.sample(32, 6, generator=generator)
-        loss = solver.policy_loss(solver.rollout(instances, "sample", generator=generator))
+        loss = objective.loss(
+            instances, solver.rollout(instances, "sample", generator=generator)
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

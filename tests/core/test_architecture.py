@@ -39,7 +39,7 @@ SLOW = {
 }
 LONGEST = 250
 # design.md wants every contract in one file; each tensor's shape is then written once.
-LONGER = {"lifelong_co/protocols.py": 320}
+LONGER = {"lifelong_co/protocols.py": 350}
 
 
 def name(path: Path) -> str:

@@ -112,7 +112,7 @@ def test_a_preset_fills_what_is_not_given() -> None:
     assert (config.tests, config.curve_every) == (base.tests, base.curve_every)
     assert config.solver_options == base.solver_options["pomo"]
     assert config.method_options == base.method_options["llr-bc"]
-    assert config.tasks == base.tasks(base.order)
+    assert config.tasks == base.tasks(base.order, "pomo")
     assert (config.learning_rate, config.weight_decay) == (1e-4, 1e-6)
     assert resolve(preset="small").order == "1"
     assert resolve(preset="small", order_number=3).order == "3"

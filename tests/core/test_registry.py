@@ -23,7 +23,7 @@ SOLVER = SimpleNamespace(
     encode=None,
     log_probs=None,
     rollout=None,
-    policy_loss=None,
+    objective=None,
     load_official=None,
 )
 DISTRIBUTION = SimpleNamespace(sample=None)

@@ -1,4 +1,6 @@
-"""The policy loss with the shared baseline, against cases worked out by hand."""
+"""The policy losses, against cases worked out by hand."""
+
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -6,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from lifelong_co.protocols import Rollout
-from lifelong_co.reinforce import shared_baseline
+from lifelong_co.protocols import Objective, Rollout
+from lifelong_co.reinforce import greedy_baseline
+from lifelong_co.reinforce import shared_baseline as shared_baseline_objective
 
 COST = torch.tensor([[1.0, 3.0, 2.0], [5.0, 5.0, 5.0]], dtype=torch.float64)
 LOG_LIKELIHOOD = torch.tensor([[-1.0, -2.0, -4.0], [-7.0, -8.0, -9.0]], dtype=torch.float64)
@@ -20,6 +23,11 @@ def rollout(cost: Tensor, log_likelihood: Tensor) -> Rollout:
         cost=cost,
         log_likelihood=log_likelihood,
     )
+
+
+def shared_baseline(rollout: Rollout) -> Tensor:
+    """Return the loss; the instances do not matter."""
+    return shared_baseline_objective().loss(None, rollout)
 
 
 def test_the_loss_by_hand() -> None:
@@ -58,3 +66,64 @@ def test_only_differences_within_an_instance_count(shift: list[float], scale: fl
         rtol=1e-9,
         atol=1e-11,
     )
+
+
+class Stand:
+    """A solver whose greedy cost on every instance is its one parameter."""
+
+    def __init__(self, cost: float) -> None:
+        self.module = torch.nn.Linear(1, 1, bias=False)
+        self.stand(cost)
+
+    def stand(self, cost: float) -> None:
+        """Set the parameter."""
+        torch.nn.init.constant_(self.module.weight, cost)
+
+    def rollout(self, instances: int, decode: str, *, trajectories: int | None) -> Rollout:
+        """Solve that many instances, greedily as a baseline must."""
+        assert decode == "greedy"
+        assert not self.module.training
+        cost = self.module.weight.detach().expand(instances, trajectories or 1)
+        return rollout(cost, torch.zeros_like(cost))
+
+
+LEARNING = SimpleNamespace(task=0, draw=lambda task: 5)
+
+
+def baseline_of(objective: Objective) -> float:
+    """Return the baseline: the loss's slope in the log-likelihood tells it, at cost 0."""
+    return -objective.loss(1, rollout(torch.zeros(1, 1), torch.ones(1, 1))).item()
+
+
+def test_the_greedy_baseline_by_hand() -> None:
+    """Advantages over a greedy cost of 2 are -1, 1, 0 and three times 3."""
+    objective = greedy_baseline(Stand(2.0))
+    loss = objective.loss(2, rollout(COST, LOG_LIKELIHOOD))
+    assert loss.item() == pytest.approx((1 - 2 - 3 * (7 + 8 + 9)) / 6, abs=1e-12)
+
+
+def test_the_greedy_baseline_keeps_the_best() -> None:
+    """It starts as the solver is, ignores worse parameters and takes better ones."""
+    solver = Stand(2.0)
+    objective = greedy_baseline(solver)
+    seen = []
+    for cost in (3.0, 1.0, 1.5):
+        solver.stand(cost)
+        objective.after_epoch(LEARNING)
+        seen.append(baseline_of(objective))
+    assert seen == [2.0, 1.0, 1.0]
+    assert solver.module.weight.item() == 1.5
+    assert solver.module.training
+    objective.before_task(LEARNING)
+    assert baseline_of(objective) == 1.5
+
+
+def test_the_greedy_baseline_is_restored() -> None:
+    """A fresh objective with the state of another has its baseline."""
+    solver = Stand(2.0)
+    objective = greedy_baseline(solver)
+    solver.stand(3.0)
+    fresh = greedy_baseline(solver)
+    assert baseline_of(fresh) == 3.0
+    fresh.load_state_dict(LEARNING, objective.state_dict())
+    assert baseline_of(fresh) == 2.0

@@ -49,7 +49,7 @@ def test_presets_are_those_of_the_design(
 ) -> None:
     """Sizes, budgets and models, task by task in order 1."""
     base = preset(name)
-    tasks = base.tasks(order(1))
+    tasks = base.tasks(order(1), "pomo")
     assert [task.distribution for task in tasks] == ["E", "C", "G", "U", "R", "GM"]
     for task in tasks:
         key = next(key for key in scales if task.distribution[-1] in key)
@@ -95,7 +95,7 @@ def test_presets_hold_options_that_are_taken(name: str) -> None:
     for method, options in base.method_options.items():
         lco.method(method, **options)
     assert set(base.scales) == DISTRIBUTIONS
-    assert base.tasks(base.order)
+    assert base.tasks(base.order, "pomo")
 
 
 def test_unknown_presets_and_distributions_are_refused() -> None:
@@ -103,7 +103,7 @@ def test_unknown_presets_and_distributions_are_refused() -> None:
     with pytest.raises(lco.UnknownNameError, match=r"preset 'smal'.*Did you mean 'small'"):
         preset("smal")
     with pytest.raises(lco.UnknownNameError, match=r"'gm'.*Did you mean 'GM'"):
-        preset("small").tasks(("gm",))
+        preset("small").tasks(("gm",), "pomo")
 
 
 @pytest.mark.parametrize("field", ["epochs", "batches", "batch_size", "capacity"])

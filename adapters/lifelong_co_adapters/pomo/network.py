@@ -1,4 +1,4 @@
-"""The attention network of POMO; `decoder` has the part that runs at every decoding step."""
+"""The attention network of POMO and Omni; `decoder` has what runs at every decoding step."""
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -14,23 +14,26 @@ from lifelong_co_adapters.pomo.decoder import (
     prepare,
     tabulate,
 )
+from lifelong_co_adapters.pomo.normalization import NORMALIZATIONS, join
 
 # Up to how many actions the CPU looks attention scores up instead of computing them.
 TABLE_ACTIONS = 48
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention and feed-forward, each with a residual and instance normalisation."""
+    """Self-attention and feed-forward, each with a residual and a normalisation."""
 
-    def __init__(self, embedding_dim: int, head_num: int, qkv_dim: int, ff_hidden_dim: int) -> None:
+    def __init__(
+        self, embedding_dim: int, head_num: int, qkv_dim: int, ff_hidden_dim: int, norm: str
+    ) -> None:
         super().__init__()
         self.head_num = head_num
         self.query_key_value = nn.Linear(embedding_dim, 3 * head_num * qkv_dim, bias=False)
         self.combine = nn.Linear(head_num * qkv_dim, embedding_dim)
-        self.norm1 = nn.InstanceNorm1d(embedding_dim, affine=True)
+        self.norm1 = NORMALIZATIONS[norm](embedding_dim)
         self.expand = nn.Linear(embedding_dim, ff_hidden_dim)
         self.contract = nn.Linear(ff_hidden_dim, embedding_dim)
-        self.norm2 = nn.InstanceNorm1d(embedding_dim, affine=True)
+        self.norm2 = NORMALIZATIONS[norm](embedding_dim)
 
     def forward(self, nodes: Tensor) -> Tensor:
         """Map ``[B, A, embedding_dim]`` to the same shape."""
@@ -39,13 +42,8 @@ class EncoderLayer(nn.Module):
         query, key, value = packed.permute(2, 0, 3, 1, 4)  # each [B, H, A, d]
         attended = F.scaled_dot_product_attention(query, key, value)
         mixed = self.combine(attended.transpose(1, 2).reshape(B, A, -1))
-        nodes = normalize(self.norm1, nodes + mixed)
-        return normalize(self.norm2, nodes + self.contract(F.relu(self.expand(nodes))))
-
-
-def normalize(norm: nn.InstanceNorm1d, nodes: Tensor) -> Tensor:
-    """Normalise each channel of ``[B, A, embedding_dim]`` over an instance's actions."""
-    return norm(nodes.transpose(1, 2)).transpose(1, 2)  # type: ignore[no-any-return]
+        nodes = join(self.norm1, nodes, mixed)
+        return join(self.norm2, nodes, self.contract(F.relu(self.expand(nodes))))
 
 
 class Network(nn.Module):
@@ -57,6 +55,8 @@ class Network(nn.Module):
         Gives the widths of the embeddings and of the decoder's query.
     embedding_dim, head_num, qkv_dim, encoder_layer_num, ff_hidden_dim, logit_clipping
         The official code's names; `solver.pomo` has the defaults.
+    norm
+        One of `normalization.NORMALIZATIONS`; POMO's is ``instance``.
     """
 
     def __init__(
@@ -69,6 +69,7 @@ class Network(nn.Module):
         encoder_layer_num: int,
         ff_hidden_dim: int,
         logit_clipping: float,
+        norm: str = "instance",
     ) -> None:
         super().__init__()
         width = head_num * qkv_dim
@@ -78,7 +79,7 @@ class Network(nn.Module):
             {kind: nn.Linear(dim, embedding_dim) for kind, dim in problem.feature_dims.items()}
         )
         self.layers = nn.ModuleList(
-            EncoderLayer(embedding_dim, head_num, qkv_dim, ff_hidden_dim)
+            EncoderLayer(embedding_dim, head_num, qkv_dim, ff_hidden_dim, norm)
             for _ in range(encoder_layer_num)
         )
         # The scalars of the context are read with the last node, as in the official network.

@@ -13,6 +13,10 @@ NAMES = {
     r"embeddings\.depot\.(\w+)": [r"encoder.embedding_depot.\1"],
     r"embeddings\.node\.(\w+)": [r"encoder.embedding_node.\1", r"encoder.embedding.\1"],
     r"layers\.(\d+)\.combine\.(\w+)": [r"encoder.layers.\1.multi_head_combine.\2"],
+    r"layers\.(\d+)\.norm(\d)\.scale": [
+        r"encoder.layers.\1.add_n_normalization_\2.norm",
+        r"encoder.layers.\1.addAndNormalization\2.norm",
+    ],
     r"layers\.(\d+)\.norm(\d)\.(\w+)": [
         r"encoder.layers.\1.add_n_normalization_\2.norm.\3",
         r"encoder.layers.\1.addAndNormalization\2.norm.\3",

@@ -7,8 +7,8 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import ConfigError
-from lifelong_co.protocols import Decode, Observer, Problem, Rollout
+from lifelong_co.options import above_zero
+from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
 from lifelong_co.rollout import rollout
 from lifelong_co_adapters.pomo.decoder import Nodes, Tables
@@ -64,9 +64,9 @@ class POMO:
             observe=observe,
         )
 
-    def policy_loss(self, rollout: Rollout) -> Tensor:
-        """Return REINFORCE's loss with the shared baseline."""
-        return shared_baseline(rollout)
+    def objective(self) -> Objective:
+        """Return REINFORCE with the shared baseline."""
+        return shared_baseline()
 
     def load_official(self, state_dict: Mapping[str, Tensor]) -> None:
         """Load the official code's parameters; see `from_official`."""
@@ -90,23 +90,13 @@ def pomo(
     ConfigError
         If an option is not above zero.
     """
-    for name, value in (
-        ("embedding_dim", embedding_dim),
-        ("head_num", head_num),
-        ("qkv_dim", qkv_dim),
-        ("encoder_layer_num", encoder_layer_num),
-        ("ff_hidden_dim", ff_hidden_dim),
-        ("logit_clipping", logit_clipping),
-    ):
-        if not value > 0:
-            raise ConfigError(f"solver 'pomo': {name}: expected more than 0, got {value}")
-    network = Network(
-        problem,
-        embedding_dim=embedding_dim,
-        head_num=head_num,
-        qkv_dim=qkv_dim,
-        encoder_layer_num=encoder_layer_num,
-        ff_hidden_dim=ff_hidden_dim,
-        logit_clipping=logit_clipping,
-    )
-    return POMO(problem=problem, module=network)
+    options: dict[str, Any] = {
+        "embedding_dim": embedding_dim,
+        "head_num": head_num,
+        "qkv_dim": qkv_dim,
+        "encoder_layer_num": encoder_layer_num,
+        "ff_hidden_dim": ff_hidden_dim,
+        "logit_clipping": logit_clipping,
+    }
+    above_zero("pomo", options)
+    return POMO(problem=problem, module=Network(problem, **options))

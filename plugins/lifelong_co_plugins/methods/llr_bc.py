@@ -5,8 +5,9 @@ import random
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import attrs
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lifelong_co import records, registry
 from lifelong_co.consolidation import consolidation_loss
@@ -17,6 +18,8 @@ from lifelong_co.seeding import python_seed
 
 # Tokens of one replay pass on the CPU, where larger temporaries cost more than they save.
 CPU_TOKENS = 2048
+# The task of experiences that come from another run.
+ADOPTED = -1
 
 
 def llr_bc(
@@ -75,7 +78,7 @@ def llr_bc(
         chosen = [memory.rows(unit, replay_rows) for unit in units]
         teachers = [unit.log_probs(rows) for unit, rows in zip(units, chosen, strict=True)]
         weights = loss.weights(teachers)
-        for group in batches_of_one_size(units, chosen):
+        for group in batches_of_one_size(units, chosen, learning.solver.module):
             learners = behaviors(learning, [units[i] for i in group], [chosen[i] for i in group])
             shares = [
                 loss.unit(weights[i], teachers[i], learner)
@@ -87,6 +90,7 @@ def llr_bc(
         before_task=memory.start_task,
         observer=memory.observer,
         loss_terms=loss_terms,
+        adopt=memory.adopt,
         state_dict=memory.state_dict,
         load_state_dict=memory.load_state_dict,
     )
@@ -100,7 +104,18 @@ class Memory:
         self.capacity = capacity
         self.buffer: Buffer[PackedExperience] = registry.buffer(kind, capacity)
         self.snapshot: list[PackedExperience] = []
+        self.adopted: list[PackedExperience] = []
         self.random = random.Random()
+
+    def adopt(self, learning: Learning, state: Mapping[str, Any]) -> None:
+        """Offer another run's experiences to the buffer before the first task.
+
+        They are states of the problem, not of the network: any solver's will do.
+        """
+        if "buffer" not in state:
+            raise ConfigError("buffer_from: expected a run with a buffer, got one without")
+        units = from_state_dicts(state["buffer"]["items"], learning.problem, device_of(learning))
+        self.adopted = [attrs.evolve(unit, task=ADOPTED) for unit in units]
 
     def start_task(self, learning: Learning) -> None:
         """Take the snapshot; seed everything before the first task."""
@@ -108,6 +123,8 @@ class Memory:
             seed = python_seed(learning.seed, "buffer")
             self.buffer = registry.buffer(self.kind, self.capacity, seed=seed)
             self.random.seed(python_seed(learning.seed, "replay"))
+            for unit in self.adopted:
+                self.buffer.add(unit)
         self.snapshot = list(self.buffer)
 
     def observer(self, learning: Learning, instances: Any) -> Observer | None:
@@ -148,19 +165,28 @@ class Memory:
     def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
         held = len(state["buffer"]["items"])
-        device = next(learning.solver.module.parameters()).device
         plain = [*state["buffer"]["items"], *state["snapshot"]]
-        both = from_state_dicts(plain, learning.problem, device)
+        both = from_state_dicts(plain, learning.problem, device_of(learning))
         self.buffer.load_state_dict({**state["buffer"], "items": both[:held]})
         self.snapshot = both[held:]
         version, internal, gauss = state["random"]
         self.random.setstate((version, tuple(internal), gauss))
 
 
+def device_of(learning: Learning) -> torch.device:
+    """Return where the solver's parameters are."""
+    return next(learning.solver.module.parameters()).device
+
+
 def batches_of_one_size(
-    units: list[PackedExperience], chosen: list[Tensor | slice]
+    units: list[PackedExperience], chosen: list[Tensor | slice], module: nn.Module
 ) -> list[list[int]]:
-    """Group units, by index, that can share an encoder pass without outgrowing the CPU's caches."""
+    """Group units, by index, that can share an encoder pass without outgrowing the CPU's caches.
+
+    Where a batch is normalised as one, a unit gives what it gave only among its own.
+    """
+    if any(isinstance(part, nn.BatchNorm1d) for part in module.modules()):
+        return [[i] for i in range(len(units))]
     groups: list[list[int]] = []
     room: dict[tuple[int, ...], int] = {}  # shape of a unit -> tokens left in its open group
     last: dict[tuple[int, ...], list[int]] = {}

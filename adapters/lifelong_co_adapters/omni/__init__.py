@@ -1,0 +1,1 @@
+"""Omni: POMO's network from a meta-learned start, with a choice of normalisations."""

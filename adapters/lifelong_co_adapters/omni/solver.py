@@ -1,0 +1,56 @@
+"""Omni as a solver (Zhou et al. 2023): it learns and decodes as POMO does.
+
+What makes it Omni is where it starts from: parameters that were meta-learned to adapt fast
+(`lifelong_co.pretraining`).
+"""
+
+from typing import Any
+
+from lifelong_co.errors import UnknownNameError
+from lifelong_co.options import above_zero
+from lifelong_co.protocols import Problem
+from lifelong_co_adapters.pomo.network import Network
+from lifelong_co_adapters.pomo.normalization import NORMALIZATIONS
+from lifelong_co_adapters.pomo.solver import POMO
+
+
+def omni(
+    problem: Problem,
+    *,
+    embedding_dim: int = 128,
+    head_num: int = 8,
+    qkv_dim: int = 16,
+    encoder_layer_num: int = 6,
+    ff_hidden_dim: int = 512,
+    logit_clipping: float = 10.0,
+    norm: str = "instance",
+) -> POMO:
+    """Build Omni for a problem; the options carry the official names.
+
+    Parameters
+    ----------
+    norm
+        ``instance``, ``batch``, ``batch_no_track`` (that of the published weights), ``rezero`` or
+        ``none``.
+    embedding_dim, head_num, qkv_dim, encoder_layer_num, ff_hidden_dim, logit_clipping
+        As for `pomo`.
+
+    Raises
+    ------
+    ConfigError
+        If an option is not above zero.
+    UnknownNameError
+        If there is no such normalisation.
+    """
+    options: dict[str, Any] = {
+        "embedding_dim": embedding_dim,
+        "head_num": head_num,
+        "qkv_dim": qkv_dim,
+        "encoder_layer_num": encoder_layer_num,
+        "ff_hidden_dim": ff_hidden_dim,
+        "logit_clipping": logit_clipping,
+    }
+    above_zero("omni", options)
+    if norm not in NORMALIZATIONS:
+        raise UnknownNameError("normalisation of solver 'omni'", norm, NORMALIZATIONS)
+    return POMO(problem=problem, module=Network(problem, **options, norm=norm))
