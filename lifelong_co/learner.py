@@ -53,9 +53,10 @@ def learn(
     """
     run = start(config, RunFolder(folder))
     if not resume:
+        take_over(run)  # what cannot be taken over is refused before anything is written
         run.folder.create(config)
     tell(to_toml(config))
-    if not (resume and restore(run, tell)):
+    if resume and not restore(run, tell):
         take_over(run)
     learning, method = run.learning, run.method
     for task in range(learning.task, len(config.tasks)):

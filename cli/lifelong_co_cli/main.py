@@ -9,10 +9,13 @@ import typer
 from lifelong_co_cli.compare import compare
 from lifelong_co_cli.demo import demo
 from lifelong_co_cli.evaluate import evaluate
+from lifelong_co_cli.import_checkpoint import import_checkpoint
 from lifelong_co_cli.plugins import plugins
+from lifelong_co_cli.pretrain import pretrain
 from lifelong_co_cli.run import run
 from lifelong_co_cli.solve import solve
 from lifelong_co_cli.tasks import tasks
+from lifelong_co_cli.upstream import upstream
 
 app = typer.Typer(
     name="lifelong-co",
@@ -23,11 +26,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("run")(run)
+app.command("pretrain")(pretrain)
+app.command("import-checkpoint")(import_checkpoint)
 app.command("compare")(compare)
 app.command("evaluate")(evaluate)
 app.command("solve")(solve)
 app.command("tasks")(tasks)
 app.command("plugins")(plugins)
+app.add_typer(upstream, name="upstream")
 app.command("demo")(demo)
 
 

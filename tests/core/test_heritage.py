@@ -1,0 +1,125 @@
+"""Runs that start with another run's parameters or experiences."""
+
+import shutil
+from pathlib import Path
+
+import attrs
+import pytest
+import torch
+from tiny_runs import MODEL, parameters, same, tiny_config, tiny_learn
+
+import lifelong_co as lco
+from lifelong_co.config import Config, resolve
+from lifelong_co.learner import Interrupted, learn
+from lifelong_co.run import Run
+from lifelong_co.trained import load_solver
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a run folder of a tiny Omni, with a buffer."""
+    folder = tmp_path_factory.mktemp("source")
+    config = attrs.evolve(tiny_config(), solver="omni", solver_options={**MODEL, "norm": "none"})
+    tiny_learn(config, folder)
+    return folder / "run"
+
+
+def from_its_parameters(source: Path, **settings: object) -> Config:
+    """Return a run like the source's that starts with its parameters."""
+    return attrs.evolve(
+        tiny_config(**settings),
+        solver="omni",
+        solver_options={**MODEL, "norm": "none"},
+        start_from=str(source),
+    )
+
+
+def stopped_after(steps: int, config: Config, folder: Path) -> None:
+    """Start a run and stop it."""
+    left = iter(range(steps))
+    with pytest.raises(Interrupted):
+        learn(config, folder, stop=lambda: next(left, None) in (None, steps - 1))
+
+
+def test_a_run_starts_with_the_parameters(source: Path, tmp_path: Path) -> None:
+    """Those at the first step are the source's, and `restart` goes back to them."""
+    first: list[dict[str, torch.Tensor]] = []
+    config = attrs.evolve(from_its_parameters(source, method="restart"), learning_rate=0.0)
+    run = tiny_learn(config, tmp_path, watch=lambda run, _: first.append(parameters(run)))
+    given = load_solver(source).module.state_dict()
+    assert same(first[0], given)
+    assert same(run.learning.initial, given)
+
+
+def test_a_stopped_run_needs_its_source_no_more(source: Path, tmp_path: Path) -> None:
+    """Resumed without the source it ends in the same bytes, `restart` included."""
+    copy = tmp_path / "copy"
+    shutil.copytree(source, copy)
+    config = from_its_parameters(copy, method="restart")
+    whole = learn(config, tmp_path / "whole")
+    stopped_after(3, config, tmp_path / "stopped")
+    shutil.rmtree(copy)
+    resumed = learn(config, tmp_path / "stopped", resume=True)
+    assert same(parameters(resumed), parameters(whole))
+    assert resumed.costs == whole.costs
+
+
+def test_the_configuration_takes_solver_and_options_from_the_source(source: Path) -> None:
+    """Unless the caller names another solver, which is refused."""
+    config = resolve(start_from=source, preset="small")
+    assert (config.solver, config.problem) == ("omni", "tsp")
+    assert config.solver_options == {**MODEL, "norm": "none"}
+    with pytest.raises(lco.ConfigError, match=r"solver: expected 'omni' as in .*got 'pomo'"):
+        resolve(start_from=source, solver="pomo")
+    with pytest.raises(lco.ConfigError, match=r"nowhere: expected a run folder"):
+        resolve(start_from=Path("nowhere"))
+
+
+def test_parameters_that_do_not_fit_are_refused(source: Path, tmp_path: Path) -> None:
+    """The error names the source."""
+    config = from_its_parameters(source)
+    config = attrs.evolve(config, solver_options={**config.solver_options, "ff_hidden_dim": 8})
+    with pytest.raises(lco.CheckpointError, match=f"start_from {source}: does not fit"):
+        tiny_learn(config, tmp_path)
+
+
+def units(run: Run) -> list[int]:
+    """Return the task of every unit in a run's buffer."""
+    return [unit["task"] for unit in run.method.state_dict()["buffer"]["items"]]
+
+
+def test_a_fresh_solver_consolidates_another_ones_buffer(source: Path, tmp_path: Path) -> None:
+    """POMO replays Omni's experiences from its first step on, and keeps them beside its own."""
+    losses: list[dict[str, float]] = []
+    config = attrs.evolve(tiny_config(), buffer_from=str(source))
+    run = tiny_learn(config, tmp_path, watch=lambda _, values: losses.append(values))
+    assert losses[0]["consolidation"] > 0
+    assert set(units(run)) == {-1, 0, 1}
+
+
+def test_an_adopted_buffer_is_kept_when_stopped(source: Path, tmp_path: Path) -> None:
+    """Resumed without the source, in the first task, the run ends in the same bytes."""
+    copy = tmp_path / "copy"
+    shutil.copytree(source, copy)
+    config = attrs.evolve(tiny_config(), buffer_from=str(copy))
+    whole = learn(config, tmp_path / "whole")
+    stopped_after(1, config, tmp_path / "stopped")
+    shutil.rmtree(copy)
+    resumed = learn(config, tmp_path / "stopped", resume=True)
+    assert same(parameters(resumed), parameters(whole))
+    assert units(resumed) == units(whole)
+
+
+def test_a_buffer_that_cannot_be_used_is_refused(source: Path, tmp_path: Path) -> None:
+    """One of another problem, one that is not there, and a method that keeps none."""
+    other = attrs.evolve(tiny_config(problem="cvrp"), buffer_from=str(source))
+    with pytest.raises(lco.ConfigError, match="expected a run on 'cvrp', got 'tsp'"):
+        learn(other, tmp_path / "other")
+    plain = attrs.evolve(tiny_config("fine-tuning"), buffer_from=str(source))
+    with pytest.raises(lco.ConfigError, match="expected a method with a buffer"):
+        learn(plain, tmp_path / "plain")
+    learn(tiny_config("fine-tuning"), tmp_path / "bufferless")
+    empty = attrs.evolve(tiny_config(), buffer_from=str(tmp_path / "bufferless"))
+    with pytest.raises(lco.ConfigError, match="expected a run with a buffer"):
+        learn(empty, tmp_path / "empty")
+    assert not (tmp_path / "empty").exists()
