@@ -1,0 +1,83 @@
+"""Forgetting and its cure with every solver: preset `small`, three tasks, two methods, one seed.
+
+    python benchmarks/every_solver.py [--workers 2] [--runs DIR] [--results DIR] [--solvers NAME …]
+
+Runs what is not there yet; the results are committed. `omni` starts from parameters that
+`lifelong-co pretrain` has meta-trained here. At the end a fresh POMO learns with the buffers of
+Omni and INViT: teaching across solvers.
+"""
+
+import argparse
+import json
+from itertools import product
+from pathlib import Path
+
+from grid import Grid
+
+HERE = Path(__file__).parent
+SOLVERS = ("pomo", "omni", "invit", "official-pomo", "official-omni", "official-invit")
+METHODS = ("fine-tuning", "llr-bc")
+PROBLEMS = ("cvrp", "tsp")
+COMMON = ["--preset", "small", "--tasks", str(HERE / "three_tasks.toml"), "--seed", "0"]
+PRETRAINED = ("omni",)
+TEACHERS = ("omni", "invit")
+
+
+def job(grid: Grid, problem: str, solver: str, method: str) -> tuple[str, list[str]]:
+    """Return the name of a run and what to pass to `lifelong-co run`."""
+    start = ["--solver", solver, "--problem", problem]
+    if solver in PRETRAINED:
+        start = ["--start-from", str(grid.runs / f"{problem}-{solver}-pretrained")]
+    return f"{problem}-{solver}-{method}", [*start, "--method", method, *COMMON]
+
+
+def lesson(grid: Grid, problem: str, teacher: str | None) -> tuple[str, list[str]]:
+    """Return a run in which a fresh POMO learns the third task only, with or without a buffer.
+
+    It is tested on the first one, too, which it never sees but through the buffer.
+    """
+    tasks = str(HERE / "last_then_first.toml")
+    arguments = ["--problem", problem, "--preset", "small", "--tasks", tasks, "--seed", "0"]
+    if teacher is None:
+        return f"{problem}-alone", [*arguments, "--method", "fine-tuning"]
+    buffer = str(grid.runs / f"{problem}-{teacher}-llr-bc")
+    return f"{problem}-taught-by-{teacher}", [*arguments, "--buffer-from", buffer]
+
+
+def pretrain(grid: Grid, problem: str, solver: str) -> None:
+    """Meta-train a solver on the tasks."""
+    grid.complete(
+        f"{problem}-{solver}-pretrained",
+        ["--solver", solver, "--problem", problem, *COMMON],
+        command="pretrain",
+    )
+
+
+def main() -> None:
+    """Complete the grid and print one table per problem."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--runs", type=Path, default=Path("runs/every-solver"))
+    parser.add_argument("--results", type=Path, default=Path("benchmarks/results/every-solver"))
+    parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=SOLVERS)
+    options = parser.parse_args()
+    grid = Grid(options.runs, options.results)
+    for problem, solver in product(PROBLEMS, PRETRAINED):
+        if solver in options.solvers:
+            pretrain(grid, problem, solver)
+    cells = list(product(PROBLEMS, options.solvers, METHODS))
+    grid.complete_all((job(grid, *cell) for cell in cells), options.workers)
+    taught = [teacher for teacher in TEACHERS if teacher in options.solvers]
+    lessons = [lesson(grid, problem, who) for problem in PROBLEMS for who in (None, *taught)]
+    grid.complete_all(lessons, options.workers)
+    for problem, solver in product(PROBLEMS, options.solvers):
+        print(f"\n{problem} {solver}", flush=True)
+        grid.compare(f"{problem}-{solver}-{method}" for method in METHODS)
+    print("\na fresh POMO that has seen only R10: mean cost on R10 and G20")
+    for name, _ in lessons:
+        costs = json.loads((grid.results / name / "metrics.json").read_text())["costs"][0]
+        print(f"{name:24} {costs[0]:.4f} {costs[1]:.4f}")
+
+
+if __name__ == "__main__":
+    main()

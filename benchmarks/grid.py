@@ -1,0 +1,60 @@
+"""Runs that a table needs: done once, resumed when interrupted, what is small of them kept."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import attrs
+
+KEPT = ("config.toml", "costs.csv", "metrics.json", "log.jsonl")
+
+
+@attrs.frozen
+class Grid:
+    """Where the runs of a table go."""
+
+    runs: Path
+    """Whole run folders; not committed."""
+    results: Path
+    """What is small and final of each run; `lifelong-co compare` reads it as a run folder."""
+
+    def complete(self, name: str, arguments: list[str], command: str = "run") -> Path:
+        """Do one run unless its results are there; return its folder."""
+        kept, folder = self.results / name, self.runs / name
+        if kept.exists():
+            return folder
+        if (folder / "config.toml").exists():
+            arguments = ["--resume", str(folder)]
+        else:
+            arguments = [*arguments, "--device", "cpu", "--out", str(folder)]
+        print("lifelong-co", command, *arguments, flush=True)
+        subprocess.run(
+            [sys.executable, "-m", "lifelong_co_cli.main", command, *arguments],
+            check=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.DEVNULL,
+        )
+        fresh = folder / "kept"
+        fresh.mkdir(exist_ok=True)
+        for file in KEPT:
+            if (folder / file).exists():
+                shutil.copy(folder / file, fresh / file)
+        self.results.mkdir(parents=True, exist_ok=True)
+        shutil.move(fresh, kept)
+        return folder
+
+    def complete_all(self, jobs: Iterable[tuple[str, list[str]]], workers: int) -> None:
+        """Do several runs, as many at once as there are workers, each on one thread."""
+        with ThreadPoolExecutor(workers) as pool:
+            for job in [pool.submit(self.complete, *job) for job in jobs]:
+                job.result()
+
+    def compare(self, names: Iterable[str]) -> None:
+        """Print the table of some runs."""
+        folders = [str(self.results / name) for name in names]
+        compare = [sys.executable, "-m", "lifelong_co_cli.main", "compare", *folders]
+        subprocess.run(compare, check=True)
