@@ -83,7 +83,7 @@ def _models(
         "state_k": list(state_k),
     }
     omni = {**attention, "norm": norm}
-    ours = {"pomo": attention, "omni": omni, "invit": views}
+    ours: dict[str, Options] = {"pomo": attention, "omni": omni, "invit": views}
     return {**ours, **{f"official-{name}": options for name, options in ours.items()}}
 
 

@@ -11,6 +11,7 @@ import lifelong_co as lco
 from lifelong_co import hookspecs, registry
 from lifelong_co.catalog import HOOKS
 from lifelong_co.records import rows
+from lifelong_co.testing import check_solver
 
 DOCS = Path(__file__).parents[2] / "docs" / "plugins.md"
 SPECIFIED = [name for name in vars(hookspecs) if name.startswith("register_")]
@@ -91,14 +92,15 @@ def use_problem(name: str) -> None:
 
 
 def use_solver(name: str) -> None:
-    """Check that a solver solves either problem and that its loss reaches its parameters."""
+    """Check that a solver keeps the contract and that its loss reaches its parameters."""
     for problem in ("tsp", "cvrp"):
         solver = lco.solver(name, problem, sharpness=5.0)
         instances = lco.distribution("U", problem).sample(2, 5)
         rollout = solver.rollout(instances, decode="sample")
         assert rollout.cost.shape == (2, 5)
-        solver.policy_loss(rollout).backward()
+        solver.objective().loss(instances, rollout).backward()
         assert all(value.grad is not None for value in solver.module.parameters())
+        check_solver(solver, size=5)
 
 
 USE = {

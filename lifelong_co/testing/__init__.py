@@ -1,0 +1,41 @@
+"""What the tests of a third party call to check its solver against the contract in `protocols`.
+
+`check_solver` runs every check; each is a function of its own, too. A solver that breaks the
+contract raises `ContractError`, which names the check, what was expected and what came.
+"""
+
+from lifelong_co.testing.behavior import (
+    check_feasibility,
+    check_permutation,
+    check_probabilities,
+    check_restored,
+    check_rows,
+    check_shapes,
+    check_state_only,
+)
+from lifelong_co.testing.contract import ContractError
+from lifelong_co.testing.gradients import check_consolidation_gradient, check_policy_gradient
+from lifelong_co.testing.memory import check_replay, check_round_trip
+from lifelong_co.testing.samples import draw_instances
+from lifelong_co.testing.solutions import check_rollout, check_seed
+from lifelong_co.testing.suite import check_members, check_solver
+
+__all__ = [
+    "ContractError",
+    "check_consolidation_gradient",
+    "check_feasibility",
+    "check_members",
+    "check_permutation",
+    "check_policy_gradient",
+    "check_probabilities",
+    "check_replay",
+    "check_restored",
+    "check_rollout",
+    "check_round_trip",
+    "check_rows",
+    "check_seed",
+    "check_shapes",
+    "check_solver",
+    "check_state_only",
+    "draw_instances",
+]

@@ -1,0 +1,103 @@
+"""Checks that experiences can be kept: recorded, packed, stored and replayed."""
+
+from typing import Any
+
+import torch
+
+from lifelong_co import records
+from lifelong_co.buffer import Reservoir
+from lifelong_co.experience import PackedExperience, from_state_dicts, state_dicts
+from lifelong_co.protocols import Rollout, Solver
+from lifelong_co.testing.contract import (
+    HALF,
+    TOLERANCE,
+    expect,
+    expect_close,
+    expect_everywhere,
+)
+from lifelong_co.testing.samples import Observed, mode, observed_rollout
+
+
+@torch.no_grad()
+def check_replay(solver: Solver, instances: Any, *, seed: int = 0) -> None:
+    """Check that states replay to the behavior that was recorded there.
+
+    The states that an observer sees of a sampled rollout are those the actions lead to; encoding
+    the batch anew and asking again, on the unpacked state, gives the same probabilities, and those
+    of the packed behavior within 2e-4, the resolution of half precision. On the whole batch, and
+    so in training mode, too: this is how consolidation learns. Dropout, which makes behavior a
+    matter of luck, does not pass.
+    """
+    for training in (False, True):
+        with mode(solver.module, training=training):
+            rollout, steps = observed_rollout(solver, instances, "sample", seed)
+            _check_states(solver, instances, rollout, steps)
+            encoding = solver.encode(instances)
+            for step in steps:
+                came = solver.log_probs(encoding, step.unit.state()).exp()
+                what = f"the recorded probs [B, S, A], {'training' if training else 'evaluation'}"
+                expect_close("check_replay", what, came, step.log_probs.exp())
+                expect_close(
+                    "check_replay",
+                    f"{what}, packed",
+                    came,
+                    step.unit.log_probs().exp(),
+                    HALF + TOLERANCE.get(came.dtype, HALF),
+                )
+
+
+@torch.no_grad()
+def check_round_trip(solver: Solver, instances: Any, *, seed: int = 0) -> None:
+    """Check that states come back from a buffer and its ``state_dict`` bit for bit.
+
+    The behavior does so in half precision, and equals what the solver had shown the observer.
+    """
+    with mode(solver.module, training=False):
+        _, steps = observed_rollout(solver, instances, "sample", seed)
+    buffer: Reservoir[PackedExperience] = Reservoir(len(steps), seed)
+    for step in steps:
+        buffer.add(step.unit)
+    plain = {**buffer.state_dict(), "items": state_dicts(list(buffer))}
+    restored: Reservoir[PackedExperience] = Reservoir(0)
+    items = from_state_dicts(plain["items"], solver.problem, records.device(instances))
+    restored.load_state_dict({**plain, "items": items})
+    for step, unit in zip(steps, restored, strict=True):
+        _check_same_bits("state", unit.state(), step.state)
+        _check_same_bits("instances", unit.instances, instances)
+        expect_everywhere(
+            "check_round_trip",
+            "the behavior [B, S, A] in half precision",
+            unit.behavior == step.log_probs.half(),
+            unit.behavior,
+        )
+
+
+def _check_states(solver: Solver, instances: Any, rollout: Rollout, steps: list[Observed]) -> None:
+    """Demand that the observed states are those of the problem, forced steps left out."""
+    problem = solver.problem
+    T, S = rollout.actions.shape[2], rollout.actions.shape[1]
+    state = problem.reset(instances, S)
+    for t in range(T):
+        if t >= T - len(steps):
+            seen = records.tensors(steps[t - (T - len(steps))].state)
+            for name, want in records.tensors(state).items():
+                expect(
+                    name in seen and bool((seen[name] == want).all()),
+                    "check_replay",
+                    f"the state before step {t} shown to the observer",
+                    f"another {name!r}",
+                )
+        state = problem.step(instances, state, rollout.actions[..., t])
+
+
+def _check_same_bits(what: str, came: Any, want: Any) -> None:
+    fields, wanted = records.tensors(came), records.tensors(want)
+    expected = f"the {what} with fields {', '.join(wanted)}"
+    expect(fields.keys() == wanted.keys(), "check_round_trip", expected, ", ".join(fields))
+    for name, tensor in wanted.items():
+        expect(
+            fields[name].dtype == tensor.dtype and torch.equal(fields[name], tensor),
+            "check_round_trip",
+            f"{what}.{name} {tensor.dtype} {list(tensor.shape)} as it was, bit for bit",
+            f"another {fields[name].dtype} {list(fields[name].shape)}",
+        )

@@ -1,0 +1,114 @@
+"""Checks of the rollout, in evaluation mode."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lifelong_co import records
+from lifelong_co.protocols import Decode, Rollout, Solver
+from lifelong_co.seeding import generator
+from lifelong_co.testing.contract import (
+    TOLERANCE,
+    expect,
+    expect_close,
+    expect_everywhere,
+    expect_shape,
+)
+from lifelong_co.testing.samples import Observed, mode, observed_rollout
+
+CHECK = "check_rollout"
+
+
+@torch.no_grad()
+def check_rollout(solver: Solver, instances: Any, *, seed: int = 0) -> None:
+    """Check that solutions are valid, and that cost and likelihood are theirs.
+
+    Every action is feasible when it is taken and, with ``decode="greedy"``, the likeliest; all is
+    done at the end; the cost is the problem's, and the log-likelihood the sum over the steps that
+    an observer sees. The steps before these are forced and exempt from feasibility: the CVRP
+    starts with a visit to the depot, where it is. Two sampled trajectories are checked likewise.
+    """
+    cases: tuple[tuple[Decode, int | None], ...] = (("greedy", None), ("sample", 2))
+    with mode(solver.module, training=False):
+        for decode, trajectories in cases:
+            rollout, steps = observed_rollout(solver, instances, decode, seed, trajectories)
+            S = rollout.actions.shape[1] if trajectories is None else trajectories
+            _check_shapes(rollout, len(steps), (records.rows(instances), S))
+            _check_actions(solver, instances, rollout, steps, decode)
+            expect_close(
+                CHECK,
+                f"the problem's cost [B, S] ({decode})",
+                rollout.cost,
+                solver.problem.cost(instances, rollout.actions),
+            )
+
+
+@torch.no_grad()
+def check_seed(solver: Solver, instances: Any, *, seed: int = 0) -> None:
+    """Check that sampling with generators of the same seed gives the same actions."""
+    device = records.device(instances)
+    with mode(solver.module, training=False):
+        first, second = (
+            solver.rollout(
+                instances, "sample", generator=generator(seed, "testing actions", device)
+            ).actions
+            for _ in range(2)
+        )
+    expect_shape("check_seed", "as many actions [B, S, T]", second, tuple(first.shape))
+    expect_everywhere(
+        "check_seed", "the same actions [B, S, T] from the same seed", first == second, second
+    )
+
+
+def _check_shapes(rollout: Rollout, seen: int, shape: tuple[int, int]) -> None:
+    T = rollout.actions.shape[-1]
+    expect_shape(CHECK, "actions", rollout.actions, (*shape, T))
+    expect(rollout.actions.dtype == torch.long, CHECK, "long actions", rollout.actions.dtype)
+    expect_shape(CHECK, "cost", rollout.cost, shape)
+    expect_shape(CHECK, "log_likelihood", rollout.log_likelihood, shape)
+    expect(0 < seen <= T, CHECK, f"between 1 and T = {T} steps shown to the observer", seen)
+
+
+def _check_actions(
+    solver: Solver, instances: Any, rollout: Rollout, steps: list[Observed], decode: Decode
+) -> None:
+    """Take the actions again, one by one."""
+    problem = solver.problem
+    T, S = rollout.actions.shape[2], rollout.actions.shape[1]
+    state = problem.reset(instances, S)
+    likelihood = torch.zeros_like(rollout.log_likelihood)
+    for t in range(T):
+        action = rollout.actions[..., t]
+        if t >= T - len(steps):
+            log_probs = steps[t - (T - len(steps))].log_probs
+            _check_feasible(
+                problem.feasible(instances, state), problem.done(instances, state), action, t
+            )
+            taken = log_probs.gather(2, action[..., None]).squeeze(2)
+            if decode == "greedy":
+                short = log_probs.amax(dim=2).exp() - taken.exp()
+                expect_everywhere(
+                    CHECK,
+                    f"the likeliest action [B, S] at step {t} (greedy)",
+                    short <= TOLERANCE.get(short.dtype, 1e-2),
+                    action,
+                )
+            likelihood = likelihood + taken
+        state = problem.step(instances, state, action)
+    done = problem.done(instances, state)
+    expect_everywhere(CHECK, f"all trajectories [B, S] done after T = {T} actions", done, done)
+    expect_close(
+        CHECK,
+        f"log_likelihood [B, S], the sum of the log-probs of the actions taken ({decode})",
+        rollout.log_likelihood,
+        likelihood,
+    )
+
+
+def _check_feasible(feasible: Tensor, done: Tensor, action: Tensor, t: int) -> None:
+    A = feasible.shape[2]
+    inside = (action >= 0) & (action < A)
+    expect_everywhere(CHECK, f"actions [B, S] from 0 to {A - 1} at step {t}", inside, action)
+    allowed = feasible.gather(2, action[..., None]).squeeze(2)
+    expect_everywhere(CHECK, f"feasible actions [B, S] at step {t}", allowed | done, action)

@@ -1,0 +1,94 @@
+"""Every check, one after another."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lifelong_co import factories
+from lifelong_co.errors import PluginError
+from lifelong_co.protocols import Solver
+from lifelong_co.testing.behavior import (
+    check_feasibility,
+    check_permutation,
+    check_probabilities,
+    check_restored,
+    check_rows,
+    check_shapes,
+    check_state_only,
+)
+from lifelong_co.testing.contract import ContractError
+from lifelong_co.testing.gradients import check_consolidation_gradient, check_policy_gradient
+from lifelong_co.testing.memory import check_replay, check_round_trip
+from lifelong_co.testing.samples import draw_instances
+from lifelong_co.testing.solutions import check_rollout, check_seed
+
+# What would make a later check fail by accident comes first.
+CHECKS: tuple[Callable[..., None], ...] = (
+    check_shapes,
+    check_feasibility,
+    check_probabilities,
+    check_state_only,
+    check_permutation,
+    check_rollout,
+    check_seed,
+    check_replay,
+    check_rows,
+    check_round_trip,
+    check_policy_gradient,
+    check_consolidation_gradient,
+)
+
+
+def check_solver(
+    solver: Solver,
+    *,
+    instances: Any = None,
+    size: int = 10,
+    batch: int = 3,
+    seed: int = 0,
+    rows: bool = True,
+    factory: Callable[[], Solver] | None = None,
+) -> None:
+    """Check everything that a solver promises; it is unchanged afterwards.
+
+    Parameters
+    ----------
+    solver
+        Of any problem; small networks keep this below a second.
+    instances
+        A batch of at least two, of the module's dtype and device; by default drawn from the
+        distribution ``U``, which knows the TSP and the CVRP.
+    size, batch
+        ``n`` and ``B`` of the instances drawn.
+    seed
+        Of instances, states and actions.
+    rows
+        False leaves out `check_rows`: for a network that normalises over the batch in evaluation
+        mode, too, so that an instance's behavior depends on its neighbors. One that does so while
+        it trains only needs no exemption, since what cannot hold there is checked in evaluation
+        mode.
+    factory
+        Builds a second solver with the same options, for `check_restored`.
+
+    Raises
+    ------
+    ContractError
+        By the first check that fails.
+    ConfigError
+        If there are no instances, or too few.
+    """
+    check_members(solver)
+    if instances is None:
+        instances = draw_instances(solver, size, batch, seed)
+    for check in CHECKS:
+        if rows or check is not check_rows:
+            check(solver, instances, seed=seed)
+    if factory is not None:
+        check_restored(solver, factory(), instances, seed=seed)
+
+
+def check_members(solver: Solver) -> None:
+    """Check that the solver has every member of `protocols.Solver`."""
+    try:
+        factories.check("solver", solver, Solver)
+    except PluginError as error:
+        raise ContractError("check_members", "every member of Solver", str(error)) from error
