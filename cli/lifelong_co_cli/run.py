@@ -17,6 +17,7 @@ def run(
     order: options.Order = None,
     tasks: options.Tasks = None,
     seed: options.Seed = 0,
+    ablation: options.Ablation = None,
     weighting: options.Weighting = None,
     divergence: options.Divergence = None,
     behavior: options.Behavior = None,
@@ -59,6 +60,7 @@ def run(
                 f"({machine(place)}) in minutes; `--preset paper` is the paper's scale."
             )
     flags: dict[str, Any] = {
+        "ablation": ablation,
         "weighting": weighting,
         "divergence": divergence,
         "behavior": behavior,
@@ -90,7 +92,8 @@ def run(
         augment=augment,
         images=images,
     )
-    name = f"{config.problem}-{config.solver}-{config.method}-{config.preset}-{seed}"
+    variant = config.method_options.get("ablation") or config.method
+    name = f"{config.problem}-{config.solver}-{variant}-{config.preset}-{seed}"
     execute(config, out or fresh_folder(Path("runs") / name), resume=False)
 
 

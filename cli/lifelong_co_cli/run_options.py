@@ -55,6 +55,13 @@ Tasks = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Fixes everything random.", min=0, rich_help_panel=WHAT)]
+Ablation = Annotated[
+    str | None,
+    typer.Option(
+        help="One of the paper's ablations: nEW, KLD, Ent, T2M, EE, Res or IB.",
+        rich_help_panel=CONSOLIDATION,
+    ),
+]
 Weighting = Annotated[
     str | None,
     typer.Option(
@@ -66,7 +73,8 @@ Weighting = Annotated[
 Divergence = Annotated[
     str | None,
     typer.Option(
-        help="From the buffered behavior to the present one: rkl (reverse KL), kl or a plugin's.",
+        help="From the buffered behavior to the present one: rkl (reverse KL), kl, mixture, js,"
+        " squared or a plugin's.",
         rich_help_panel=CONSOLIDATION,
     ),
 ]

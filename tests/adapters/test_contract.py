@@ -1,4 +1,4 @@
-"""Every solver, ours and the official ones, keeps the contract that `lifelong_co.testing` checks."""
+"""Every solver, ours and the official ones, keeps the contract of `lifelong_co.testing`."""
 
 from typing import Any
 

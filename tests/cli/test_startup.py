@@ -46,8 +46,13 @@ def test_help_names_every_command_and_ends_each_sentence():
     from lifelong_co_cli.main import app
 
     commands = typer.main.get_command(app).commands
-    assert list(commands) == ["run", "compare", "evaluate", "solve", "tasks", "plugins", "demo"]
-    for name, command in commands.items():
+    assert list(commands) == [
+        *("run", "pretrain", "import-checkpoint", "compare", "evaluate", "solve", "tasks"),
+        *("plugins", "demo", "upstream"),
+    ]
+    below = commands["upstream"].commands
+    assert list(below) == ["fetch", "list"]
+    for name, command in [*commands.items(), *below.items()]:
         assert command.help, name
         for parameter in command.params:
             text = getattr(parameter, "help", None)

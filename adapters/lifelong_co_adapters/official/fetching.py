@@ -1,0 +1,113 @@
+"""Brings the official codebases with git: as submodules of a checkout, or as clones anywhere."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co_adapters.official.locate import VARIABLE, checkout, present
+from lifelong_co_adapters.official.upstreams import UPSTREAMS
+
+# Set by git for its hooks and aliases; they would point it at another repository than we mean.
+ELSEWHERE = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
+
+
+def fetch(name: str, into: Path | None = None) -> Path:
+    """Check out the pinned commit of an official codebase.
+
+    Parameters
+    ----------
+    name
+        One of `UPSTREAMS`.
+    into
+        Clone to ``into / name``; when None, to the folder that ``LIFELONG_CO_UPSTREAM`` names, or
+        else to the submodule of the checkout that this package lies in.
+
+    Returns
+    -------
+    Its folder.
+
+    Raises
+    ------
+    ConfigError
+        If there is nowhere to put it, git is missing or git fails; with what git said.
+    UnknownNameError
+        If it is none of the four.
+    """
+    if name not in UPSTREAMS:
+        raise UnknownNameError("official codebase", name, UPSTREAMS)
+    if into is None and (variable := os.environ.get(VARIABLE)):
+        into = Path(variable)
+    if into is not None:
+        return clone(name, into / name)
+    root = checkout()
+    if root is None or not (root / ".git").exists():
+        raise ConfigError(
+            f"official code of {name}: this is no git checkout of lifelong-co; "
+            "say where to put it with --into DIR"
+        )
+    relative = f"adapters/upstream/{name}"
+    git(root, "submodule", "update", "--init", "--", relative)
+    return root / relative
+
+
+def clone(name: str, folder: Path) -> Path:
+    """Clone a codebase, whole or not at all, or bring the clone in ``folder`` to its commit."""
+    upstream = UPSTREAMS[name]
+    if present(folder):
+        if not (folder / ".git").exists():
+            raise ConfigError(f"{folder}: expected a clone of {upstream.url}, got other files")
+        if commit(folder) != upstream.commit:
+            git(folder, "fetch", "--quiet", upstream.url)
+            git(folder, "checkout", "--quiet", "--detach", upstream.commit)
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{name}-") as beside:
+            git(Path(beside), "clone", "--quiet", "--no-checkout", upstream.url, name)
+            made = Path(beside) / name
+            git(made, "checkout", "--quiet", "--detach", upstream.commit)
+            made.rename(folder)
+    except OSError as error:
+        raise ConfigError(f"{folder}: {error.strerror or error}") from error
+    return folder
+
+
+def commit(folder: Path) -> str | None:
+    """Return the full hash of what is checked out in a folder; None if it is no git checkout."""
+    if not (folder / ".git").exists():  # else git would answer for a repository around it
+        return None
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git in a folder and return what it printed.
+
+    Raises
+    ------
+    ConfigError
+        If git is missing or fails.
+    """
+    environment = {key: value for key, value in os.environ.items() if key not in ELSEWHERE}
+    try:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=folder,
+            env=environment | {"GIT_TERMINAL_PROMPT": "0"},  # nobody answers: its output is ours
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise ConfigError(
+            "git: not found; the official code is fetched with git, which must be on the PATH"
+        ) from error
+    if done.returncode:
+        said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        # What went wrong comes first; advice and what follows from it come after.
+        fatal = [line for line in said if line.startswith("fatal: ")] or said[-1:]
+        why = fatal[0] if fatal else f"status {done.returncode}"
+        raise ConfigError(f"git {arguments[0]} failed: {why}")
+    return done.stdout

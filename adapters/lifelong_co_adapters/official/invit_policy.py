@@ -1,0 +1,172 @@
+"""One decision of the official INViT: its encoders and decoder, called for any state.
+
+The official ``forward`` builds whole solutions and keeps its state to itself, so what it does
+between its submodules is done here. A *view* is the list of nodes that one of its encoders sees:
+the nearest of those left, and then the last node and the first one (CVRP: the depot). The ``R``
+rows are all trajectories of all instances, ``R = B * S``.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co.problems.cvrp import CVRP, ROUNDING, CVRPInstances, CVRPState
+from lifelong_co.problems.tsp import TSPInstances, TSPState
+from lifelong_co_adapters.official.neighbors import nearest
+
+
+@attrs.frozen
+class Sizes:
+    """How many neighbors each view has."""
+
+    action_k: int
+    """How many candidates the decoder chooses from."""
+    state_k: tuple[int, ...]
+    """Of each state encoder; none below ``action_k``."""
+
+
+def tsp_log_probs(module: Any, sizes: Sizes, instances: TSPInstances, state: TSPState) -> Tensor:
+    """Return ``[B, S, A]``; uniform where a trajectory is nowhere yet, as its start is random."""
+    B, S, n = state.visited.shape
+    nodes = instances.nodes.repeat_interleave(S, dim=0)  # [R, n, 2]
+    last, first = state.current.clamp(min=0).reshape(-1), state.first.clamp(min=0).reshape(-1)
+    unvisited = ~state.visited.reshape(B * S, n)
+    # Views shrink as nodes run out. Rows with fewer nodes than others are filled with the last
+    # node, which changes neither the frame of a view nor, masked, the attention in it.
+    left = max(1, int(unvisited.sum(dim=1).max()))
+    here, start = pick(nodes, last), pick(nodes, first)
+    near, padded = nearest(nodes, here[:, 0], unvisited, min(max(sizes.state_k), left), last)
+
+    k = min(sizes.action_k, left)
+    seen = module.action_encoder(nodes, near[:, :k].contiguous(), here, mask=padded[:, :k])
+    query, candidates = [seen[:, k:]], [seen[:, :k]]
+    open_ = padded.new_zeros(B * S, 2)  # the last and the first node are never masked
+    for encoder, state_k in zip(module.state_encoders, sizes.state_k, strict=True):
+        width = min(state_k, left)
+        mask = torch.cat((padded[:, :width], open_), dim=1)[:, None]
+        seen = encoder(nodes, near[:, :width].contiguous(), here, start, mask=mask)
+        query += [seen[:, width : width + 1], seen[:, width + 1 :]]
+        candidates.append(seen[:, :k])
+
+    chosen = decide(module, query, candidates, padded[:, :k])
+    log_probs = spread(chosen, near[:, :k], padded[:, :k], n).view(B, S, n)
+    uniform = torch.zeros_like(log_probs).masked_fill(state.visited, -torch.inf).log_softmax(dim=2)
+    return torch.where(state.current[..., None] < 0, uniform, log_probs)
+
+
+def cvrp_log_probs(
+    module: Any, sizes: Sizes, instances: CVRPInstances, state: CVRPState, *, strict_capacity: bool
+) -> Tensor:
+    """Return ``[B, S, A]``.
+
+    A customer who wants nothing is visited like any other; the official ``forward`` leaves it out.
+    """
+    B, S, A = state.visited.shape
+    R, n = B * S, A - 1
+    nodes = instances.nodes.repeat_interleave(S, dim=0)  # [R, n, 2]
+    depot = instances.depot.repeat_interleave(S, dim=0)  # [R, 1, 2]
+    current, load = state.current.reshape(R), state.load.reshape(R, 1)
+    here = pick(torch.cat((depot, nodes), dim=1), current)
+    unserved = ~state.visited.reshape(R, A)[:, 1:]
+    # Served customers want nothing; only `batchnorm` notices, in the fillers below.
+    demand = instances.demand.repeat_interleave(S, dim=0).masked_fill(~unserved, 0.0)  # [R, n]
+
+    # Where a view has fewer customers than places, the official code fills it with the last node,
+    # at the depot with customer -1, Python's last. Masked as it is, its coordinates still count
+    # in the frame of the view.
+    filler = current - 1
+    within = reachable(instances, state, strict=strict_capacity).view(R, n)
+    k = sizes.action_k
+    near, near_padded = nearest(nodes, here[:, 0], within, k, filler)
+    listed = torch.zeros_like(state.visited.reshape(R, A))
+    listed = listed.scatter(1, near.masked_fill(near_padded, n), True)[:, :n]
+    more, more_padded = nearest(
+        nodes, here[:, 0], unserved & ~listed, max(sizes.state_k) - k, filler
+    )
+    index, padded = torch.cat((near, more), dim=1), torch.cat((near_padded, more_padded), dim=1)
+
+    query: list[Tensor] = []
+    candidates: list[Tensor] = []
+    encoders = (module.action_encoder, *module.state_encoders)
+    for encoder, width in zip(encoders, (k, *sizes.state_k), strict=True):
+        seen = encoder(
+            nodes,
+            index[:, :width].contiguous(),
+            here,
+            depot,
+            demand,
+            load,
+            encoder_mask=padded[:, :width],
+        )
+        query += [seen[:, width : width + 1], seen[:, width + 1 :]]
+        candidates.append(torch.cat((seen[:, :k], seen[:, width + 1 :]), dim=1))
+
+    stay = (current == 0) & unserved.any(dim=1)
+    masked = torch.cat((near_padded, stay[:, None]), dim=1)  # the depot is the last candidate
+    chosen = decide(module, query, candidates, masked)
+    customers = spread(chosen[:, :k], near, near_padded, n)
+    return torch.cat((chosen[:, k:], customers), dim=1).view(B, S, A)
+
+
+def reachable(instances: CVRPInstances, state: CVRPState, *, strict: bool) -> Tensor:
+    """Return bool ``[B, S, n]``: the customers that may come next.
+
+    Strict is the official rule: the demand must be below the load, equal will not do. At the depot
+    it is waived where no customer passes it, since otherwise nothing could be done at all.
+    """
+    fits = CVRP().feasible(instances, state)[..., 1:]
+    if not strict:
+        return fits
+    below = fits & (instances.demand[:, None] < state.load[..., None] - ROUNDING)
+    stuck = (state.current == 0) & ~below.any(dim=2)
+    return torch.where(stuck[..., None], fits, below)
+
+
+def pick(points: Tensor, index: Tensor) -> Tensor:
+    """Return point ``index`` long ``[R]`` of ``points [R, n, 2]`` as ``[R, 1, 2]``."""
+    return points.gather(1, index[:, None, None].expand(-1, 1, points.shape[2]))
+
+
+def decide(
+    module: Any, query: Sequence[Tensor], candidates: Sequence[Tensor], masked: Tensor
+) -> Tensor:
+    """Run the official decoder.
+
+    Parameters
+    ----------
+    query
+        Per encoded token that describes the state, ``[R, 1, dim_emb]``.
+    candidates
+        What each encoder says of the ``k`` candidates, ``[R, k, dim_emb]``.
+    masked
+        Bool ``[R, k]``: the candidates that may not be chosen.
+
+    Returns
+    -------
+    Log-probabilities ``[R, k]``, -inf where masked; gradients there are zero.
+    """
+    joined = torch.cat(tuple(candidates), dim=2)
+    probs: Tensor = module.decoder(
+        module.query_mlp(torch.cat(tuple(query), dim=2)),
+        module.WK_att_decoder(joined),
+        module.WV_att_decoder(joined),
+        masked,
+    )
+    return probs.masked_fill(masked, 1.0).log().masked_fill(masked, -torch.inf)
+
+
+def spread(log_probs: Tensor, index: Tensor, padded: Tensor, n: int) -> Tensor:
+    """Return ``[R, n]``: the candidates' log-probabilities at their nodes, -inf elsewhere.
+
+    Parameters
+    ----------
+    log_probs, index, padded
+        ``[R, k]`` each: values, long nodes, and bool where there is no candidate.
+    n
+        How many nodes there are.
+    """
+    everywhere = log_probs.new_full((len(log_probs), n + 1), -torch.inf)
+    return everywhere.scatter(1, index.masked_fill(padded, n), log_probs)[:, :n]

@@ -1,0 +1,273 @@
+"""Official codebases are imported side by side and leave no trace; shown on ones made up here."""
+
+import copy
+import inspect
+import os
+import pickle
+import random
+import sys
+import threading
+import types
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from lifelong_co_adapters.official import locate
+from lifelong_co_adapters.official.loading import load
+from lifelong_co_adapters.official.upstreams import UPSTREAMS
+
+from lifelong_co.errors import ConfigError, UnknownNameError
+
+SHARED = ("model", "utils", "encoder")
+MISBEHAVIOUR = """
+import os, random, sys, warnings
+import numpy, torch
+os.chdir({elsewhere!r})
+sys.path.insert(0, {elsewhere!r})
+sys.dont_write_bytecode = not sys.dont_write_bytecode
+random.seed(9)
+numpy.random.seed(9)
+torch.manual_seed(9)
+torch.set_default_device("meta")
+torch.set_grad_enabled(False)
+{tensors}
+warnings.filterwarnings("ignore")
+warnings.warn("nobody shall see this")
+import helper
+{end}
+"""
+TENSORS = (
+    "torch.set_default_dtype(torch.float64)",
+    "torch.set_default_tensor_type(torch.DoubleTensor)",
+)
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    """Write a codebase."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+@pytest.fixture
+def codebases(tmp_path):
+    """Return two codebases whose modules have the same names."""
+    return [
+        write(
+            tmp_path / name,
+            {
+                "model.py": "import utils.tools\nimport utils.tools as tools\n"
+                "from encoder import Encoder\nfrom utils import numbers, tools as again\n"
+                "from utils.tools import *\n"
+                f"class Model:\n    name = {name!r}\n    tools = utils.tools\n"
+                "def later():\n    from late import value\n    return value\n",
+                "encoder.py": f"class Encoder:\n    name = {name!r}\n",
+                "utils/__init__.py": "from . import numbers\nfrom .numbers import ONE\n",
+                "utils/tools.py": f"NAME = {name!r}\nfrom .. import encoder\n",
+                "utils/numbers.py": "ONE = 1\n",
+                "late.py": f"value = {name!r}\n",
+                "folder/inside.py": "import encoder\nencoded = encoder.Encoder\n",
+            },
+        )
+        for name in ("one", "two")
+    ]
+
+
+def process():
+    """Return everything global that an import could change."""
+    numpy_state = np.random.get_state()
+    return {
+        "path": list(sys.path),
+        # torch and numpy bring parts of themselves when these are first used
+        "public": {
+            name
+            for name in sys.modules
+            if not name.startswith(("_lifelong_co_official_", "torch.", "numpy."))
+        },
+        "shared": [sys.modules.get(name) for name in SHARED],
+        "bytecode": sys.dont_write_bytecode,
+        "folder": os.getcwd(),
+        "dtype": torch.get_default_dtype(),
+        "device": torch.get_default_device(),
+        "tensor": torch.empty(0).type(),
+        "gradients": torch.is_grad_enabled(),
+        "random": random.getstate(),
+        "numpy": (numpy_state[0], numpy_state[1].tolist(), *numpy_state[2:]),
+        "torch": torch.get_rng_state().tolist(),
+        "filters": list(warnings.filters),
+    }
+
+
+def test_modules_of_one_name_live_side_by_side(codebases):
+    """Each codebase sees its own modules, however they are imported."""
+    for root, name in zip(codebases, ("one", "two"), strict=True):
+        model = load(root, "model")
+        assert model.Model.name == model.Encoder.name == model.tools.NAME == model.NAME == name
+        assert model.Model.tools is model.tools is model.again
+        assert model.numbers.ONE == model.utils.ONE == 1
+        assert load(root, "utils.tools") is model.tools
+        assert load(root, "folder.inside").encoded is model.Encoder
+        assert model.later() == name
+
+
+def test_loading_twice_returns_the_same(codebases):
+    """The same module, its classes included, and the same imports inside."""
+    first = load(codebases[0], "model")
+    assert load(codebases[0], "model") is first
+    assert load(codebases[0], "encoder").Encoder is first.Encoder
+    assert load(codebases[1], "model") is not first
+
+
+def test_classes_are_pickled_copied_and_inspected(codebases):
+    """The private name is a real one: pickle finds the class, inspect its source."""
+    model = load(codebases[0], "model").Model
+    assert pickle.loads(pickle.dumps(model)) is model
+    assert type(copy.deepcopy(model())) is model
+    assert inspect.getsource(model).startswith("class Model:")
+    assert inspect.getsourcefile(model) == str(codebases[0] / "model.py")
+
+
+def test_nothing_public_remains(codebases):
+    """No public name, no path, no setting, and no file in their folders."""
+    files = sorted(codebases[0].rglob("*"))
+    before = process()
+    load(codebases[0], "model").later()
+    assert process() == before
+    assert sorted(codebases[0].rglob("*")) == files
+
+
+def test_public_modules_of_the_same_name_are_left_alone(codebases, monkeypatch):
+    """What is already imported as `utils` stays so, and is not what the codebase gets."""
+    public = types.ModuleType("utils")
+    monkeypatch.setitem(sys.modules, "utils", public)
+    assert load(codebases[0], "model").utils is not public
+    assert sys.modules["utils"] is public
+
+
+@pytest.mark.parametrize("tensors", TENSORS)
+@pytest.mark.parametrize("end", ["", "raise OSError('broken')"])
+def test_whatever_the_code_changes_is_put_back(tmp_path, end, tensors):
+    """Also when the import raises; and then none of its modules remains."""
+    code = MISBEHAVIOUR.format(elsewhere=str(tmp_path), end=end, tensors=tensors)
+    root = write(tmp_path / "code", {"bad.py": code, "helper.py": ""})
+    before, names = process(), set(sys.modules)
+    if end:
+        with pytest.raises(OSError, match="broken"):
+            load(root, "bad")
+        left = set(sys.modules) - names
+        assert {name for name in left if "." in name} == set()
+    else:
+        load(root, "bad")
+    assert process() == before
+
+
+def test_a_default_device_of_the_caller_does_not_reach_the_code(tmp_path):
+    """Their tensors are made where torch makes them without settings; the caller's is kept."""
+    root = write(tmp_path, {"made.py": "import torch\ndevice = torch.empty(0).device\n"})
+    with torch.device("meta"):
+        assert load(root, "made").device == torch.device("cpu")
+        assert torch.empty(0).device == torch.device("meta")
+
+
+def test_a_failed_import_can_be_repeated(tmp_path):
+    """What was missing is there the second time, and nothing of the first is remembered."""
+    root = write(tmp_path, {"a.py": "import utils.b\n", "utils/b.py": "import torch_nowhere\n"})
+    with pytest.raises(ModuleNotFoundError, match="torch_nowhere"):
+        load(root, "a")
+    stand_in = types.ModuleType("torch_nowhere")
+    assert load(root, "a", {"torch_nowhere": stand_in}).utils.b.torch_nowhere is stand_in
+
+
+def test_stand_ins_are_seen_during_the_import_only(tmp_path):
+    """By modules and by parts of packages; later, and in public, there are none."""
+    root = write(
+        tmp_path,
+        {
+            "a.py": "from far.off import knn\nimport far.off as f\nimport far\nimport b\n"
+            "def later():\n    import far\n",
+            "b.py": "from far import top\n",
+        },
+    )
+    far, off = types.ModuleType("far"), types.ModuleType("far.off")
+    far.top, far.off, off.knn = 1, off, 2
+    module = load(root, "a", {"far": far, "far.off": off})
+    assert (module.knn, module.f, module.far, module.b.top) == (2, off, far, 1)
+    assert "far" not in sys.modules
+    with pytest.raises(ModuleNotFoundError, match="far"):
+        module.later()
+
+
+def test_further_roots_are_searched_in_order(tmp_path):
+    """As their scripts do with `sys.path`: the own folder first, then the others."""
+    write(tmp_path, {"problem.py": "NAME = 'parent'\n", "model.py": "NAME = 'not this'\n"})
+    write(tmp_path / "own", {"model.py": "from problem import NAME\n"})
+    assert load(tmp_path / "own", "model", roots=[tmp_path]).NAME == "parent"
+    with pytest.raises(ModuleNotFoundError, match="problem"):
+        load(tmp_path / "own", "model")
+
+
+def test_a_missing_module_is_named(tmp_path):
+    """With the folder that was searched; an absent module inside is Python's own error."""
+    with pytest.raises(ConfigError, match=f"'nowhere': expected in {tmp_path}"):
+        load(tmp_path, "nowhere")
+    with pytest.raises(ConfigError, match=r"'nowhere\.inside'"):
+        load(tmp_path, "nowhere.inside")
+
+
+def test_threads_get_the_same_module(tmp_path):
+    """However many ask at once, the code runs once, and all see it whole."""
+    slow = "import time\ntime.sleep(0.02)\nimport part\nwhole = True\n"
+    root = write(tmp_path, {"slow.py": slow, "part.py": "runs = []\nruns.append(1)\n"})
+    barrier = threading.Barrier(8)
+
+    def ask(_):
+        barrier.wait()
+        module = load(root, "slow")
+        return module, module.whole
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(ask, range(8)))
+    assert {id(module) for module, _ in found} == {id(found[0][0])}
+    assert found[0][0].part.runs == [1]
+
+
+def test_where_the_official_code_is_looked_for(tmp_path, monkeypatch):
+    """Where the variable points, else in the checkout; the error says where and what brings it."""
+    monkeypatch.setenv(locate.VARIABLE, str(tmp_path))
+    with pytest.raises(ConfigError) as caught:
+        locate.upstream("POMO")
+    assert str(caught.value) == (
+        f"official code of POMO: expected in {tmp_path / 'POMO'} (LIFELONG_CO_UPSTREAM), "
+        f"nothing there; run `lifelong-co upstream fetch POMO --into {tmp_path}`"
+    )
+    (tmp_path / "POMO").mkdir()
+    with pytest.raises(ConfigError, match="nothing there"):
+        locate.upstream("POMO")
+    write(tmp_path / "POMO", {"README": "there"})
+    assert locate.upstream("POMO") == tmp_path / "POMO"
+    monkeypatch.delenv(locate.VARIABLE)
+    assert locate.place("POMO") == Path(__file__).parents[2] / "adapters" / "upstream" / "POMO"
+    monkeypatch.setattr(locate, "checkout", lambda: tmp_path)
+    with pytest.raises(ConfigError, match=r"run `lifelong-co upstream fetch POMO`$"):
+        locate.upstream("POMO")
+    monkeypatch.setattr(locate, "checkout", lambda: None)
+    with pytest.raises(ConfigError, match=r"no git checkout .* --into DIR` and set LIFELONG_CO_"):
+        locate.upstream("POMO")
+    with pytest.raises(UnknownNameError, match="expected one of: POMO, Omni-VRP, INViT, LLR-BC"):
+        locate.upstream("Pomo")
+
+
+def test_gitmodules_say_the_same():
+    """The table names the submodules that are in the checkout, with their addresses."""
+    text = (Path(__file__).parents[2] / ".gitmodules").read_text()
+    listed = {
+        name: f"path = adapters/upstream/{name}\n\turl = {up.url}\n"
+        for name, up in UPSTREAMS.items()
+    }
+    assert text.count("[submodule") == len(listed)
+    assert all(section in text for section in listed.values())
