@@ -28,6 +28,7 @@ types: $(READY)
 
 bench-smoke: $(READY)
 	$(BIN)/python benchmarks/step.py --smoke
+	$(BIN)/python benchmarks/solvers.py --smoke
 
 ci: test lint types bench-smoke
 

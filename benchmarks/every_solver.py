@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 SOLVERS = ("pomo", "omni", "invit", "official-pomo", "official-omni", "official-invit")
 METHODS = ("fine-tuning", "llr-bc")
 PROBLEMS = ("cvrp", "tsp")
-COMMON = ["--preset", "small", "--tasks", str(HERE / "three_tasks.toml"), "--seed", "0"]
+COMMON = ["--preset", "small", "--seed", "0", "--tasks"]
 PRETRAINED = ("omni",)
 TEACHERS = ("omni", "invit")
 
@@ -28,7 +28,12 @@ def job(grid: Grid, problem: str, solver: str, method: str) -> tuple[str, list[s
     start = ["--solver", solver, "--problem", problem]
     if solver in PRETRAINED:
         start = ["--start-from", str(grid.runs / f"{problem}-{solver}-pretrained")]
-    return f"{problem}-{solver}-{method}", [*start, "--method", method, *COMMON]
+    return f"{problem}-{solver}-{method}", [*start, "--method", method, *COMMON, tasks_of(solver)]
+
+
+def tasks_of(solver: str) -> str:
+    """Return the task file of a solver."""
+    return str(HERE / ("three_tasks_short.toml" if "invit" in solver else "three_tasks.toml"))
 
 
 def lesson(grid: Grid, problem: str, teacher: str | None) -> tuple[str, list[str]]:
@@ -48,7 +53,7 @@ def pretrain(grid: Grid, problem: str, solver: str) -> None:
     """Meta-train a solver on the tasks."""
     grid.complete(
         f"{problem}-{solver}-pretrained",
-        ["--solver", solver, "--problem", problem, *COMMON],
+        ["--solver", solver, "--problem", problem, *COMMON, tasks_of(solver)],
         command="pretrain",
     )
 
