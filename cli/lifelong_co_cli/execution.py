@@ -9,9 +9,11 @@ import typer
 def continue_run(folder: Path) -> None:
     """Resume the run in a folder."""
     from lifelong_co.run_folder import RunFolder
+    from lifelong_co.starts import refuse_start
     from lifelong_co_cli.options import choose_device
 
     config = RunFolder(folder).config()
+    refuse_start(config, folder)
     choose_device(config.device)  # it may have been started on another machine
     execute(config, folder, resume=True)
 

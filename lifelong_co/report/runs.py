@@ -11,6 +11,7 @@ import attrs
 from lifelong_co.config import Config
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.run_folder import HEADER, RunFolder
+from lifelong_co.starts import refuse_start
 
 
 @attrs.frozen
@@ -57,6 +58,7 @@ def load_run(path: Path | str) -> Run:
         what = "a file" if folder.exists() else "nothing"
         raise ConfigError(f"{folder}: expected a run folder, found {what}")
     config = RunFolder(folder).config()
+    refuse_start(config, folder)
     names = [task.label for task in config.tasks]
     if not names or len(set(names)) < len(names):
         raise ConfigError(f"{folder}: expected tasks with different names, got {names}")

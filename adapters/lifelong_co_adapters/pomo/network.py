@@ -1,5 +1,7 @@
 """The attention network of POMO and Omni; `decoder` has what runs at every decoding step."""
 
+from typing import cast
+
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
@@ -104,7 +106,7 @@ class Network(nn.Module):
             nodes = layer(nodes)
         prepared = prepare(
             nodes,
-            queries={role: layer.get_parameter("weight") for role, layer in self.queries.items()},
+            queries={role: cast(Tensor, layer.weight) for role, layer in self.queries.items()},
             key=self.key.weight,
             value=self.value.weight,
             combine=self.combine,

@@ -1,0 +1,129 @@
+"""Optimizer steps as functions of tensors, so that MAML can differentiate through them."""
+
+from collections.abc import Callable, Mapping
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co.errors import UnknownNameError
+
+Parameters = dict[str, Tensor]
+"""A module's parameters by name, or as many gradients."""
+
+Step = Callable[[Parameters, Parameters], Parameters]
+"""Takes parameters and their gradients and returns new parameters; it may count its calls."""
+
+BETAS, EPSILON = (0.9, 0.999), 1e-8  # torch's own defaults
+# Added under Adam's root: its derivative at 0 is infinite, and 0 times that is no number.
+TINY = 1e-32
+
+
+@attrs.frozen
+class Moments:
+    """What Adam knows before its next step."""
+
+    steps: int
+    first: Parameters
+    """Running mean of the gradients."""
+    second: Parameters
+    """Running mean of their squares."""
+
+
+@attrs.frozen
+class Inner:
+    """How a solver adapts to one task.
+
+    Parameters
+    ----------
+    optimizer
+        ``adam`` or ``sgd``.
+    learning_rate
+        Above 0.
+    weight_decay
+        At least 0; added to the gradients as in `torch.optim.Adam`.
+    steps
+        ``k``, at least 1.
+    """
+
+    optimizer: str
+    learning_rate: float
+    weight_decay: float
+    steps: int
+
+    def begin(self, moments: Moments | None = None) -> Step:
+        """Return the step of a fresh optimizer, or of an Adam that starts with these moments.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such optimizer.
+        """
+        if self.optimizer == "sgd":
+            return lambda parameters, gradients: sgd(
+                parameters, decayed(parameters, gradients, self.weight_decay), self.learning_rate
+            )
+        if self.optimizer != "adam":
+            raise UnknownNameError("inner optimizer", self.optimizer, ("adam", "sgd"))
+        past = moments
+
+        def step(parameters: Parameters, gradients: Parameters) -> Parameters:
+            nonlocal past
+            decaying = decayed(parameters, gradients, self.weight_decay)
+            moved, past = adam(parameters, decaying, self.learning_rate, past)
+            return moved
+
+        return step
+
+
+def decayed(parameters: Parameters, gradients: Parameters, weight_decay: float) -> Parameters:
+    """Return the gradients with those of ``weight_decay / 2 * |parameters|^2`` added."""
+    return {
+        name: gradient + weight_decay * parameters[name] for name, gradient in gradients.items()
+    }
+
+
+def sgd(parameters: Parameters, gradients: Parameters, learning_rate: float) -> Parameters:
+    """Return ``theta - learning_rate * g``."""
+    return {name: value - learning_rate * gradients[name] for name, value in parameters.items()}
+
+
+def adam(
+    parameters: Parameters,
+    gradients: Parameters,
+    learning_rate: float,
+    past: Moments | None = None,
+) -> tuple[Parameters, Moments]:
+    """Take a step of Adam (Kingma & Ba 2015, algorithm 1).
+
+    Returns
+    -------
+    The new parameters and moments; both can be differentiated by the gradients.
+    """
+    steps = 1 if past is None else past.steps + 1
+    moved, first, second = {}, {}, {}
+    for name, value in parameters.items():
+        gradient = gradients[name]
+        first[name] = (1 - BETAS[0]) * gradient
+        second[name] = (1 - BETAS[1]) * gradient.square()
+        if past is not None:
+            first[name] = first[name] + BETAS[0] * past.first[name]
+            second[name] = second[name] + BETAS[1] * past.second[name]
+        root = (second[name] / (1 - BETAS[1] ** steps) + TINY).sqrt()
+        direction = first[name] / (1 - BETAS[0] ** steps) / (root + EPSILON)
+        moved[name] = value - learning_rate * direction
+    return moved, Moments(steps, first, second)
+
+
+def moments_of(
+    optimizer: torch.optim.Optimizer, parameters: Mapping[str, Tensor]
+) -> Moments | None:
+    """Return the moments of a `torch.optim.Adam`; None before its first step and of others."""
+    states = {name: optimizer.state.get(value, {}) for name, value in parameters.items()}
+    if not all("exp_avg" in state for state in states.values()):
+        return None
+    return Moments(
+        steps=max(int(state["step"]) for state in states.values()),
+        first={name: state["exp_avg"].detach() for name, state in states.items()},
+        second={name: state["exp_avg_sq"].detach() for name, state in states.items()},
+    )

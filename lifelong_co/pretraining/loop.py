@@ -1,0 +1,195 @@
+"""The outer loop of meta-training, and its validation."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lifelong_co import records
+from lifelong_co.config import Config, to_toml
+from lifelong_co.errors import ConfigError
+from lifelong_co.evaluation import mean_cost
+from lifelong_co.functional import with_parameters
+from lifelong_co.learner import Interrupted, Stop, Tell
+from lifelong_co.pretraining.algorithms import Loss, adapt, leaves
+from lifelong_co.pretraining.inner import Parameters, moments_of
+from lifelong_co.pretraining.state import Pretraining, restore, save, start, take_parameters
+from lifelong_co.seeding import generator
+
+Watch = Callable[[Pretraining], None]
+
+
+def pretrain(
+    config: Config,
+    folder: Path,
+    *,
+    resume: bool = False,
+    stop: Stop = lambda: False,
+    watch: Watch = lambda state: None,  # noqa: ARG005
+    tell: Tell = lambda line: None,  # noqa: ARG005
+) -> Pretraining:
+    """Meta-train a solver over the tasks of a configuration.
+
+    At every iteration: draw tasks of the family, adapt to each, and move the meta-parameters by
+    what the algorithm (`algorithms`) makes of it. A solver's objective that has a state, as a
+    greedy baseline, is one for the whole family: it begins once, and its epoch ends at every
+    validation, on the tasks in turn.
+
+    Parameters
+    ----------
+    config
+        Made by `settings.configure`.
+    folder
+        The run folder: a new one, or with ``resume`` an interrupted one.
+    stop
+        Asked after every iteration; when it says so all is saved and `Interrupted` raised.
+    watch
+        Called after every iteration.
+    tell
+        Told the configuration, and a line after every validation.
+
+    Raises
+    ------
+    ConfigError, UnknownNameError, CheckpointError
+        If the configuration, the folder or its checkpoint cannot be used.
+    """
+    state = start(config, folder)
+    if not resume:
+        _refuse_pretrained(state)
+        take_parameters(state)
+        state.folder.create(config)
+    tell(to_toml(config))
+    if not (resume and restore(state, tell)):
+        take_parameters(state)
+        state.objective.before_task(state.learning)
+        validate(state, tell)
+    while state.iteration < state.settings.iterations:
+        began = time.perf_counter()
+        iterate(state)
+        count(state, "seconds", time.perf_counter() - began)
+        watch(state)
+        if (
+            state.iteration % state.settings.validate_every == 0
+            or state.iteration == state.settings.iterations
+        ):
+            end_epoch(state)
+            validate(state, tell)
+        if stop():
+            save(state)
+            raise Interrupted(f"stopped; continue with: {state.resume_command}")
+    return state
+
+
+def iterate(state: Pretraining) -> None:
+    """Move the meta-parameters once."""
+    settings, optimizer, theta = state.settings, state.learning.optimizer, state.theta
+    moments = moments_of(optimizer, theta)
+    total: Parameters = {}
+    for _ in range(settings.meta_batch):
+        choice = torch.randint(len(state.config.tasks), (), generator=state.choices)
+        loss = task_loss(state, int(choice), state.instances, state.actions, count)
+        for name, gradient in state.algorithm.gradient(loss, theta, state.inner, moments).items():
+            total[name] = total[name] + gradient if name in total else gradient
+    for name, parameter in theta.items():
+        parameter.grad = total[name] / settings.meta_batch
+    part = state.algorithm.rate(state.iteration / settings.iterations)
+    for group in optimizer.param_groups:
+        group["lr"] = settings.meta_learning_rate * part
+    optimizer.step()
+    optimizer.zero_grad()
+    state.iteration += 1
+
+
+def task_loss(
+    state: Pretraining,
+    task: int,
+    instances: torch.Generator,
+    actions: torch.Generator,
+    note: Callable[[Pretraining, str, float], None] = lambda state, name, value: None,  # noqa: ARG005
+) -> Loss:
+    """Return the policy loss of given parameters on fresh batches of a task."""
+    state.learning.task = task
+
+    def loss(parameters: Parameters) -> Tensor:
+        batch = records.to(state.draws[task](instances), state.config.device)
+
+        def learn() -> Tensor:
+            rollout = state.solver.rollout(batch, "sample", generator=actions)
+            value = state.objective.loss(batch, rollout)
+            note(state, "batches", 1)
+            note(state, "cost", float(rollout.cost.min(dim=1).values.mean()))
+            note(state, "loss", float(value.detach()))
+            return value
+
+        return with_parameters(state.solver.module, parameters, learn)
+
+    return loss
+
+
+def count(state: Pretraining, name: str, value: float) -> None:
+    """Add to a sum since the last validation."""
+    state.sums[name] = state.sums.get(name, 0.0) + value
+
+
+def end_epoch(state: Pretraining) -> None:
+    """Let the objective look at the meta-parameters, on the tasks in turn."""
+    learning = state.learning
+    learning.task = learning.epoch % len(learning.tasks)
+    state.objective.after_epoch(learning)
+    learning.epoch += 1
+
+
+def validate(state: Pretraining, tell: Tell) -> None:
+    """Test before and after adaptation to each task, log it and save."""
+    costs, adapted = {}, {}
+    for index, task in enumerate(state.config.tasks):
+        costs[task.label], adapted[task.label] = validate_task(state, index)
+    entry: dict[str, Any] = {"iteration": state.iteration, "costs": costs, "adapted_costs": adapted}
+    batches = state.sums.get("batches", 0.0)
+    if batches:
+        entry["train_cost"] = state.sums["cost"] / batches
+        entry["losses"] = {"policy": state.sums["loss"] / batches}
+        entry["seconds"] = round(state.sums["seconds"], 3)
+    state.log.append(entry)
+    state.sums = {}
+    save(state)
+    shown = "  ".join(f"{name} {costs[name]:.3f} > {adapted[name]:.3f}" for name in costs)
+    tell(f"iteration {state.iteration}/{state.settings.iterations}: cost, adapted: {shown}")
+
+
+def validate_task(state: Pretraining, task: int) -> tuple[float, float]:
+    """Return the mean greedy cost on the task's test instances, as it is and after adaptation.
+
+    Every validation adapts on the same batches, and leaves no trace in the solver.
+    """
+    solver, config, tests = state.solver, state.config, state.tests[task]
+    before = mean_cost(solver, tests, augment=config.augment)
+    buffers = {name: value.clone() for name, value in solver.module.named_buffers()}
+    label = f"pretraining validation {task}"
+    loss = task_loss(
+        state,
+        task,
+        generator(config.seed, f"{label} instances", config.device),
+        generator(config.seed, f"{label} actions", config.device),
+    )
+    adapted = adapt(
+        loss, leaves(state.theta), state.inner.begin(), state.inner.steps, differentiable=False
+    )
+    after = with_parameters(
+        solver.module, adapted, lambda: mean_cost(solver, tests, augment=config.augment)
+    )
+    for name, value in solver.module.named_buffers():
+        value.copy_(buffers[name])
+    return before, after
+
+
+def _refuse_pretrained(state: Pretraining) -> None:
+    file = state.folder.path / "config.toml"
+    if file.is_file():
+        raise ConfigError(
+            f"{state.folder.path}: expected a new or empty folder, found {file.name} there; choose"
+            f" another --out, or continue a pretraining with: {state.resume_command}"
+        )

@@ -1,0 +1,186 @@
+"""A pretraining in motion: built from its configuration, saved, and restored to the same bytes."""
+
+import copy
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co import checkpoint, records, registry, streams, trained
+from lifelong_co.config import Config
+from lifelong_co.errors import CheckpointError, ConfigError
+from lifelong_co.pretraining.algorithms import ALGORITHMS, Algorithm
+from lifelong_co.pretraining.inner import Inner
+from lifelong_co.pretraining.settings import Settings, settings_of
+from lifelong_co.protocols import Learning, Objective, Solver
+from lifelong_co.run_folder import RunFolder
+from lifelong_co.seeding import generator, python_seed
+
+
+@attrs.define(kw_only=True, eq=False)
+class Pretraining:
+    """A pretraining in motion: all that a checkpoint holds."""
+
+    config: Config
+    settings: Settings
+    algorithm: Algorithm
+    inner: Inner
+    folder: RunFolder
+    learning: Learning
+    """Its optimizer is the outer one, its parameters ``theta``."""
+    objective: Objective
+    draws: list[streams.Draw]
+    """Draw a training batch of each task."""
+    choices: torch.Generator
+    """Stream of the tasks drawn."""
+    instances: torch.Generator
+    """Stream of the training instances."""
+    actions: torch.Generator
+    """Stream of the sampled actions."""
+    tests: list[list[Any]]
+    """Test instances of every task."""
+    iteration: int = 0
+    """Steps of ``theta`` so far."""
+    sums: dict[str, float] = attrs.field(factory=dict)
+    """Sums since the last validation."""
+    log: list[dict[str, Any]] = attrs.field(factory=list)
+
+    @property
+    def solver(self) -> Solver:
+        """The solver, with the parameters ``theta``."""
+        return self.learning.solver
+
+    @property
+    def theta(self) -> dict[str, Tensor]:
+        """The meta-parameters: those of the solver that are not frozen."""
+        named = self.solver.module.named_parameters()
+        return {name: value for name, value in named if value.requires_grad}
+
+    @property
+    def resume_command(self) -> str:
+        """What to type in a shell to go on."""
+        return f"lifelong-co pretrain --resume {shlex.quote(str(self.folder.path))}"
+
+
+def start(config: Config, path: Path) -> Pretraining:
+    """Build everything; all of it follows from the configuration."""
+    settings = settings_of(config, path)
+    if not config.tasks:
+        raise ConfigError("tasks: expected at least one to meta-train on, got none")
+    algorithm = ALGORITHMS[config.method]
+    problem = registry.problem(config.problem)
+    # As `run.start` does: the same first parameters as a run's with this seed.
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(python_seed(config.seed, "parameters"))
+        solver = registry.solver(config.solver, problem, **config.solver_options)
+    solver.module.to(config.device).train()
+    instances = generator(config.seed, "pretraining instances", config.device)
+    draws = [streams.training(task, problem) for task in config.tasks]
+    learning = Learning(
+        problem=problem,
+        solver=solver,
+        optimizer=algorithm.optimizer(
+            solver.module.parameters(), settings.meta_learning_rate, config.weight_decay
+        ),
+        initial=copy.deepcopy(solver.module.state_dict()),
+        tasks=config.tasks,
+        draw=lambda task: records.to(draws[task](instances), config.device),
+        seed=config.seed,
+    )
+    return Pretraining(
+        config=config,
+        settings=settings,
+        algorithm=algorithm,
+        inner=settings.inner(config.weight_decay),
+        folder=RunFolder(path),
+        learning=learning,
+        objective=solver.objective(),
+        draws=draws,
+        choices=generator(config.seed, "pretraining tasks"),
+        instances=instances,
+        actions=generator(config.seed, "pretraining actions", config.device),
+        tests=[streams.testing(task, problem, config.tests) for task in config.tasks],
+    )
+
+
+def take_parameters(state: Pretraining) -> None:
+    """Start with the parameters of the run that the configuration names, if it names one.
+
+    Raises
+    ------
+    ConfigError, CheckpointError
+        If it is no run folder, has no checkpoint, or its parameters do not fit.
+    """
+    source = state.config.start_from
+    if not source:
+        return
+    given = trained.load_solver(Path(source)).module.state_dict()
+    try:
+        state.solver.module.load_state_dict(given)
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())
+        raise CheckpointError(
+            f"start_from {source}: does not fit the solver's options ({reason:.200})"
+        ) from error
+
+
+def save(state: Pretraining) -> None:
+    """Write the log and a checkpoint of all there is."""
+    state.folder.write_log(state.log)
+    learning = state.learning
+    checkpoint.save(
+        state.folder.checkpoints,
+        state.iteration,
+        {
+            "iteration": state.iteration,
+            "parameters": learning.solver.module.state_dict(),
+            "optimizer": learning.optimizer.state_dict(),
+            "objective": state.objective.state_dict(),
+            "choices": state.choices.get_state(),
+            "instances": state.instances.get_state(),
+            "actions": state.actions.get_state(),
+            "sums": state.sums,
+            "log": state.log,
+        },
+    )
+
+
+def restore(state: Pretraining, tell: Callable[[str], None]) -> bool:
+    """Continue from the latest checkpoint that is whole; return False when there is none.
+
+    Raises
+    ------
+    CheckpointError
+        If checkpoints are there and none is whole, or the one that is belongs to another run.
+    """
+    found = checkpoint.latest(state.folder.checkpoints)
+    if found is None:
+        tell("no checkpoint yet: starting from the beginning")
+        return False
+    path, saved = found
+    try:
+        load(state, saved)
+    except (LookupError, TypeError, ValueError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise CheckpointError(
+            f"{path}: does not fit {state.folder.path / 'config.toml'} ({reason:.200})"
+        ) from error
+    tell(f"continuing after iteration {state.iteration} from {path}")
+    return True
+
+
+def load(state: Pretraining, saved: Mapping[str, Any]) -> None:
+    """Undo `save`."""
+    learning = state.learning
+    learning.solver.module.load_state_dict(saved["parameters"])
+    learning.optimizer.load_state_dict(saved["optimizer"])
+    state.objective.load_state_dict(learning, saved["objective"])
+    state.choices.set_state(saved["choices"])
+    state.instances.set_state(saved["instances"])
+    state.actions.set_state(saved["actions"])
+    state.iteration, state.sums, state.log = saved["iteration"], saved["sums"], saved["log"]
+    learning.epoch = len(state.log) - 1  # the first entry is from before the first epoch
