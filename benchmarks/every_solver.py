@@ -1,4 +1,4 @@
-"""Forgetting and its cure with every solver: preset `small`, three tasks, two methods, one seed.
+"""Forgetting and its cure with every solver: preset `small`, two tasks, two methods, one seed.
 
     python benchmarks/every_solver.py [--workers 2] [--runs DIR] [--results DIR] [--solvers NAME …]
 
@@ -33,15 +33,15 @@ def job(grid: Grid, problem: str, solver: str, method: str) -> tuple[str, list[s
 
 def tasks_of(solver: str) -> str:
     """Return the task file of a solver."""
-    return str(HERE / ("three_tasks_short.toml" if "invit" in solver else "three_tasks.toml"))
+    return str(HERE / ("two_tasks_invit.toml" if "invit" in solver else "two_tasks.toml"))
 
 
 def lesson(grid: Grid, problem: str, teacher: str | None) -> tuple[str, list[str]]:
-    """Return a run in which a fresh POMO learns the third task only, with or without a buffer.
+    """Return a run in which a fresh POMO learns the second task only, with or without a buffer.
 
     It is tested on the first one, too, which it never sees but through the buffer.
     """
-    tasks = str(HERE / "last_then_first.toml")
+    tasks = str(HERE / "two_tasks_reversed.toml")
     arguments = ["--problem", problem, "--preset", "small", "--tasks", tasks, "--seed", "0"]
     if teacher is None:
         return f"{problem}-alone", [*arguments, "--method", "fine-tuning"]
@@ -53,7 +53,16 @@ def pretrain(grid: Grid, problem: str, solver: str) -> None:
     """Meta-train a solver on the tasks."""
     grid.complete(
         f"{problem}-{solver}-pretrained",
-        ["--solver", solver, "--problem", problem, *COMMON, tasks_of(solver)],
+        [
+            "--solver",
+            solver,
+            "--problem",
+            problem,
+            "--iterations",
+            "200",
+            *COMMON,
+            tasks_of(solver),
+        ],
         command="pretrain",
     )
 

@@ -7,6 +7,7 @@ import attrs
 import cattrs
 import tomli_w
 
+from lifelong_co.ablations import ablated
 from lifelong_co.errors import ConfigError
 from lifelong_co.presets import Preset
 from lifelong_co.presets import preset as find_preset
@@ -81,7 +82,7 @@ def resolve(
     Raises
     ------
     ConfigError, UnknownNameError
-        If a value or a name cannot be used.
+        If a value or a name cannot be used, or an ablation sets an option otherwise.
     """
     base = find_preset(preset)
     solver, problem, model = _model(base, solver, problem, start_from)
@@ -95,6 +96,9 @@ def resolve(
         tasks = base.tasks(base.order, solver)
         source = "1" if base.order == order(1) else base.name
     chosen = {name: value for name, value in settings.items() if value is not None}
+    given = dict(method_options or {})
+    if method == "llr-bc":
+        given = ablated(given)  # before the preset's options, which are nobody's wish
     return Config(
         solver=solver,
         problem=problem,
@@ -106,7 +110,7 @@ def resolve(
         start_from=str(start_from.resolve()) if start_from else "",
         buffer_from=str(buffer_from.resolve()) if buffer_from else "",
         solver_options={**model, **(solver_options or {})},
-        method_options={**base.method_options.get(method, {}), **(method_options or {})},
+        method_options={**base.method_options.get(method, {}), **given},
         tasks=unique_labels(tasks),
         **{
             "tests": base.tests,

@@ -92,7 +92,7 @@ def consolidation_loss(
     weighting
         ``variance``, ``entropy``, ``top2-margin``, ``uniform``, a plugin's, or a function.
     divergence
-        ``kl``, ``rkl``, a plugin's, or a function.
+        ``kl``, ``rkl``, ``mixture``, ``js``, ``squared``, a plugin's, or a function.
     behavior
         ``official`` or ``probabilities``; see the module.
 

@@ -1,5 +1,6 @@
 """Checks on options that several solvers and methods have."""
 
+import math
 from collections.abc import Mapping
 
 from lifelong_co.errors import ConfigError
@@ -16,3 +17,46 @@ def above_zero(solver: str, options: Mapping[str, float]) -> None:
     for name, value in options.items():
         if not value > 0:
             raise ConfigError(f"solver {solver!r}: {name}: expected more than 0, got {value}")
+
+
+def at_least_zero(method: str, options: Mapping[str, float]) -> None:
+    """Refuse an option of a method that is negative or not finite.
+
+    Raises
+    ------
+    ConfigError
+        Naming it.
+    """
+    for name, value in options.items():
+        if not 0 <= value < math.inf:
+            raise ConfigError(
+                f"method {method!r}: {name}: expected at least 0 and finite, got {value}"
+            )
+
+
+def at_least_one(method: str, options: Mapping[str, int]) -> None:
+    """Refuse an option of a method that is below one.
+
+    Raises
+    ------
+    ConfigError
+        Naming it.
+    """
+    for name, value in options.items():
+        if value < 1:
+            raise ConfigError(f"method {method!r}: {name}: expected at least 1, got {value}")
+
+
+def fraction(method: str, options: Mapping[str, float]) -> None:
+    """Refuse an option of a method that is not in ``(0, 1]``.
+
+    Raises
+    ------
+    ConfigError
+        Naming it.
+    """
+    for name, value in options.items():
+        if not 0 < value <= 1:
+            raise ConfigError(
+                f"method {method!r}: {name}: expected a fraction in (0, 1], got {value}"
+            )

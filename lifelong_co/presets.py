@@ -129,7 +129,10 @@ PRESETS = {
         tests=256,
         curve_every=5,
         solver_options=_models(3, "instance", width=64, state_k=(20, 30), action_k=10),
-        method_options=_llr_bc("probabilities", 3.0, 16, 0.125, 1000),
+        method_options={
+            **_llr_bc("probabilities", 3.0, 16, 0.125, 1000),
+            "der++": {"replay_rows": 0.125},
+        },
         order=order(1),
     ),
     "demo": Preset(
@@ -141,7 +144,10 @@ PRESETS = {
         tests=128,
         curve_every=1,
         solver_options=_models(2, "instance", width=64, state_k=(15, 20), action_k=10),
-        method_options=_llr_bc("probabilities", 3.0, 16, 0.125, 500),
+        method_options={
+            **_llr_bc("probabilities", 3.0, 16, 0.125, 500),
+            "der++": {"replay_rows": 0.125, "buffer_size": 500},
+        },
         order=("C", "GM", "R"),
     ),
 }

@@ -74,6 +74,12 @@ class Problem(Protocol):
     def feasible(self, instances: Any, state: Any) -> Tensor:
         """Return bool ``[B, S, A]``."""
 
+    def strictly_feasible(self, instances: Any, state: Any) -> Tensor:
+        """Return bool ``[B, S, A]``: `feasible`, less what leaves nothing, if that leaves any."""
+
+    def unfinished(self, state: Any) -> Tensor:
+        """Return bool ``[B, S, A]``: the nodes still to visit, now or later; never a depot."""
+
     def step(self, instances: Any, state: Any, action: Tensor) -> Any:
         """Return the state after ``action`` long ``[B, S]``."""
 
@@ -308,6 +314,9 @@ class Method:
     travels through `state_dict` (nested dicts and lists of tensors and JSON values).
     """
 
+    shares_first_task: bool = False
+    """Whether, up to the last epoch of the first task, no hook but `before_task` does or draws
+    anything, so that the run is fine-tuning's until then (`first_part`)."""
     before_task: Callable[[Learning], None] = _nothing
     before_epoch: Callable[[Learning], None] = _nothing
     instances: Callable[[Learning], Any] = _fresh

@@ -87,7 +87,7 @@ def weighting(name: str) -> Weighting:
 
 
 def divergence(name: str) -> Divergence:
-    """Return a divergence ``D(e)``: ``kl``, ``rkl`` or a plugin's."""
+    """Return a divergence ``D(e)``: ``kl rkl mixture js squared`` or a plugin's."""
     return cast(Divergence, _find("divergence", name).thing)
 
 
@@ -108,7 +108,7 @@ def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[An
     Parameters
     ----------
     name
-        ``reservoir`` or a plugin's.
+        ``reservoir``, ``balanced`` or a plugin's.
     capacity
         The most items it holds, at least 0.
     seed

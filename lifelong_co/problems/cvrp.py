@@ -108,6 +108,21 @@ class CVRP:
         depot = ~state.visited[..., :1] | all_true(state.visited)[..., None]
         return torch.cat((depot, customers), dim=2)
 
+    def strictly_feasible(self, instances: CVRPInstances, state: CVRPState) -> Tensor:
+        """Return bool ``[B, S, A]``: only customers after which some load is left.
+
+        A state in which there is no other action, as when every demand is the whole capacity, has
+        those of `feasible`.
+        """
+        feasible = self.feasible(instances, state)
+        spares = instances.demand[:, None, :] < state.load[..., None] - ROUNDING  # [B, S, n]
+        strict = torch.cat((feasible[..., :1], feasible[..., 1:] & spares), dim=2)
+        return torch.where(strict.any(dim=2, keepdim=True), strict, feasible)
+
+    def unfinished(self, state: CVRPState) -> Tensor:
+        """Return bool ``[B, S, A]``: the customers not visited yet."""
+        return torch.cat((torch.zeros_like(state.visited[..., :1]), ~state.visited[..., 1:]), dim=2)
+
     def step(self, instances: CVRPInstances, state: CVRPState, action: Tensor) -> CVRPState:
         """Drive to ``action`` long ``[B, S]``; the depot refills the load."""
         at_depot = action == 0

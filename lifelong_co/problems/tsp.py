@@ -73,6 +73,14 @@ class TSP:
         """Return bool ``[B, S, A]``: the nodes not visited yet."""
         return ~state.visited
 
+    def strictly_feasible(self, instances: TSPInstances, state: TSPState) -> Tensor:
+        """Return the same as `feasible`: nothing is used up."""
+        return self.feasible(instances, state)
+
+    def unfinished(self, state: TSPState) -> Tensor:
+        """Return bool ``[B, S, A]``: the nodes not visited yet."""
+        return ~state.visited
+
     def step(self, instances: TSPInstances, state: TSPState, action: Tensor) -> TSPState:  # noqa: ARG002
         """Visit node ``action`` long ``[B, S]``."""
         return TSPState(

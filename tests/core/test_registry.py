@@ -70,7 +70,7 @@ def test_functions_are_not_their_modules():
 def test_names_of_the_design_are_registered():
     """The names that design.md fixes are there, in its order."""
     assert registry.names("weighting") == ["variance", "entropy", "top2-margin", "uniform"]
-    assert registry.names("divergence") == ["kl", "rkl"]
+    assert registry.names("divergence") == ["kl", "rkl", "mixture", "js", "squared"]
     assert registry.names("distribution") == ["U", "GM", "E", "C", "G", "R"]
     assert registry.names("problem") == ["tsp", "cvrp"]
     assert {"llr-bc", "fine-tuning", "restart"} <= set(registry.names("method"))

@@ -1,5 +1,6 @@
 """The divergences by hand and against torch.distributions, with infeasible actions."""
 
+import functools
 import math
 
 import pytest
@@ -13,7 +14,9 @@ from torch.distributions import Categorical, kl_divergence
 import lifelong_co as lco
 
 NAMES = ("kl", "rkl")
+OTHERS = ("mixture", "js", "squared")
 both = pytest.mark.parametrize("name", NAMES)
+all_of_them = pytest.mark.parametrize("name", [*NAMES, *OTHERS])
 
 
 @st.composite
@@ -40,7 +43,7 @@ def test_by_hand() -> None:
         assert float(lco.divergence("rkl")(p, q)) == pytest.approx(reverse, rel=1e-12)
 
 
-@both
+@all_of_them
 @given(drawn=pairs())
 def test_it_is_at_least_zero(name: str, drawn: tuple[Tensor, Tensor]) -> None:
     """One number per state, at least 0, and 0 for a learner that is its teacher."""
@@ -48,7 +51,9 @@ def test_it_is_at_least_zero(name: str, drawn: tuple[Tensor, Tensor]) -> None:
     distance = lco.divergence(name)(teacher, learner)
     assert distance.shape == (2, 3)
     assert (distance >= -1e-14).all()
-    assert torch.equal(lco.divergence(name)(teacher, teacher), torch.zeros_like(distance))
+    alike = lco.divergence(name)(teacher, teacher)
+    rounding = 1e-14 if name == "js" else 0  # log(1/2 P + 1/2 P) is not P to the last bit
+    torch.testing.assert_close(alike, torch.zeros_like(alike), rtol=0, atol=rounding)
 
 
 @given(drawn=pairs())
@@ -78,7 +83,7 @@ def test_one_is_the_other_reversed(drawn: tuple[Tensor, Tensor]) -> None:
     )
 
 
-@both
+@all_of_them
 @given(drawn=pairs())
 def test_gradients_are_finite_and_zero_where_infeasible(
     name: str, drawn: tuple[Tensor, Tensor]
@@ -105,3 +110,76 @@ def test_the_wrong_certain_decision_is_far(name: str) -> None:
     teacher = torch.tensor([0.0, -12.0], dtype=torch.float64).log_softmax(dim=-1)
     learner = torch.tensor([-12.0, 0.0], dtype=torch.float64).log_softmax(dim=-1)
     assert float(lco.divergence(name)(teacher, learner)) == pytest.approx(12, rel=1e-3)
+
+
+@all_of_them
+@given(drawn=pairs())
+def test_it_is_zero_only_for_a_learner_that_is_its_teacher(
+    name: str, drawn: tuple[Tensor, Tensor]
+) -> None:
+    """A distance ``d`` in L1 costs at least its square over 2 (Pinsker), 8 or ``A``."""
+    teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
+    apart = (teacher.exp() - learner.exp()).abs().sum(dim=-1)
+    least = apart**2 / {"js": 8, "squared": teacher.shape[-1]}.get(name, 2)
+    assert (lco.divergence(name)(teacher, learner) >= least * (1 - 1e-9) - 1e-14).all()
+
+
+@given(drawn=pairs(), reverse=st.floats(0, 1))
+def test_a_mixture_lies_between_its_parts(drawn: tuple[Tensor, Tensor], reverse: float) -> None:
+    """Of reverse KL alone or forward KL alone it is that; half and half unless told otherwise."""
+    teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
+    mixture = lco.divergence("mixture")
+    kl, rkl = (lco.divergence(name)(teacher, learner) for name in NAMES)
+    ends = (functools.partial(mixture, reverse=share)(teacher, learner) for share in (0, 1))
+    assert all(torch.equal(got, want) for got, want in zip(ends, (kl, rkl), strict=True))
+    want = reverse * rkl + (1 - reverse) * kl
+    got = functools.partial(mixture, reverse=reverse)(teacher, learner)
+    torch.testing.assert_close(got, want, rtol=1e-12, atol=0)
+    torch.testing.assert_close(mixture(teacher, learner), (kl + rkl) / 2, rtol=1e-12, atol=1e-15)
+
+
+@given(drawn=pairs())
+def test_jensen_shannon_is_symmetric_and_bounded(drawn: tuple[Tensor, Tensor]) -> None:
+    """And at most log 2, which only behaviors without a common action reach."""
+    teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
+    js = lco.divergence("js")
+    torch.testing.assert_close(js(teacher, learner), js(learner, teacher), rtol=1e-12, atol=1e-15)
+    assert (js(teacher, learner) <= math.log(2) + 1e-14).all()
+    middle = ((teacher.exp() + learner.exp()) / 2).log()
+    kl = lco.divergence("kl")
+    want = (kl(teacher, middle) + kl(learner, middle)) / 2
+    torch.testing.assert_close(js(teacher, learner), want, rtol=1e-9, atol=1e-14)
+    apart = torch.tensor([[0.0, -800.0], [-800.0, 0.0]], dtype=torch.float64)
+    assert float(js(*apart)) == pytest.approx(math.log(2), rel=1e-12)
+
+
+@both
+@given(drawn=pairs())
+def test_the_official_loss_is_a_squared_distance(name: str, drawn: tuple[Tensor, Tensor]) -> None:
+    """``sum (Q - P)^2 / 2 A``, within what bounds the softmax of probabilities (design.md §5).
+
+    By Taylor's theorem either KL of two softmaxes is half the variance of the difference of their
+    logits, here of ``Q - P``, under a softmax of some logits between theirs. Probabilities as
+    logits give weights from ``1 / (A - 1 + e)`` to ``exp(p_max - 1 / A) / A``.
+    """
+    teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
+    A = teacher.shape[-1]
+    certainty = torch.maximum(teacher, learner).exp().amax(dim=-1)
+    halves = lco.divergence("squared")(teacher, learner) / 2
+    flat = (x.exp().log_softmax(dim=-1) for x in (teacher, learner))
+    official = lco.divergence(name)(*flat)
+    assert (official >= halves / (A - 1 + math.e) - 1e-14).all()
+    assert (official <= halves * torch.exp(certainty - 1 / A) / A + 1e-14).all()
+
+
+@both
+def test_the_official_loss_of_undecided_behaviors(name: str) -> None:
+    """With many actions and none likely the two agree within ten percent, and to rank."""
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(2, 500, 100, generator=generator, dtype=torch.float64) / 2
+    teacher, learner = logits.log_softmax(dim=-1)
+    flat = (x.exp().log_softmax(dim=-1) for x in (teacher, learner))
+    official = lco.divergence(name)(*flat)
+    squares = lco.divergence("squared")(teacher, learner) / 200
+    torch.testing.assert_close(official, squares, rtol=0.1, atol=0)
+    assert float(torch.corrcoef(torch.stack([official, squares]))[0, 1]) > 0.99

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods import llr_bc
+from lifelong_co_plugins.methods import llr_bc, replay
 from tiny_runs import exact_run, parameters, same, tiny_config, tiny_learn
 from torch import Tensor
 
@@ -125,7 +125,7 @@ def test_how_units_share_encoder_passes_does_not_matter(
     results = []
     for tokens in (1, 2048, 10**9):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(llr_bc, "CPU_TOKENS", tokens)
+            patch.setattr(replay, "CPU_TOKENS", tokens)
             options = {"replay_size": 8, "replay_rows": replay_rows}
             folder = tmp_path / str(tokens)
             run, passes = replaying(folder, patch, problem=problem, **options)
@@ -154,12 +154,12 @@ def test_groups_of_units_fit_a_pass(shapes: list[tuple[int, int]], whole: bool) 
         behavior = torch.zeros(B, 1, n)
         units.append(record(0, instances, problem.reset(instances, 1), behavior))
     rows: list[Any] = [slice(None) if whole else torch.tensor([0]) for _ in units]
-    groups = llr_bc.batches_of_one_size(units, rows)
+    groups = replay.batches_of_one_size(units, rows, torch.nn.Identity())
     assert sorted(i for group in groups for i in group) == list(range(len(units)))
     for group in groups:
         assert len({shapes[i][1] for i in group}) == 1
         tokens = sum((shapes[i][0] if whole else 1) * shapes[i][1] for i in group)
-        assert len(group) == 1 or tokens <= llr_bc.CPU_TOKENS
+        assert len(group) == 1 or tokens <= replay.CPU_TOKENS
 
 
 @pytest.mark.parametrize("option", [{"alpha": 0.0}, {"buffer_size": 0}, {"replay_size": 0}])

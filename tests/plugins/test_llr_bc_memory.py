@@ -8,7 +8,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods import llr_bc
+from lifelong_co_plugins.methods import llr_bc, memory
+from lifelong_co_plugins.methods import units as recording
 from tiny_runs import BATCH_SIZE, BATCHES, EPOCHS, parameters, same, tiny_config, tiny_learn
 
 import lifelong_co as lco
@@ -100,7 +101,7 @@ def test_a_rejected_experience_costs_nothing(
         return slots[-1]
 
     monkeypatch.setattr(Reservoir, "admit", counted)
-    monkeypatch.setattr(llr_bc, "record", lambda *x: packed.append(x[0]) or record(*x))
+    monkeypatch.setattr(recording, "record", lambda *x: packed.append(x[0]) or record(*x))
     tiny_learn(tiny_config(buffer_size=capacity), tmp_path)
     admitted = [slot for slot in slots if slot is not None]
     assert len(slots) == BATCHES * sum(STEPS.values())
@@ -126,11 +127,11 @@ def test_replay_rows_takes_its_share(
 @given(B=st.integers(1, 70), fraction=st.floats(0.001, 0.999), seed=st.integers(0, 999))
 def test_rows_are_a_sample_without_replacement(B: int, fraction: float, seed: int) -> None:
     """Rounded to whole instances, from the least one on, in the unit's order."""
-    memory = llr_bc.Memory("reservoir", 1)
-    memory.random.seed(seed)
+    held = memory.Memory("reservoir", 1)
+    held.random.seed(seed)
     instances = lco.problem("tsp").instances(nodes=torch.rand(B, 2, 2))
     state = lco.problem("tsp").reset(instances, 1)
-    index = memory.rows(record(0, instances, state, torch.zeros(B, 1, 2)), fraction)
+    index = held.rows(record(0, instances, state, torch.zeros(B, 1, 2)), fraction)
     assert isinstance(index, torch.Tensor)
     assert len(index) == max(1, round(fraction * B))
     assert bool((index.diff() > 0).all())

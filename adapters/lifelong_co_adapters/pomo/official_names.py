@@ -1,12 +1,10 @@
 """Where the official code keeps each parameter of ours."""
 
-import re
 from collections.abc import Mapping
 
-import torch
 from torch import Tensor
 
-from lifelong_co.errors import CheckpointError
+from lifelong_co_adapters.renaming import renamed
 
 # Ours -> the official names in LLR-BC, Omni-VRP and POMO (CVRP; TSP where it differs).
 NAMES = {
@@ -35,53 +33,13 @@ NAMES = {
     r"combine\.(\w+)": [r"decoder.multi_head_combine.\1"],
 }
 # Ours holds the three projections of a layer in one matrix.
-PACKED = re.compile(r"layers\.(\d+)\.query_key_value\.weight")
+PACKED = {
+    r"layers\.(\d+)\.query_key_value\.weight": [
+        rf"encoder.layers.\1.{part}.weight" for part in ("Wq", "Wk", "Wv")
+    ],
+}
 
 
 def from_official(official: Mapping[str, Tensor], ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the official parameters under our names.
-
-    Parameters
-    ----------
-    official
-        The official ``state_dict``.
-    ours
-        Our ``state_dict``, for names and shapes.
-
-    Raises
-    ------
-    CheckpointError
-        If a parameter is missing, left over or of another shape; the message names it.
-    """
-    used: set[str] = set()
-
-    def find(candidates: list[str], shape: list[int]) -> Tensor:
-        for name in candidates:
-            if name in official:
-                used.add(name)
-                if list(official[name].shape) != shape:
-                    raise CheckpointError(
-                        f"official parameter {name}: expected shape {shape}, "
-                        f"got {list(official[name].shape)}"
-                    )
-                return official[name]
-        raise CheckpointError(
-            f"official parameters: expected {' or '.join(candidates)}, "
-            f"got only {', '.join(sorted(official))}"
-        )
-
-    renamed: dict[str, Tensor] = {}
-    for name, parameter in ours.items():
-        packed = PACKED.fullmatch(name)
-        if packed:
-            each = [parameter.shape[0] // 3, parameter.shape[1]]
-            names = [f"encoder.layers.{packed[1]}.{part}.weight" for part in ("Wq", "Wk", "Wv")]
-            renamed[name] = torch.cat([find([part], each) for part in names])
-        else:
-            pattern = next(pattern for pattern in NAMES if re.fullmatch(pattern, name))
-            names = [re.sub(pattern, official, name) for official in NAMES[pattern]]
-            renamed[name] = find(names, list(parameter.shape))
-    left = sorted(set(official) - used)
-    if left:
-        raise CheckpointError(f"official parameters: no place for {', '.join(left)}")
-    return renamed
+    """Return the official parameters under our names; see `renamed`."""
+    return renamed(official, ours, names=NAMES, packed=PACKED)

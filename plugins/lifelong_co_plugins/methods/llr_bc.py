@@ -1,27 +1,37 @@
 """LLR-BC: lifelong learning with behavior consolidation (paper §3, algorithms 1 and 2)."""
 
-import math
-import random
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import attrs
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from lifelong_co import records, registry
+from lifelong_co import registry
+from lifelong_co.ablations import ablated
 from lifelong_co.consolidation import consolidation_loss
 from lifelong_co.errors import ConfigError
-from lifelong_co.experience import PackedExperience, from_state_dicts, record, state_dicts
-from lifelong_co.protocols import Buffer, Learning, Method, Observer, Rollout
-from lifelong_co.seeding import python_seed
+from lifelong_co.options import at_least_zero, fraction
+from lifelong_co.protocols import Divergence, Learning, Method, Rollout
+from lifelong_co_plugins.methods.memory import Memory
+from lifelong_co_plugins.methods.replay import (
+    batches_of_one_rollout,
+    batches_of_one_size,
+    behaviors,
+    behaviors_of_one_rollout,
+)
 
-# Tokens of one replay pass on the CPU, where larger temporaries cost more than they save.
-CPU_TOKENS = 2048
-# The task of experiences that come from another run.
-ADOPTED = -1
+
+def with_ablations(method: Callable[..., Method]) -> Callable[..., Method]:
+    """Let an ``ablation`` set what it stands for, and only what was not given otherwise."""
+
+    @functools.wraps(method)
+    def build(**options: Any) -> Method:
+        return method(**ablated(options))
+
+    return build
 
 
+@with_ablations
 def llr_bc(
     weighting: str = "variance",
     divergence: str = "rkl",
@@ -31,6 +41,11 @@ def llr_bc(
     replay_size: int = 16,
     replay_rows: float = 1.0,
     buffer: str = "reservoir",
+    record: str = "last-epoch",
+    unit: str = "step",
+    reverse_share: float = 0.5,
+    adaptive_replay: float = 0.0,
+    ablation: str = "",  # noqa: ARG001 - `with_ablations` has put its options in place
 ) -> Method:
     """Return the method of the paper.
 
@@ -48,38 +63,54 @@ def llr_bc(
         The fraction of a unit's instances replayed, in ``(0, 1]``; 1 in the paper. Fewer rows
         trade variance for work.
     buffer
-        A registered buffer.
+        A registered buffer: ``reservoir``, or ``balanced`` (each task holds as much).
+    record
+        ``last-epoch``, ``every-epoch`` or ``always``; see `memory.Memory`.
+    unit
+        ``step``, or ``solution``: a unit is all unforced steps of a batch's solutions. Weights are
+        then normalised as if each step had been sampled alone.
+    reverse_share
+        Of the divergence ``mixture``: the share of reverse KL, in ``[0, 1]``.
+    adaptive_replay
+        ``r``, at least 0: replay the fewest units with ``r`` states for each new one, that is
+        with at least ``r B S T`` for a batch of ``B`` instances, ``S`` solutions each, of ``T``
+        actions; ``replay_size`` is then not used. 0: off, as in the paper, whose 16 units are
+        about ``r = 1`` at 20 customers, 0.3 at 50 and 0.15 at 100: a weakness, says its §5.
+    ablation
+        A short name of the paper's; see `ablations.ABLATIONS`.
 
     Raises
     ------
     ConfigError
-        If a number is out of its range.
+        If a number is out of its range, or an option is given that the ablation sets otherwise.
+    UnknownNameError
+        If a name is unknown.
     """
-    for name, value in (
-        ("alpha", alpha),
-        ("buffer_size", buffer_size),
-        ("replay_size", replay_size),
-    ):
-        if not 0 <= value < math.inf:
-            raise ConfigError(
-                f"method 'llr-bc': {name}: expected at least 0 and finite, got {value}"
-            )
-    if not 0 < replay_rows <= 1:
-        raise ConfigError(
-            f"method 'llr-bc': replay_rows: expected a fraction in (0, 1], got {replay_rows}"
-        )
-    loss = consolidation_loss(weighting, divergence, behavior)
-    memory = Memory(buffer, buffer_size)
+    numbers = {
+        "alpha": alpha,
+        "buffer_size": buffer_size,
+        "replay_size": replay_size,
+        "adaptive_replay": adaptive_replay,
+    }
+    at_least_zero("llr-bc", numbers)
+    fraction("llr-bc", {"replay_rows": replay_rows})
+    loss = consolidation_loss(weighting, sharing(divergence, reverse_share), behavior)
+    memory = Memory(buffer, buffer_size, record, unit)
 
-    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
-        units = memory.sample(replay_size)  # algorithm 2, line "uniformly sample"
-        if not units or not alpha:
+    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
+        if not alpha:
             return
-        chosen = [memory.rows(unit, replay_rows) for unit in units]
-        teachers = [unit.log_probs(rows) for unit, rows in zip(units, chosen, strict=True)]
+        enough = adaptive_replay * rollout.actions.numel() if adaptive_replay else None
+        # algorithm 2, line "uniformly sample"
+        units, chosen = memory.draw(replay_size, replay_rows, enough)
+        teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
         weights = loss.weights(teachers)
-        for group in batches_of_one_size(units, chosen, learning.solver.module):
-            learners = behaviors(learning, [units[i] for i in group], [chosen[i] for i in group])
+        if unit == "solution":
+            groups, learn = batches_of_one_rollout(units, chosen), behaviors_of_one_rollout
+        else:
+            groups, learn = batches_of_one_size(units, chosen, learning.solver.module), behaviors
+        for group in groups:
+            learners = learn(learning, [units[i] for i in group], [chosen[i] for i in group])
             shares = [
                 loss.unit(weights[i], teachers[i], learner)
                 for i, learner in zip(group, learners, strict=True)
@@ -87,6 +118,7 @@ def llr_bc(
             yield "consolidation", alpha * sum(shares[1:], start=shares[0])
 
     return Method(
+        shares_first_task=record == "last-epoch",  # and until then nothing is there to replay
         before_task=memory.start_task,
         observer=memory.observer,
         loss_terms=loss_terms,
@@ -96,125 +128,25 @@ def llr_bc(
     )
 
 
-class Memory:
-    """The buffer, and the snapshot of it that the present task replays."""
+def sharing(divergence: str, reverse_share: float) -> Divergence:
+    """Return a registered divergence; ``mixture`` with this share of reverse KL.
 
-    def __init__(self, kind: str, capacity: int) -> None:
-        self.kind = kind
-        self.capacity = capacity
-        self.buffer: Buffer[PackedExperience] = registry.buffer(kind, capacity)
-        self.snapshot: list[PackedExperience] = []
-        self.adopted: list[PackedExperience] = []
-        self.random = random.Random()
-
-    def adopt(self, learning: Learning, state: Mapping[str, Any]) -> None:
-        """Offer another run's experiences to the buffer before the first task.
-
-        They are states of the problem, not of the network: any solver's will do.
-        """
-        if "buffer" not in state:
-            raise ConfigError("buffer_from: expected a run with a buffer, got one without")
-        units = from_state_dicts(state["buffer"]["items"], learning.problem, device_of(learning))
-        self.adopted = [attrs.evolve(unit, task=ADOPTED) for unit in units]
-
-    def start_task(self, learning: Learning) -> None:
-        """Take the snapshot; seed everything before the first task."""
-        if learning.task == 0:
-            seed = python_seed(learning.seed, "buffer")
-            self.buffer = registry.buffer(self.kind, self.capacity, seed=seed)
-            self.random.seed(python_seed(learning.seed, "replay"))
-            for unit in self.adopted:
-                self.buffer.add(unit)
-        self.snapshot = list(self.buffer)
-
-    def observer(self, learning: Learning, instances: Any) -> Observer | None:
-        """Record in the last epoch of a task, when the solver knows it best."""
-        if not learning.last_epoch:
-            return None
-
-        def observe(state: Any, log_probs: Tensor) -> None:
-            slot = self.buffer.admit()  # decided before anything is packed
-            if slot is not None:
-                self.buffer.put(slot, record(learning.task, instances, state, log_probs))
-
-        return observe
-
-    def sample(self, k: int) -> list[PackedExperience]:
-        """Return ``min(k, len)`` units of the snapshot."""
-        return self.random.sample(self.snapshot, min(k, len(self.snapshot)))
-
-    def rows(self, unit: PackedExperience, fraction: float) -> Tensor | slice:
-        """Return the instances of a unit to replay; at least one."""
-        if fraction == 1:
-            return slice(None)
-        k = max(1, round(fraction * unit.rows))
-        index = sorted(self.random.sample(range(unit.rows), k))
-        return torch.tensor(index, device=unit.behavior.device)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return buffer, snapshot and random streams as plain data."""
-        buffer = self.buffer.state_dict()
-        held = len(buffer["items"])
-        both = state_dicts([*buffer["items"], *self.snapshot])
-        return {
-            "buffer": {**buffer, "items": both[:held]},
-            "snapshot": both[held:],
-            "random": self.random.getstate(),
-        }
-
-    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
-        """Restore `state_dict`."""
-        held = len(state["buffer"]["items"])
-        plain = [*state["buffer"]["items"], *state["snapshot"]]
-        both = from_state_dicts(plain, learning.problem, device_of(learning))
-        self.buffer.load_state_dict({**state["buffer"], "items": both[:held]})
-        self.snapshot = both[held:]
-        version, internal, gauss = state["random"]
-        self.random.setstate((version, tuple(internal), gauss))
-
-
-def device_of(learning: Learning) -> torch.device:
-    """Return where the solver's parameters are."""
-    return next(learning.solver.module.parameters()).device
-
-
-def batches_of_one_size(
-    units: list[PackedExperience], chosen: list[Tensor | slice], module: nn.Module
-) -> list[list[int]]:
-    """Group units, by index, that can share an encoder pass without outgrowing the CPU's caches.
-
-    Where a batch is normalised as one, a unit gives what it gave only among its own.
+    Raises
+    ------
+    ConfigError
+        If the share is out of ``[0, 1]``, or given to a divergence that has none.
     """
-    if any(isinstance(part, nn.BatchNorm1d) for part in module.modules()):
-        return [[i] for i in range(len(units))]
-    groups: list[list[int]] = []
-    room: dict[tuple[int, ...], int] = {}  # shape of a unit -> tokens left in its open group
-    last: dict[tuple[int, ...], list[int]] = {}
-    for i, unit in enumerate(units):
-        shape = tuple(unit.behavior.shape[1:])
-        tokens = count(unit, chosen[i]) * shape[-1]
-        on_cpu = unit.behavior.device.type == "cpu"
-        if shape not in last or (on_cpu and room[shape] < tokens):
-            last[shape] = []
-            groups.append(last[shape])
-            room[shape] = CPU_TOKENS
-        last[shape].append(i)
-        room[shape] -= tokens
-    return groups
-
-
-def behaviors(
-    learning: Learning, units: list[PackedExperience], chosen: list[Tensor | slice]
-) -> list[Tensor]:
-    """Return the learner's log-probs ``[B, S, A]`` on units of one size, in one encoder pass."""
-    pairs = list(zip(units, chosen, strict=True))
-    instances = records.concatenate([records.select(unit.instances, rows) for unit, rows in pairs])
-    state = records.concatenate([unit.state(rows) for unit, rows in pairs])
-    encoding = learning.solver.encode(instances)
-    log_probs = learning.solver.log_probs(encoding, state)
-    return list(log_probs.split([count(unit, rows) for unit, rows in pairs]))
-
-
-def count(unit: PackedExperience, rows: Tensor | slice) -> int:
-    """Return how many instances of a unit are chosen."""
-    return len(rows) if isinstance(rows, Tensor) else unit.rows
+    if not 0 <= reverse_share <= 1:
+        raise ConfigError(
+            f"method 'llr-bc': reverse_share: expected a share in [0, 1], got {reverse_share}"
+        )
+    chosen = registry.divergence(divergence)
+    if divergence == "mixture":
+        mixture: Callable[..., Tensor] = chosen
+        return functools.partial(mixture, reverse=reverse_share)
+    if reverse_share != 0.5:
+        raise ConfigError(
+            f"method 'llr-bc': reverse_share: expected divergence 'mixture' beside it, "
+            f"got {divergence!r}"
+        )
+    return chosen

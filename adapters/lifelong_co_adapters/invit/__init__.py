@@ -1,0 +1,1 @@
+"""INViT (Fang et al. 2024), our own implementation."""

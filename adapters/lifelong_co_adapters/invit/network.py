@@ -1,0 +1,156 @@
+"""The network of INViT: an encoder for every view, and a decoder over what all of them made."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import attrs
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from lifelong_co.protocols import Context, Problem
+from lifelong_co_adapters.invit.decoder import Decoder
+from lifelong_co_adapters.invit.encoder import Encoder, Folded
+from lifelong_co_adapters.invit.views import HIDDEN, Lists, nearest, tokens, view
+
+
+@attrs.frozen(eq=False)
+class Prepared:
+    """What decoding needs of a batch, and of the weights."""
+
+    table: Tensor  # [B, A, 2 + k]: coordinates and scalars of every action
+    folded: list[Folded]  # of the action encoder, then of the state encoders
+
+
+class Network(nn.Module):
+    """Encoders and decoder for any problem that describes its features and context.
+
+    A problem's action is a node or, first of all, the depot. The anchor is the depot or else the
+    node in the role ``first``; only a depot can be acted upon.
+
+    Parameters
+    ----------
+    problem
+        Gives the widths of the embeddings.
+    dim_emb, dim_ff, nb_heads, nb_layers_state_encoder, nb_layers_action_encoder, \
+nb_layers_decoder, action_k, state_k, batchnorm
+        The official code's names; `solver.invit` has the defaults.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        dim_emb: int,
+        dim_ff: int,
+        nb_heads: int,
+        nb_layers_state_encoder: int,
+        nb_layers_action_encoder: int,
+        nb_layers_decoder: int,
+        action_k: int,
+        state_k: Sequence[int],
+        batchnorm: bool,
+    ) -> None:
+        super().__init__()
+        self.depots = int("depot" in problem.feature_dims)
+        self.action_k = action_k
+        # An anchor that is no action is in none but the views of the state.
+        self.anchored = [bool(self.depots), *(True for _ in state_k)]
+        self.lengths = [action_k, *state_k]
+        self.register_buffer(
+            "list_lengths", torch.tensor(self.lengths)[:, None, None], persistent=False
+        )
+
+        def encoder(anchored: bool, layers: int) -> Encoder:
+            width = problem.feature_dims["node"]
+            widths = {"node": width, "last": width, "anchor": 2}
+            if not anchored:
+                del widths["anchor"]
+            return Encoder(
+                widths,
+                dim=dim_emb,
+                heads=nb_heads,
+                dim_ff=dim_ff,
+                layers=layers,
+                batchnorm=batchnorm,
+            )
+
+        self.action_encoder = encoder(self.anchored[0], nb_layers_action_encoder)
+        self.state_encoders = nn.ModuleList(encoder(True, nb_layers_state_encoder) for _ in state_k)
+        self.decoder = Decoder(
+            queries=(2 * len(state_k) + 1 + self.depots) * dim_emb,
+            candidates=len(self.lengths) * dim_emb,
+            dim=dim_emb,
+            heads=nb_heads,
+            layers=nb_layers_decoder,
+        )
+
+    def encoders(self) -> list[Encoder]:
+        """Return the encoders in the order of the views."""
+        return [self.action_encoder, *(cast(Encoder, module) for module in self.state_encoders)]
+
+    def prepare(self, features: dict[str, Tensor]) -> Prepared:
+        """Prepare a batch, given the features of every action, ``[B, *, dim]`` per kind."""
+        width = features["node"].shape[2]
+        table = torch.cat([F.pad(x, (0, width - x.shape[2])) for x in features.values()], dim=1)
+        return Prepared(table=table, folded=[encoder.fold() for encoder in self.encoders()])
+
+    def decode(
+        self, prepared: Prepared, context: Context, feasible: Tensor, unfinished: Tensor
+    ) -> Tensor:
+        """Return log-probabilities ``[B, S, A]``, -inf where ``feasible`` bool is False."""
+        B, S, _ = feasible.shape
+        points = prepared.table[..., :2]
+        last = context.nodes["last"]
+        here = points.gather(1, last[..., None].expand(-1, -1, 2))
+        lists = nearest(
+            points, here, reachable=feasible, unfinished=unfinished, action_k=self.action_k
+        )
+        seen = tokens(
+            lists,
+            prepared.table,
+            last=last,
+            anchor=context.nodes.get("first", torch.zeros_like(last)),
+            scalars=context.scalars,
+            longest=max(self.lengths),
+            depots=self.depots,
+        )
+        features = view(
+            seen,
+            lengths=self.get_buffer("list_lengths"),
+            action_k=self.action_k,
+            clamped=not self.depots,
+        )
+        w = lists.width
+        read = []
+        for i, encoder in enumerate(self.encoders()):
+            own = 1 + self.anchored[i]  # the last node and the anchor
+            others = max(0, min(self.lengths[i], lists.nodes.shape[1]) - w) if i else 0
+            shown = features[i, :, : w + own + others]
+            read.append(encoder(shown, prepared.folded[i], w + own))
+        query = torch.cat([outputs[:, w:].flatten(1) for outputs in read], dim=1)
+        # The last node is among what is pointed at for the layout's sake only, hidden always.
+        candidates = torch.cat([outputs[:, : w + 1 + self.depots] for outputs in read], dim=2)
+        may = torch.arange(w, device=last.device) < lists.candidates
+        may = torch.cat((may, may.new_zeros((B * S, 1))), dim=1)
+        if self.depots:
+            may = torch.cat((may, feasible[..., 0].reshape(-1, 1)), dim=1)
+        logits = self.decoder(query, candidates, HIDDEN * (~may).to(candidates.dtype))
+        log_probs = logits.masked_fill(~may, -torch.inf).log_softmax(dim=1)
+        return self.spread(log_probs, lists, may, feasible, context.nowhere)
+
+    def spread(
+        self, log_probs: Tensor, lists: Lists, may: Tensor, feasible: Tensor, nowhere: Tensor | None
+    ) -> Tensor:
+        """Return the log-probabilities ``[N, C]`` of the candidates as ``[B, S, A]``."""
+        B, S, A = feasible.shape
+        aside = lists.nodes.new_zeros((B * S, 1 + self.depots))  # the last node and the depot
+        index = torch.cat((lists.nodes[:, : lists.width], aside), dim=1)
+        index = index.masked_fill(~may, A)  # a place that is cut off
+        everywhere = log_probs.new_full((B * S, A + 1), -torch.inf)
+        everywhere = everywhere.scatter(1, index, log_probs)[:, :A].view(B, S, A)
+        if nowhere is None:
+            return everywhere
+        weights = feasible.to(log_probs.dtype)
+        uniform = (weights / weights.sum(dim=2, keepdim=True)).log()
+        return torch.where(nowhere[..., None], uniform, everywhere)

@@ -1,0 +1,177 @@
+"""What INViT sees of a state: nested lists of the nearest nodes, each normalised to its own frame.
+
+The rows ``N = B * S`` are states. A row's list begins with its candidates, the ``action_k`` nearest
+nodes that may be visited next; the nearest of the other unfinished nodes follow. Every view is a
+prefix of this list, beside the last node and the anchor: the TSP's first node, the CVRP's depot.
+
+Rows differ in how long their lists are, so what fills a row up is hidden wherever it is read. The
+official code leaves gaps between candidates and others instead; attention does not see the order.
+"""
+
+import attrs
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+# What hides a token from attention: its weight underflows to 0.
+HIDDEN = -1e9
+
+
+@attrs.frozen(eq=False)
+class Lists:
+    """The nearest nodes of every row."""
+
+    nodes: Tensor  # long [N, W]
+    candidates: Tensor  # long [N, 1]: how many nodes at the beginning are candidates
+    unfinished: Tensor  # long [N, 1]: how many nodes are not a row's filling
+    width: int  # the most candidates of any row, at least 1
+
+
+def nearest(
+    points: Tensor, here: Tensor, *, reachable: Tensor, unfinished: Tensor, action_k: int
+) -> Lists:
+    """List the unfinished nodes of every row, candidates first, each part nearest first.
+
+    Parameters
+    ----------
+    points
+        ``[B, A, 2]``.
+    here
+        ``[B, S, 2]``, from where distance is measured. Of two nodes equally far the lower comes
+        first.
+    reachable
+        Bool ``[B, S, A]``: what may be a candidate, if unfinished.
+    unfinished
+        Bool ``[B, S, A]``.
+    action_k
+        The most candidates.
+    """
+    A = points.shape[1]
+    far = (points[:, None] - here[:, :, None]).square().sum(dim=3)  # [B, S, A]
+    far = far.masked_fill(~unfinished, torch.inf).view(-1, A)
+    count = unfinished.view(-1, A).sum(dim=1, keepdim=True)
+    # Sorting the distances of every node once per batch would save nothing: one trajectory asks
+    # for each node's but once.
+    order = far.sort(dim=1, stable=True).indices
+    on_cpu = order.device.type == "cpu"  # elsewhere asking for a number would wait for the device
+    if on_cpu:
+        order = order[:, : max(1, int(count.max()))]
+    candidate = (reachable & unfinished).view(-1, A).gather(1, order)
+    before = candidate.cumsum(dim=1)  # how many reachable nodes are at least as near
+    candidate = candidate & (before <= action_k)
+    before = before.clamp(max=action_k)
+    candidates = before[:, -1:]
+    position = torch.arange(order.shape[1], device=order.device)
+    slot = torch.where(candidate, before - 1, position - before + candidates)
+    return Lists(
+        nodes=torch.empty_like(order).scatter_(1, slot, order),
+        candidates=candidates,
+        unfinished=count,
+        width=max(1, int(candidates.max())) if on_cpu else min(action_k, A),
+    )
+
+
+@attrs.frozen(eq=False)
+class Tokens:
+    """Each row's tokens: ``width`` candidates, last node, anchor, other nodes."""
+
+    lists: Lists
+    points: Tensor  # [N, T, 2], in the instance's coordinates
+    scalars: Tensor  # [N, T, k]: of nodes their own, of the last the state's, of the anchor 0
+    gap: Tensor  # [N, 1, 2]: a point that takes part in the frame of a list with gaps
+
+
+def tokens(
+    lists: Lists,
+    table: Tensor,
+    *,
+    last: Tensor,
+    anchor: Tensor,
+    scalars: Tensor | None,
+    longest: int,
+    depots: int,
+) -> Tokens:
+    """Gather what the views show.
+
+    Parameters
+    ----------
+    table
+        ``[B, A, 2 + k]``, coordinates and scalars of every action.
+    last, anchor
+        Actions long ``[B, S]``.
+    scalars
+        ``[B, S, k]`` of the state; None if ``k = 0``.
+    longest
+        The longest list of any view.
+    depots
+        How many actions are depots, 0 or 1; they come first.
+    """
+    B, A, features = table.shape
+    # The official code fills gaps with the number of the last node, counted from the first
+    # customer: at the depot that is -1, the last customer.
+    gap = torch.where(last < depots, A - 1, last) if depots else last
+    first = torch.arange(0, B * A, A, device=table.device)[:, None, None]
+    own = (torch.stack((last, anchor, gap), dim=2) + first).flatten(0, 1)
+    nodes = lists.nodes[:, :longest].view(B, last.shape[1], -1) + first
+    nodes, w = nodes.flatten(0, 1), lists.width
+    index = torch.cat((nodes[:, :w], own[:, :2], nodes[:, w:], own[:, 2:]), dim=1)
+    found = F.embedding(index, table.view(-1, features))
+    if scalars is not None:
+        found[:, w, 2:] = scalars.flatten(0, 1)
+        found[:, w + 1, 2:] = 0
+    return Tokens(
+        lists=lists, points=found[:, :-1, :2], scalars=found[:, :-1, 2:], gap=found[:, -1:, :2]
+    )
+
+
+def view(seen: Tokens, *, lengths: Tensor, action_k: int, clamped: bool) -> Tensor:
+    """Return the tokens as the views show them, one block of features per kind of token.
+
+    Parameters
+    ----------
+    lengths
+        Of the views' lists, long ``[V, 1, 1]``; ``action_k`` for candidates only.
+    action_k
+        The most candidates.
+    clamped
+        Whether what lies outside a frame, as the anchor may, moves to its edge.
+
+    Returns
+    -------
+    ``[V, N, T, 3 * (3 + k) + 1]``: in the block of the token's kind (node, last, anchor) its
+    coordinates within the frame, its scalars and 1, in those of the other kinds 0; at the end
+    `HIDDEN` for what is not in the view, else 0.
+    """
+    lists, w = seen.lists, seen.lists.width
+    token = torch.arange(seen.points.shape[1], device=lengths.device)
+    slot = torch.where(token < w, token, token - 2)
+    own = (token == w) | (token == w + 1)  # last and anchor
+    others = lists.unfinished - lists.candidates
+    shown = lists.candidates + torch.minimum(others, lengths - action_k)  # [V, N, 1]
+    hidden = (slot >= shown) & ~own  # [V, N, T]
+    points = framed(
+        seen.points,
+        last=seen.points[:, w : w + 1],
+        aside=hidden | (token == w + 1),
+        gap=torch.where((shown < lengths)[..., None], seen.gap, seen.points[:, w : w + 1]),
+    )
+    if clamped:
+        points = points.clamp(0, 1)
+    rest = torch.cat((seen.scalars, torch.ones_like(seen.points[..., :1])), dim=2)
+    features = torch.cat((points, rest.expand(len(lengths), -1, -1, -1)), dim=3)
+    kind = torch.stack((~own, token == w, token == w + 1), dim=1).to(features.dtype)
+    blocks = features[..., None, :] * kind[..., None]  # [V, N, T, 3, 3 + k]
+    return torch.cat((blocks.flatten(3), HIDDEN * hidden[..., None].to(features.dtype)), dim=3)
+
+
+def framed(points: Tensor, *, last: Tensor, aside: Tensor, gap: Tensor) -> Tensor:
+    """Return coordinates ``[V, N, T, 2]`` in the frame of each view.
+
+    It begins at the least coordinates and is as wide as the wider of their ranges, those of the
+    points ``aside`` (bool ``[V, N, T]``) left out and of ``gap`` ``[V, N, 1, 2]`` included.
+    """
+    inside = torch.where(aside[..., None], last, points)
+    low = torch.minimum(inside.amin(dim=2, keepdim=True), gap)
+    high = torch.maximum(inside.amax(dim=2, keepdim=True), gap)
+    size = (high - low).amax(dim=3, keepdim=True)
+    return (points - low) / torch.where(size > 0, size, 1)

@@ -1,0 +1,43 @@
+"""Divergences beside forward and reverse KL: a mixture of both, Jensen-Shannon, squares.
+
+Each maps the log-probabilities of teacher ``P`` and learner ``Q``, ``[..., A]``, to ``[...]``, at
+least 0, and 0 only for ``P = Q``. Actions that are -inf in both add nothing and get no gradient.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+from lifelong_co_plugins.divergence.kullback_leibler import kl, rkl
+
+
+def mixture(teacher: Tensor, learner: Tensor, reverse: float = 0.5) -> Tensor:
+    """``reverse * KL(Q || P) + (1 - reverse) * KL(P || Q)``; unbounded.
+
+    Another share is ``functools.partial(divergence("mixture"), reverse=0.2)``, or the option
+    ``reverse_share`` of ``llr-bc``. 1/2 is half of Jeffreys' divergence.
+    """
+    return reverse * rkl(teacher, learner) + (1 - reverse) * kl(teacher, learner)
+
+
+def js(teacher: Tensor, learner: Tensor) -> Tensor:
+    """``(KL(P || M) + KL(Q || M)) / 2`` with ``M = (P + Q) / 2``: symmetric, at most ``log 2``.
+
+    Jensen-Shannon (Lin 1991). Its gradient stays small where the learner all but excludes what
+    the teacher does: it pulls less than `kl` out of a wrong certainty.
+    """
+    feasible = teacher.isfinite()
+    # -inf replaced before anything is subtracted: a NaN masked afterwards has a NaN gradient.
+    p, q = (x.masked_fill(~feasible, 0.0) for x in (teacher, learner))
+    middle = torch.logaddexp(p, q) - math.log(2)
+    forward = (teacher.exp() * (p - middle)).sum(dim=-1)
+    return (forward + (learner.exp() * (q - middle)).sum(dim=-1)) / 2
+
+
+def squared(teacher: Tensor, learner: Tensor) -> Tensor:
+    """``sum (Q - P)^2``, at most 2: what the official loss amounts to.
+
+    With ``behavior="official"`` either KL is this over ``2 A`` to second order (design.md §5).
+    """
+    return (learner.exp() - teacher.exp()).square().sum(dim=-1)

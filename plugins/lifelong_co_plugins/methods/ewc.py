@@ -1,0 +1,99 @@
+"""EWC: elastic weight consolidation (Kirkpatrick et al. 2017, eq. 3; paper §4).
+
+Past tasks hold the parameters where they were, each parameter as firmly as it mattered:
+``L = L_DRL + weight * sum_k sum_i F_k,i (theta_i - theta*_k,i)^2``, with one term for each past
+task ``k`` (not only the last, as in online EWC).
+
+As in the official code (LLR-BC at 9ae601f, ``CVRPTrainer_EWC``), and unlike Kirkpatrick et al.:
+no factor 1/2, and a Fisher information of another scale (`fisher.fisher_information`).
+
+Deviations from the official code, none of which changes what is learned from: its Fisher batches
+come from the stream of training instances, ours from a stream of their own; the Fisher information
+of the run's last task, which nothing uses, is not computed here (it does not do so either).
+The paper's weight is 10, its code's default 1; ours is the paper's.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from lifelong_co.options import at_least_one, at_least_zero
+from lifelong_co.protocols import Learning, Method, Rollout
+from lifelong_co_plugins.methods.fisher import fisher_information
+from lifelong_co_plugins.methods.memory import device_of
+
+
+def ewc(weight: float = 10.0, fisher_batches: int = 16) -> Method:
+    """Return the method.
+
+    Parameters
+    ----------
+    weight
+        Of the sum of all past tasks' terms, at least 0.
+    fisher_batches
+        Training batches from which a task's Fisher information is estimated, at least 1.
+
+    Raises
+    ------
+    ConfigError
+        If a number is out of its range.
+    """
+    at_least_zero("ewc", {"weight": weight})
+    at_least_one("ewc", {"fisher_batches": fisher_batches})
+    anchors = Anchors(fisher_batches)
+
+    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
+        if anchors.past and weight:
+            yield "ewc", weight * anchors.penalty(learning.solver.module)
+
+    return Method(
+        shares_first_task=True,
+        loss_terms=loss_terms,
+        after_task=anchors.after_task,
+        state_dict=anchors.state_dict,
+        load_state_dict=anchors.load_state_dict,
+    )
+
+
+class Anchors:
+    """The parameters after each past task, and the Fisher information that they had there."""
+
+    def __init__(self, batches: int) -> None:
+        self.batches = batches
+        self.past: list[dict[str, dict[str, Tensor]]] = []
+
+    def after_task(self, learning: Learning) -> None:
+        """Keep the parameters of the task just learned, if another one follows."""
+        if learning.task == len(learning.tasks) - 1:
+            return
+        fisher = fisher_information(learning, self.batches)
+        named = dict(learning.solver.module.named_parameters())
+        parameters = {name: named[name].detach().clone() for name in fisher}
+        self.past.append({"parameters": parameters, "fisher": fisher})
+
+    def penalty(self, module: nn.Module) -> Tensor:
+        """Return ``sum_k sum_i F_k,i (theta_i - theta*_k,i)^2``; there must be a past task."""
+        named = dict(module.named_parameters())
+        terms = [
+            (fisher * (named[name] - task["parameters"][name]).square()).sum()
+            for task in self.past
+            for name, fisher in task["fisher"].items()
+        ]
+        return torch.stack(terms).sum()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all of it."""
+        return {"past": self.past}
+
+    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
+        """Restore `state_dict`."""
+        device = device_of(learning)
+        self.past = [
+            {
+                kind: {name: tensor.to(device) for name, tensor in tensors.items()}
+                for kind, tensors in task.items()
+            }
+            for task in state["past"]
+        ]

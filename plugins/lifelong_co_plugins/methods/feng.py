@@ -1,0 +1,88 @@
+"""Feng et al. 2025, "Lifelong Learner" (arXiv 2508.11679), as the paper adapts it.
+
+Cross-context experience replay under the dynamic context scheduler: while a task is learned, every
+past task is learned along with it at a fifth of its pace, so replay grows with the number of tasks
+seen: ``L = L_DRL + alpha * L_DRL(replayed)``. The fifth is that of the authors' code
+(fsdfsd123/Lifelong-Learner-…, ``train_num_episode_params``: in each epoch 100,000 instances of the
+present context and 20,000 of each one before).
+
+The paper's adaptation (appendix "Baselines"): past tasks cannot be generated anew, so a reservoir
+of 200 instances is kept for each seen task, and replay draws from it; the learnable ``n x n``
+matrix **B** is removed, as it fixes the problem size; ``alpha`` is 0.5, "arbitrarily".
+
+The paper's code of this method is not public and it does not say what ``alpha`` weighs; what
+follows is ours:
+
+- ``alpha`` weighs the replayed loss. In the authors' code the replayed loss has weight 1, and a
+  regulariser, ``|g (K - K_past)|_1`` of the encoder's mean key matrix, is beside it. It belongs to
+  their network (inter-context self-attention): a method here does not know which parameters of a
+  solver are keys, so it is left out with **B**.
+- Their code takes a step per context, in turn; here the replayed batch is part of the present
+  step: past task ``j`` in each step ``s`` of a task with ``s = j`` modulo 5. Steps, and so updates
+  and fresh instances, are those of fine-tuning; replay is on top, as in their code.
+- A replayed batch has the batch size of its task, or fewer if the reservoir holds fewer.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from torch import Tensor
+
+from lifelong_co.options import at_least_one, at_least_zero
+from lifelong_co.protocols import Learning, Method, Rollout
+from lifelong_co_plugins.methods.instance_memory import InstanceMemory
+from lifelong_co_plugins.methods.replayed_learning import ReplayedLearning
+
+
+def feng(alpha: float = 0.5, buffer_size: int = 200, every: int = 5) -> Method:
+    """Return the method.
+
+    Parameters
+    ----------
+    alpha
+        Weight of the loss on replayed instances, at least 0.
+    buffer_size
+        Instances kept per seen task, at least 0; with 0 nothing is replayed.
+    every
+        Steps of the present task to one of each past task, at least 1.
+
+    Raises
+    ------
+    ConfigError
+        If a number is out of its range.
+    """
+    at_least_zero("feng", {"alpha": alpha, "buffer_size": buffer_size})
+    at_least_one("feng", {"every": every})
+    memory, replayed = InstanceMemory(buffer_size), ReplayedLearning()
+
+    def instances(learning: Learning) -> Any:
+        batch = learning.draw(learning.task)
+        memory.offer(learning, batch)
+        return batch
+
+    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
+        step = learning.epoch * learning.tasks[learning.task].batches + learning.batch
+        for task in scheduled(step, learning.task, every) if alpha else ():
+            batch = memory.sample(learning, task)
+            if batch is not None:
+                yield "replay", alpha * replayed.loss(learning, batch, f"of task {task}")
+
+    def state_dict() -> dict[str, Any]:
+        return {"memory": memory.state_dict(), "objective": replayed.state_dict()}
+
+    def load_state_dict(learning: Learning, state: Mapping[str, Any]) -> None:
+        memory.load_state_dict(learning, state["memory"])
+        replayed.load_state_dict(learning, state["objective"])
+
+    return Method(
+        before_task=replayed.before_task,
+        instances=instances,
+        loss_terms=loss_terms,
+        state_dict=state_dict,
+        load_state_dict=load_state_dict,
+    )
+
+
+def scheduled(step: int, past: int, every: int) -> list[int]:
+    """Return which of the ``past`` first tasks are replayed in a step of the present task."""
+    return [task for task in range(past) if (step - task) % every == 0]

@@ -1,0 +1,141 @@
+"""Li et al. 2024, "cross-size generalization … via continual learning", as the paper adapts it.
+
+Two things keep the past (their abstract): instances of past tasks are revisited, and the learner is
+regularised towards an exemplar, ``L = L_DRL + alpha * D``, with ``D`` the mean over the states of
+the rollout of ``KL(P_exemplar || P_theta)``:
+
+- ``li-inter``: the exemplar is the solver at the end of the previous task (none in the first);
+- ``li-intra``: it is the best solver so far in the present task, judged by the mean training cost
+  of an epoch on it (none in its first epoch).
+
+The paper's adaptation (appendix "Baselines"): past tasks cannot be generated anew, so a reservoir
+of 200 instances is kept for each seen task; ``alpha`` is 0.5, "arbitrarily". Half of a task's
+epochs, rounded down, are spent on them: every second one, starting with the second.
+
+Neither Li et al.'s code nor the paper's of this method is public, and their article was not at hand
+in full: the following is ours. Which epochs replay; that the batches of such an epoch go round the
+past tasks, one task a batch, each with its own batch size (fewer if its reservoir holds fewer);
+that the divergence is added in both kinds of epochs; its direction; that ``L_DRL`` keeps weight 1;
+that epochs of replay do not compete for the best so far, as their costs are of other tasks; that
+instances replayed are not offered to a reservoir again. In an epoch of replay no fresh instances
+are drawn, so from the second task on the stream of instances runs behind that of fine-tuning.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from torch import Tensor
+
+from lifelong_co import registry
+from lifelong_co.options import at_least_zero
+from lifelong_co.protocols import Learning, Method, Rollout
+from lifelong_co_plugins.methods.exemplar import BestSoFar, Exemplar, training_cost
+from lifelong_co_plugins.methods.instance_memory import InstanceMemory
+
+
+def li_inter(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl") -> Method:
+    """Return the method whose exemplar is the solver after the previous task.
+
+    Parameters
+    ----------
+    alpha
+        Weight of the divergence from the exemplar, at least 0.
+    buffer_size
+        Instances kept per seen task, at least 0; with 0 nothing is replayed.
+    divergence
+        A registered divergence; the exemplar is the teacher.
+
+    Raises
+    ------
+    ConfigError
+        If a number is out of its range.
+    UnknownNameError
+        If there is no such divergence.
+    """
+    at_least_zero("li-inter", {"alpha": alpha, "buffer_size": buffer_size})
+    diverge = registry.divergence(divergence)
+    memory, exemplar = InstanceMemory(buffer_size), Exemplar()
+
+    def before_task(learning: Learning) -> None:
+        if learning.task > 0:
+            exemplar.copy(learning.solver)
+
+    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
+        if alpha:
+            for part in exemplar.divergences(learning.solver, diverge):
+                yield "exemplar", alpha * part
+
+    def state_dict() -> dict[str, Any]:
+        return {"memory": memory.state_dict(), "exemplar": exemplar.state_dict()}
+
+    def load_state_dict(learning: Learning, state: Mapping[str, Any]) -> None:
+        memory.load_state_dict(learning, state["memory"])
+        exemplar.load_state_dict(learning, state["exemplar"])
+
+    return Method(
+        before_task=before_task,
+        instances=lambda learning: half_and_half(learning, memory),
+        observer=exemplar.observer,
+        loss_terms=loss_terms,
+        state_dict=state_dict,
+        load_state_dict=load_state_dict,
+    )
+
+
+def li_intra(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl") -> Method:
+    """Return the method whose exemplar is the best solver so far in the present task.
+
+    Parameters
+    ----------
+    alpha, buffer_size, divergence
+        As in `li_inter`.
+
+    Raises
+    ------
+    ConfigError
+        If a number is out of its range.
+    UnknownNameError
+        If there is no such divergence.
+    """
+    at_least_zero("li-intra", {"alpha": alpha, "buffer_size": buffer_size})
+    diverge = registry.divergence(divergence)
+    memory, exemplar = InstanceMemory(buffer_size), Exemplar()
+    best = BestSoFar(exemplar)
+
+    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
+        if alpha:
+            for part in exemplar.divergences(learning.solver, diverge):
+                yield "exemplar", alpha * part
+        if not replays(learning, memory):
+            best.note(training_cost(rollout.cost))
+
+    def state_dict() -> dict[str, Any]:
+        return {"memory": memory.state_dict(), "best": best.state_dict()}
+
+    def load_state_dict(learning: Learning, state: Mapping[str, Any]) -> None:
+        memory.load_state_dict(learning, state["memory"])
+        best.load_state_dict(learning, state["best"])
+
+    return Method(
+        before_task=best.before_task,
+        instances=lambda learning: half_and_half(learning, memory),
+        observer=exemplar.observer,
+        loss_terms=loss_terms,
+        after_epoch=best.after_epoch,
+        state_dict=state_dict,
+        load_state_dict=load_state_dict,
+    )
+
+
+def replays(learning: Learning, memory: InstanceMemory) -> bool:
+    """Return whether the present epoch is one of replay."""
+    return memory.capacity > 0 and learning.task > 0 and learning.epoch % 2 == 1
+
+
+def half_and_half(learning: Learning, memory: InstanceMemory) -> Any:
+    """Return a batch of the present task, or of a past one in every second epoch."""
+    if replays(learning, memory):
+        return memory.sample(learning, learning.batch % learning.task)
+    batch = learning.draw(learning.task)
+    memory.offer(learning, batch)
+    return batch

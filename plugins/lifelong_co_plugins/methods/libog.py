@@ -1,0 +1,115 @@
+"""LiBOG: lifelong learning for black-box optimisers (Pei et al. 2025), in VRP (paper, appendix).
+
+Between tasks it is EWC (`ewc`), and within a task it consolidates the best behavior so far:
+``L = L_DRL + weight * L_EWC + intra_weight * D``, where ``D`` is the mean over the states of the
+rollout of ``KL(P_theta || P_best)`` and "best" is the solver at the end of the best epoch of the
+present task. In a task's first epoch there is none, and ``D`` is left out.
+
+``variant="corrected"``, the default, is that. Best is the epoch with the lowest mean training cost.
+
+``variant="official"`` has two slips of the official code (LLR-BC at 9ae601f,
+``CVRPTrainer_LiBOG``): the EWC term counts ``1 + weight`` times, and the epoch kept as best is the
+one with the *highest* mean total loss (that comparison starts at minus infinity). The loss it is
+judged by has POMO's shared baseline, as there, whichever solver learns.
+
+Deviations of both variants from the official code:
+
+- Its CVRP trainer asks the best solver about the state *after* the step (its TSP trainer about the
+  same one). We compare both in the same state, for both problems.
+- Its divergence clamps probabilities to at least 1e-8 and is normalised by ``B S A`` where it sums
+  over the ``T`` steps of ``B S`` trajectories: it is ``T / A`` times the mean over states. Ours is
+  the mean. Forced steps, which add zero there, are not counted here.
+- The paper's weights are 10 and 1e-4, its code's defaults 1 and 1e-3; ours are the paper's.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lifelong_co import registry
+from lifelong_co.errors import UnknownNameError
+from lifelong_co.options import at_least_one, at_least_zero
+from lifelong_co.protocols import Learning, Method, Rollout
+from lifelong_co.reinforce import shared_baseline
+from lifelong_co_plugins.methods.ewc import Anchors
+from lifelong_co_plugins.methods.exemplar import BestSoFar, Exemplar, training_cost
+
+VARIANTS = ("corrected", "official")
+
+
+def libog(
+    weight: float = 10.0,
+    fisher_batches: int = 16,
+    intra_weight: float = 1e-4,
+    divergence: str = "rkl",
+    variant: str = "corrected",
+) -> Method:
+    """Return the method.
+
+    Parameters
+    ----------
+    weight, fisher_batches
+        Of the consolidation between tasks, as in `ewc.ewc`.
+    intra_weight
+        Of the divergence from the best solver so far in the present task, at least 0.
+    divergence
+        A registered divergence; the best solver is the teacher.
+    variant
+        ``corrected``, or ``official``: with the official code's slips; see the module.
+
+    Raises
+    ------
+    ConfigError
+        If a number is out of its range.
+    UnknownNameError
+        If there is no such divergence or variant.
+    """
+    at_least_zero("libog", {"weight": weight, "intra_weight": intra_weight})
+    at_least_one("libog", {"fisher_batches": fisher_batches})
+    if variant not in VARIANTS:
+        raise UnknownNameError("variant", variant, VARIANTS)
+    official = variant == "official"
+    diverge = registry.divergence(divergence)
+    anchors = Anchors(fisher_batches)
+    exemplar = Exemplar()
+    best = BestSoFar(exemplar)
+
+    def terms(learning: Learning) -> Iterable[tuple[str, Tensor]]:
+        counted = 1 + weight if official else weight
+        if anchors.past and counted:
+            yield "ewc", counted * anchors.penalty(learning.solver.module)
+        if intra_weight:
+            for part in exemplar.divergences(learning.solver, diverge):
+                yield "intra", intra_weight * part
+
+    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
+        total = policy_loss(rollout) if official else 0.0
+        for name, term in terms(learning):
+            total += float(term.detach())
+            yield name, term
+        best.note(-total if official else training_cost(rollout.cost))
+
+    def state_dict() -> dict[str, Any]:
+        return {"anchors": anchors.state_dict(), "best": best.state_dict()}
+
+    def load_state_dict(learning: Learning, state: Mapping[str, Any]) -> None:
+        anchors.load_state_dict(learning, state["anchors"])
+        best.load_state_dict(learning, state["best"])
+
+    return Method(
+        before_task=best.before_task,
+        observer=exemplar.observer,
+        loss_terms=loss_terms,
+        after_epoch=best.after_epoch,
+        after_task=anchors.after_task,
+        state_dict=state_dict,
+        load_state_dict=load_state_dict,
+    )
+
+
+@torch.no_grad()
+def policy_loss(rollout: Rollout) -> float:
+    """Return POMO's ``L_DRL`` of a rollout."""
+    return float(shared_baseline().loss(None, rollout))

@@ -1,0 +1,158 @@
+"""The buffer of a method that replays, and what a task sees of it."""
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lifelong_co import registry
+from lifelong_co.balanced_buffer import TellsTasksApart
+from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.experience import PackedExperience
+from lifelong_co.protocols import Buffer, Learning, Observer
+from lifelong_co.seeding import python_seed
+from lifelong_co_plugins.methods.replay import count
+from lifelong_co_plugins.methods.units import (
+    Unit,
+    experiences,
+    foreign,
+    recorder,
+    units_from_plain,
+    units_to_plain,
+)
+
+# The task of experiences that come from another run.
+ADOPTED = -1
+# When experiences are offered to the buffer.
+WHEN = ("last-epoch", "every-epoch", "always")
+
+
+class Memory:
+    """The buffer, and the snapshot of it that the present task replays.
+
+    Parameters
+    ----------
+    kind, capacity
+        A registered buffer and its size in units.
+    when
+        ``last-epoch`` records the last epoch of every task, when the solver knows it best;
+        ``every-epoch`` all of them. ``always`` does, too, and replays the buffer as it is, so that
+        nothing depends on where a task begins or ends.
+    unit
+        ``step`` or ``solution``; see `units`.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such buffer, unit or time to record.
+    """
+
+    def __init__(
+        self, kind: str, capacity: int, when: str = "last-epoch", unit: str = "step"
+    ) -> None:
+        if when not in WHEN:
+            raise UnknownNameError("record", when, WHEN)
+        self.kind = kind
+        self.capacity = capacity
+        self.when = when
+        self.unit = unit
+        self.record = recorder(unit)
+        self.buffer: Buffer[Any] = registry.buffer(kind, capacity)
+        self.snapshot: list[Any] = []
+        self.adopted: list[Unit] = []
+        self.random = random.Random()
+
+    def adopt(self, learning: Learning, state: Mapping[str, Any]) -> None:
+        """Offer another run's experiences to the buffer before the first task.
+
+        They are states of the problem, not of the network: any solver's will do.
+        """
+        if "buffer" not in state:
+            raise ConfigError("buffer_from: expected a run with a buffer, got one without")
+        units = units_from_plain(state["buffer"]["items"], learning.problem, device_of(learning))
+        self.adopted = foreign(units, self.unit, ADOPTED)
+
+    def start_task(self, learning: Learning) -> None:
+        """Take the snapshot; seed everything before the first task."""
+        if learning.task == 0:
+            seed = python_seed(learning.seed, "buffer")
+            self.buffer = registry.buffer(self.kind, self.capacity, seed=seed)
+            self.random.seed(python_seed(learning.seed, "replay"))
+            for unit in self.adopted:
+                self.buffer.add(unit)
+        if isinstance(self.buffer, TellsTasksApart):
+            self.buffer.start_task(learning.task)
+        self.snapshot = [] if self.when == "always" else list(self.buffer)
+
+    def observer(self, learning: Learning, instances: Any) -> Observer | None:
+        """Return what records a rollout on these instances, if it is to be recorded."""
+        if self.when == "last-epoch" and not learning.last_epoch:
+            return None
+        return self.record(self.buffer, learning.task, instances)
+
+    def sample(self, k: int) -> list[Any]:
+        """Return ``min(k, len)`` units of what is replayed, in random order."""
+        held = list(self.buffer) if self.when == "always" else self.snapshot
+        return self.random.sample(held, min(k, len(held)))
+
+    def rows(self, unit: PackedExperience, fraction: float) -> Tensor | slice:
+        """Return the instances of a unit to replay; at least one."""
+        if fraction == 1:
+            return slice(None)
+        k = max(1, round(fraction * unit.rows))
+        index = sorted(self.random.sample(range(unit.rows), k))
+        return torch.tensor(index, device=unit.behavior.device)
+
+    def draw(
+        self, k: int, fraction: float, enough: float | None = None
+    ) -> tuple[list[PackedExperience], list[Tensor | slice]]:
+        """Return experiences to replay, and of each the instances; steps of one unit share them.
+
+        Parameters
+        ----------
+        k
+            How many units.
+        fraction
+            The share of each unit's instances.
+        enough
+            Instead of ``k``: the fewest units with so many states (instances times trajectories),
+            or all there are.
+        """
+        chosen: list[tuple[PackedExperience, Tensor | slice]] = []
+        states = 0
+        for unit in self.sample(k if enough is None else self.capacity):
+            if enough is not None and states >= enough:
+                break
+            steps = experiences(unit)
+            rows = self.rows(steps[0], fraction)
+            chosen += [(step, rows) for step in steps]
+            states += sum(count(step, rows) * step.behavior.shape[1] for step in steps)
+        return [step for step, _ in chosen], [rows for _, rows in chosen]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return buffer, snapshot and random streams as plain data."""
+        buffer = self.buffer.state_dict()
+        held = len(buffer["items"])
+        both = units_to_plain([*buffer["items"], *self.snapshot])
+        return {
+            "buffer": {**buffer, "items": both[:held]},
+            "snapshot": both[held:],
+            "random": self.random.getstate(),
+        }
+
+    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
+        """Restore `state_dict`."""
+        held = len(state["buffer"]["items"])
+        plain = [*state["buffer"]["items"], *state["snapshot"]]
+        both = units_from_plain(plain, learning.problem, device_of(learning))
+        self.buffer.load_state_dict({**state["buffer"], "items": both[:held]})
+        self.snapshot = both[held:]
+        version, internal, gauss = state["random"]
+        self.random.setstate((version, tuple(internal), gauss))
+
+
+def device_of(learning: Learning) -> torch.device:
+    """Return where the solver's parameters are."""
+    return next(learning.solver.module.parameters()).device

@@ -1,0 +1,87 @@
+"""Multi-task learning of all tasks at once: references that know no forgetting (paper, appendix).
+
+POMO-MT-EL and POMO-MT-BL, "Comparison with Non-lifelong Settings": the tasks are all there from the
+beginning, and learning switches between them after every epoch or after every batch.
+
+The loop knows only tasks that arrive one after another; here they decide nothing but how many steps
+it takes before it tests. Which task a step learns is a schedule over all ``sum_j epochs_j *
+batches_j`` steps of the run, drawn once from the seed: a shuffle of each task's epochs (task ``j``
+``epochs_j`` times, ``batches_j`` steps each), or of its batches. So every task gets exactly the
+steps, the batch size and the number of instances that it gets in a lifelong run. Only the last row
+of the cost matrix, after the whole run, is what the paper reports; rows before it are of a run that
+is not finished. One optimizer learns all of it: the state of Adam is carried over where the loop
+would start a new one.
+
+Deviations from the official code (LLR-BC at 9ae601f, ``CVRPTrainer_multitask``): it draws the task
+of each epoch or batch uniformly and independently, over 1,200 epochs, so that the tasks' shares are
+equal only on average; and switching by batch it counts an epoch as the tasks' mean number of
+instances, which gives large tasks more steps and small ones fewer than a lifelong run. Where
+batches per epoch differ, our epochs of a task do not begin with the loop's.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lifelong_co.protocols import Learning, Method
+from lifelong_co.seeding import python_seed
+
+
+def multi_task_epoch() -> Method:
+    """Return the method that switches tasks after every epoch (POMO-MT-EL)."""
+    return scheduled_method(by_epoch=True)
+
+
+def multi_task_batch() -> Method:
+    """Return the method that switches tasks after every batch (POMO-MT-BL)."""
+    return scheduled_method(by_epoch=False)
+
+
+def scheduled_method(*, by_epoch: bool) -> Method:
+    """Return the method that learns what the schedule says."""
+    plan: list[int] = []
+    carried: dict[str, Any] = {}  # the optimizer's state, between two of the loop's tasks
+
+    def instances(learning: Learning) -> Any:
+        if not plan:
+            plan.extend(schedule(learning.tasks, learning.seed, by_epoch=by_epoch))
+        return learning.draw(plan[step(learning)])
+
+    def before_task(learning: Learning) -> None:
+        if carried:
+            learning.optimizer.load_state_dict(carried)
+            carried.clear()
+
+    def after_task(learning: Learning) -> None:
+        carried.update(learning.optimizer.state_dict())
+
+    def load_state_dict(learning: Learning, state: Mapping[str, Any]) -> None:  # noqa: ARG001
+        carried.clear()
+        carried.update(state["optimizer"])
+
+    return Method(
+        before_task=before_task,
+        instances=instances,
+        after_task=after_task,
+        state_dict=lambda: {"optimizer": dict(carried)},
+        load_state_dict=load_state_dict,
+    )
+
+
+def schedule(tasks: Sequence[Any], seed: int, *, by_epoch: bool) -> list[int]:
+    """Return the index of the task that each step of the run learns."""
+    draw = random.Random(python_seed(seed, "multi-task schedule"))
+    if by_epoch:
+        epochs = [j for j, task in enumerate(tasks) for _ in range(task.epochs)]
+        draw.shuffle(epochs)
+        return [j for j in epochs for _ in range(tasks[j].batches)]
+    steps = [j for j, task in enumerate(tasks) for _ in range(task.epochs * task.batches)]
+    draw.shuffle(steps)
+    return steps
+
+
+def step(learning: Learning) -> int:
+    """Return how many steps the run took before this one."""
+    before = sum(task.epochs * task.batches for task in learning.tasks[: learning.task])
+    within = learning.epoch * learning.tasks[learning.task].batches + learning.batch
+    return int(before + within)

@@ -1,0 +1,186 @@
+"""DER++: the distance of logits, both terms of the loss, and what the buffer takes in."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from lifelong_co_plugins.methods import der
+from tiny_runs import BATCHES, EPOCHS, exact_run, parameters, same, tiny_config, tiny_learn
+
+import lifelong_co as lco
+from lifelong_co import records
+from lifelong_co.learner import train_batch
+from lifelong_co.run import Run
+from lifelong_co.seeding import generator
+
+STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the first
+
+
+@given(seed=st.integers(0, 999), share=st.sampled_from([0.3, 0.7, 1.0]))
+def test_distance_of_logits(seed: int, share: float) -> None:
+    """What the logits' own mean squared distance is, less their means, over feasible actions."""
+    stream = torch.Generator().manual_seed(seed)
+    mask = torch.rand((2, 3, 6), generator=stream) < share
+    mask[..., 2] = True
+    logits = torch.randn((2, 2, 3, 6), generator=stream, dtype=torch.float64)
+    teacher, learner = (
+        (each + 7 * i).masked_fill(~mask, -torch.inf).log_softmax(dim=-1)
+        for i, each in enumerate(logits)
+    )
+    found = der.logit_distance(teacher, learner)
+    for place in torch.cartesian_prod(torch.arange(2), torch.arange(3)).tolist():
+        b, s = place
+        gap = (logits[1] - logits[0])[b, s][mask[b, s]]
+        assert found[b, s].item() == pytest.approx(float(gap.var(correction=0)), abs=1e-9)
+
+
+def test_its_gradient_is_finite_where_actions_are_infeasible() -> None:
+    """And zero there."""
+    logits = torch.randn(2, 3, 5, requires_grad=True)
+    mask = torch.tensor([True, False, True, True, False])
+    learner = logits.masked_fill(~mask, -torch.inf).log_softmax(dim=-1)
+    teacher = torch.zeros(2, 3, 5).masked_fill(~mask, -torch.inf).log_softmax(dim=-1)
+    der.logit_distance(teacher, learner).sum().backward()
+    assert logits.grad is not None
+    assert bool(logits.grad.isfinite().all())
+    assert not bool(logits.grad[..., ~mask].any())
+    assert bool(logits.grad[..., mask].any())
+
+
+def replaying(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any
+) -> tuple[Run, list[Any], list[Any]]:
+    """Return a float64 run in its second task, and what is replayed for either term."""
+    run = exact_run(tiny_config("der++", sizes=(5, 6), **options), folder)
+    learning = run.learning
+    run.method.before_task(learning)
+    for learning.batch in range(2):
+        train_batch(run)
+    learning.task, learning.batch = 1, 0
+    run.method.before_task(learning)
+    monkeypatch.setattr(learning.optimizer, "step", lambda: None)
+    units: list[Any] = []
+    batches: list[Any] = []
+    measure, replay = der.distance, der.ReplayedLearning.loss
+
+    def spy_units(learning: Any, found: Any, chosen: Any, diverge: Any) -> Any:
+        units.extend(zip(found, chosen, strict=True))
+        return measure(learning, found, chosen, diverge)
+
+    def spy_batches(self: Any, learning: Any, instances: Any, purpose: str) -> Any:
+        batches.append(instances)
+        return replay(self, learning, instances, purpose)
+
+    monkeypatch.setattr(der, "distance", spy_units)
+    monkeypatch.setattr(der.ReplayedLearning, "loss", spy_batches)
+    return run, units, batches
+
+
+@pytest.mark.parametrize("divergence", ["logits", "kl"])
+@pytest.mark.parametrize("replay_rows", [1.0, 0.5])
+def test_a_steps_gradient_by_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, divergence: str, replay_rows: float
+) -> None:
+    """It is that of ``L_DRL + alpha D + beta L_DRL(replayed)``, written out."""
+    options = {"divergence": divergence, "replay_rows": replay_rows, "replay_size": 3}
+    run, units, batches = replaying(tmp_path, monkeypatch, alpha=0.3, beta=0.7, **options)
+    learning, module = run.learning, run.learning.solver.module
+    streams = run.actions.get_state(), run.instances.get_state()
+    losses = train_batch(run)
+    got = {name: value.grad.clone() for name, value in module.named_parameters()}
+    assert len(units) == 3
+    assert len(batches) == 1
+    run.actions.set_state(streams[0])
+    run.instances.set_state(streams[1])
+    stream = generator(learning.seed, "replayed actions 1 0 0 of a unit")
+    policies = []
+    for instances, actions in ((learning.draw(1), run.actions), (batches[0], stream)):
+        rollout = learning.solver.rollout(instances, "sample", generator=actions)
+        advantage = rollout.cost - rollout.cost.mean(dim=1, keepdim=True)
+        policies.append((advantage * rollout.log_likelihood).mean())
+    distances = []
+    for unit, rows in units:
+        encoding = learning.solver.encode(records.select(unit.instances, rows))
+        learner = learning.solver.log_probs(encoding, unit.state(rows))
+        teacher = unit.log_probs(rows)
+        feasible = teacher.isfinite()
+        gap = torch.where(feasible, learner, 0.0) - torch.where(feasible, teacher, 0.0)
+        if divergence == "kl":
+            distances.append(-(teacher.exp() * gap).sum(dim=2).mean())
+        else:
+            count = feasible.sum(dim=2)
+            squares = gap.square().sum(dim=2) / count - (gap.sum(dim=2) / count).square()
+            distances.append(squares.mean())
+    want = {
+        "policy": policies[0],
+        "behavior": 0.3 * sum(distances) / 3,
+        "replay": 0.7 * policies[1],
+    }
+    assert losses.keys() - {"cost"} == want.keys()
+    for name, value in want.items():
+        assert float(losses[name]) == pytest.approx(value.item(), rel=1e-7), name
+    assert want["behavior"].item() > 1e-9
+    module.zero_grad()
+    sum(want.values()).backward()
+    for name, value in module.named_parameters():
+        torch.testing.assert_close(got[name], value.grad, rtol=1e-6, atol=1e-9, msg=name)
+
+
+def test_every_step_of_every_epoch_is_offered(tmp_path: Path) -> None:
+    """And replay begins with the second step, with what was there before the step."""
+    losses: list[set[str]] = []
+    offered: list[int] = []
+
+    def watch(run: Run, each: dict[str, float]) -> None:
+        losses.append(set(each))
+        offered.append(run.method.state_dict()["buffer"]["seen"])
+
+    run = tiny_learn(tiny_config("der++", sizes=(5, 6)), tmp_path, watch=watch)
+    steps = EPOCHS * BATCHES
+    want = [STEPS[5]] * steps + [STEPS[6]] * steps
+    assert offered == [sum(want[: i + 1]) for i in range(len(want))]
+    assert losses == [{"cost", "policy"}] + [{"cost", "policy", "behavior", "replay"}] * (
+        2 * steps - 1
+    )
+    held = run.method.state_dict()["buffer"]["items"]
+    assert Counter(unit["task"] for unit in held) == {0: steps * STEPS[5], 1: steps * STEPS[6]}
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"alpha": 0.0}, {"replay"}),
+        ({"beta": 0.0}, {"behavior"}),
+        ({"replay_size": 0}, {"replay"}),
+        ({"buffer_size": 0}, set()),
+        ({"alpha": 0.0, "beta": 0.0}, set()),
+    ],
+)
+def test_either_term_can_be_left_out(
+    tmp_path: Path, options: dict[str, Any], names: set[str]
+) -> None:
+    """Without both it is fine-tuning to the bit."""
+    found: set[str] = set()
+    run = tiny_learn(
+        tiny_config("der++", **options), tmp_path / "one", watch=lambda _, each: found.update(each)
+    )
+    assert found - {"cost", "policy"} == names
+    if not names:
+        plain = tiny_learn(tiny_config("fine-tuning"), tmp_path / "plain")
+        assert same(parameters(run), parameters(plain))
+
+
+def test_it_starts_with_another_runs_buffer(tmp_path: Path) -> None:
+    """What LLR-BC recorded is there before the first step."""
+    other = tiny_learn(tiny_config("llr-bc"), tmp_path / "other")
+    run = exact_run(tiny_config("der++"), tmp_path)
+    run.method.adopt(run.learning, other.method.state_dict())
+    run.method.before_task(run.learning)
+    held = len(other.method.state_dict()["buffer"]["items"])
+    assert run.method.state_dict()["buffer"]["seen"] == held > 0
+    with pytest.raises(lco.ConfigError, match="without"):
+        lco.method("feng").adopt(run.learning, other.method.state_dict())

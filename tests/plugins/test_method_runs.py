@@ -1,0 +1,115 @@
+"""What holds for every method: runs end, resume to the same bytes, and disturb no stream."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tiny_runs import BATCHES, EPOCHS, parameters, same, tiny_config, tiny_learn
+
+import lifelong_co as lco
+from lifelong_co.learner import Interrupted, learn
+from lifelong_co.run import Run
+from lifelong_co.skeleton import flatten
+
+METHODS: dict[str, dict[str, Any]] = {
+    "ewc": {"fisher_batches": 2},
+    "libog": {"fisher_batches": 2},
+    "li-inter": {"buffer_size": 5},
+    "li-intra": {"buffer_size": 5},
+    "feng": {"buffer_size": 5, "every": 2},
+    "multi-task-epoch": {},
+    "multi-task-batch": {},
+    "der++": {"buffer_size": 5, "replay_size": 2, "replay_rows": 0.5},
+}
+SIZES = (5, 6, 5)
+Streams = tuple[torch.Tensor, torch.Tensor]
+
+
+def identical(first: Any, second: Any) -> bool:
+    """Return whether two trees are the same to the bit."""
+    (skeleton, tensors), (other, others) = flatten(first), flatten(second)
+    return skeleton == other and all(map(torch.equal, tensors, others))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path: Path, method: str) -> None:
+    """Stopped in an epoch of the first task and of the last; with finite losses all along."""
+    config = tiny_config(method, "cvrp", SIZES, **METHODS[method])
+    losses: list[dict[str, float]] = []
+    whole = tiny_learn(config, tmp_path / "whole", watch=lambda _, each: losses.append(each))
+    assert len(losses) == len(SIZES) * EPOCHS * BATCHES
+    assert all(math.isfinite(value) for each in losses for value in each.values())
+    folder = tmp_path / "stopped"
+    for resume, steps in ((False, 3), (True, 8)):
+        asked = iter(range(1, 99))
+        with pytest.raises(Interrupted):
+            learn(config, folder, resume=resume, stop=lambda n=asked, end=steps: next(n) == end)
+    resumed = learn(config, folder, resume=True)
+    assert same(parameters(resumed), parameters(whole))
+    assert resumed.costs == whole.costs
+    assert identical(resumed.method.state_dict(), whole.method.state_dict())
+
+
+@pytest.fixture(scope="module")
+def fine_tuning(tmp_path_factory: pytest.TempPathFactory) -> list[Streams]:
+    """Return where the streams of fine-tuning stand after each step of two tasks."""
+    return streams("fine-tuning", {}, tmp_path_factory.mktemp("fine-tuning"))
+
+
+def streams(method: str, options: dict[str, Any], folder: Path) -> list[Streams]:
+    """Return where a run's streams of instances and actions stand after each step."""
+    seen: list[Streams] = []
+
+    def watch(run: Run, _: dict[str, float]) -> None:
+        seen.append((run.instances.get_state(), run.actions.get_state()))
+
+    tiny_learn(tiny_config(method, sizes=(5, 6), **options), folder, watch=watch)
+    return seen
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if "multi" not in name])
+def test_it_draws_what_fine_tuning_draws(
+    tmp_path: Path, fine_tuning: list[Streams], method: str
+) -> None:
+    """Instances and actions: in all steps, or with Li up to the first epoch of replay."""
+    steps = (len(SIZES[:2]) * EPOCHS - ("li-" in method)) * BATCHES
+    found = streams(method, METHODS[method], tmp_path)
+    for first, second in list(zip(fine_tuning, found, strict=True))[:steps]:
+        assert all(map(torch.equal, first, second))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_unknown_option_is_refused(method: str) -> None:
+    """The error names method and option."""
+    with pytest.raises(lco.ConfigError, match=rf"method '{method.replace('+', '.')}'.*'gamma'"):
+        lco.method(method, gamma=1)
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "match"),
+    [
+        ("ewc", {"weight": -1.0}, "weight: expected at least 0 and finite, got -1"),
+        ("ewc", {"weight": math.nan}, "weight: expected at least 0 and finite, got nan"),
+        ("ewc", {"fisher_batches": 0}, "fisher_batches: expected at least 1, got 0"),
+        ("libog", {"intra_weight": math.inf}, "intra_weight: expected .* got inf"),
+        ("libog", {"fisher_batches": 0}, "fisher_batches: expected at least 1, got 0"),
+        ("libog", {"variant": "offical"}, "variant 'offical'.*Did you mean 'official'"),
+        ("libog", {"divergence": "rlk"}, "divergence 'rlk'"),
+        ("li-inter", {"alpha": -0.5}, "'li-inter': alpha: expected at least 0"),
+        ("li-intra", {"buffer_size": -1}, "'li-intra': buffer_size: expected at least 0"),
+        ("li-intra", {"divergence": "rlk"}, "divergence 'rlk'"),
+        ("feng", {"alpha": -0.5}, "'feng': alpha: expected at least 0"),
+        ("feng", {"every": 0}, "every: expected at least 1, got 0"),
+        ("feng", {"every": 1.5}, r"every: expected a whole number, got 1\.5"),
+        ("der++", {"beta": -1.0}, "beta: expected at least 0"),
+        ("der++", {"replay_rows": 0.0}, r"replay_rows: expected a fraction in \(0, 1\], got 0"),
+        ("der++", {"divergence": "rlk"}, "divergence 'rlk'"),
+        ("der++", {"buffer": "resevoir"}, "buffer 'resevoir'"),
+    ],
+)
+def test_bad_options_are_refused(method: str, option: dict[str, Any], match: str) -> None:
+    """When the method is built, in one line that names the option."""
+    with pytest.raises(lco.LifelongError, match=match):
+        lco.method(method, **option)
