@@ -78,6 +78,57 @@ def golden(problem: str, name: str = "pomo", norm: str = "") -> Golden:
     )
 
 
+@attrs.frozen(eq=False)
+class InvitGolden:
+    """The stored greedy rollout of INViT, one trajectory an instance."""
+
+    problem: Any
+    options: dict[str, Any]
+    instances: Any
+    """``B`` instances, float64."""
+    weights: dict[str, Tensor]
+    """Under the official names."""
+    actions: Tensor
+    """Long ``[B, T]``; the CVRP's first is a customer and its last may be one."""
+    probs: Tensor
+    """``[B, T', slots]`` of every step that is not forced, over the candidates and the depot."""
+    log_prob: Tensor
+    """``[B]``."""
+    cost: Tensor
+    """``[B]``."""
+
+    def solver(self, dtype: torch.dtype = torch.float64) -> Any:
+        """Return a fresh solver with the weights, through the public interface only."""
+        solver = lco.solver("invit", problem=self.problem.name, **self.options)
+        solver.module.to(dtype)
+        solver.load_official(self.weights)
+        return solver
+
+
+def invit_golden(problem: str) -> InvitGolden:
+    """Read the golden of INViT for ``tsp`` or ``cvrp``."""
+    with np.load(FIXTURES / f"invit-{problem}-1.npz") as archive:
+        stored = {key: archive[key] for key in archive.files}
+    config = json.loads(str(stored["config"]))
+    made = lco.problem(problem)
+    fields = {"nodes": torch.from_numpy(stored["nodes"])}
+    if problem == "cvrp":
+        fields["depot"] = torch.from_numpy(stored["depot"])[:, None]
+        fields["demand"] = torch.from_numpy(stored["demand"] / stored["capacity"])
+    options = {key: value for key, value in config.items() if key not in ("problem", "seed")}
+    return InvitGolden(
+        problem=made,
+        options={**options, "strict_capacity": True},
+        instances=made.instances(**fields),
+        weights=weights(config["seed"], json.loads(str(stored["shapes"]))),
+        # The official CVRP calls the depot -1.
+        actions=torch.from_numpy(stored["tours"]) + (problem == "cvrp"),
+        probs=torch.from_numpy(stored["probs"]),
+        log_prob=torch.from_numpy(stored["log_prob"]),
+        cost=torch.from_numpy(stored["cost"]),
+    )
+
+
 def weights(seed: int, shapes: dict[str, list[int]]) -> dict[str, Tensor]:
     """Rebuild a network's weights, as design.md §5 says."""
     rng = np.random.default_rng(seed)

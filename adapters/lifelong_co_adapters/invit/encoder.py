@@ -17,8 +17,6 @@ from torch import Tensor, nn
 
 # Kinds of tokens, in the order of a view's blocks of features.
 KINDS = ("node", "last", "anchor")
-# How many tokens go through a feed-forward at a time on a CPU where no gradients are kept.
-CACHED_ROWS = 256
 
 
 @attrs.frozen(eq=False)
@@ -79,8 +77,11 @@ class Layer(nn.Module):
         coefficients = (asking @ folded.scores).view(N, read * self.heads, f)
         # [N, T, read * H]: over the first of two long dimensions softmax is fast at any T.
         attention = (features @ coefficients.transpose(1, 2)).softmax(dim=1)
-        gathered = (attention.transpose(1, 2) @ features).view(N, read, self.heads * f)
-        return self.finish(asking @ folded.embedding, gathered @ folded.mixed)
+        # The small product is transposed and not the attention, whose gradient would be copied.
+        gathered = (features.transpose(1, 2) @ attention).transpose(1, 2)  # [N, read * H, f]
+        gathered = gathered.reshape(N * read, self.heads * f)
+        tokens = asking.flatten(0, 1) @ folded.embedding
+        return self.finish(tokens, gathered @ folded.mixed).view(N, read, -1)
 
     def forward(self, tokens: Tensor, filling: Tensor | None, read: int) -> Tensor:
         """Map tokens ``[N, T, d]`` to the outputs ``[N, read, d]`` of the first ``read`` tokens.
@@ -88,43 +89,26 @@ class Layer(nn.Module):
         ``filling`` ``[N, 1, 1, T]`` is added to the scores of each token.
         """
         N, T, dim = tokens.shape
-        asking = tokens[:, :read]
+        asking = tokens[:, :read].flatten(0, 1)
         query = self.query(asking).view(N, read, self.heads, -1).transpose(1, 2)
-        key, value = self.key_value(tokens).view(N, T, 2, self.heads, -1).permute(2, 0, 3, 1, 4)
+        packed = self.key_value(tokens).view(N, T, 2, self.heads, -1)
+        key, value = packed.permute(2, 0, 3, 1, 4)
         attended = F.scaled_dot_product_attention(
             query, key, value, attn_mask=filling, scale=1 / math.sqrt(dim)
         )
-        mixed = self.combine(attended.transpose(1, 2).reshape(N, read, -1))
-        return self.finish(asking, mixed)
+        mixed = self.combine(attended.transpose(1, 2).reshape(N * read, dim))
+        return self.finish(asking, mixed).view(N, read, dim)
 
     def finish(self, tokens: Tensor, mixed: Tensor) -> Tensor:
-        """Join tokens and what they attended to, and apply the feed-forward."""
-        joined = self.norm(mixed.add_(tokens))
-        joined = normalise(self.norm1, joined.add_(tokens))  # the residual joins twice
-        changed = feed_forward(self.expand, self.contract, joined)
-        return normalise(self.norm2, changed.add_(joined))
+        """Join tokens ``[rows, d]`` and what they attended to, and apply the feed-forward.
 
-
-def feed_forward(expand: nn.Linear, contract: nn.Linear, tokens: Tensor) -> Tensor:
-    """Apply two linear maps with a ReLU between them to ``[N, T, d]``."""
-    if torch.is_grad_enabled() or tokens.device.type != "cpu":
-        return cast(Tensor, contract(F.relu(expand(tokens), inplace=True)))
-    # The wide activations, which nobody needs later, then never leave the cache.
-    rows = tokens.flatten(0, 1)
-    changed = torch.empty_like(rows)
-    wide = rows.new_empty((CACHED_ROWS, expand.out_features))
-    for part, target in zip(rows.split(CACHED_ROWS), changed.split(CACHED_ROWS), strict=True):
-        hidden = wide[: part.shape[0]]
-        torch.addmm(expand.bias, part, expand.weight.T, out=hidden).clamp_(min=0)
-        torch.addmm(contract.bias, hidden, contract.weight.T, out=target)
-    return changed.view_as(tokens)
-
-
-def normalise(norm: nn.Module, tokens: Tensor) -> Tensor:
-    """Normalise ``[N, T, d]``: each token, or with `BatchNorm1d` each channel over all tokens."""
-    if isinstance(norm, nn.BatchNorm1d):
-        return cast(Tensor, norm(tokens.flatten(0, 1)).view_as(tokens))
-    return cast(Tensor, norm(tokens))
+        Not ``[N, T, d]``: a linear map then returns a view, and writing into one would cost the
+        backward pass a copy of its gradient.
+        """
+        joined: Tensor = self.norm(mixed.add_(tokens))
+        joined = self.norm1(joined.add_(tokens))  # the residual joins twice
+        changed = self.contract(F.relu(self.expand(joined), inplace=True))
+        return cast(Tensor, self.norm2(changed.add_(joined)))
 
 
 class Encoder(nn.Module):
