@@ -17,7 +17,7 @@ demo: $(READY)
 	$(BIN)/lifelong-co demo
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 lint: $(READY)
 	$(BIN)/ruff check .

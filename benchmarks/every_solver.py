@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grid import Grid
 
-HERE = Path(__file__).parent
+HERE = Path("benchmarks")  # run from the checkout: config.toml keeps the path
 SOLVERS = ("pomo", "omni", "invit", "official-pomo", "official-omni", "official-invit")
 METHODS = ("fine-tuning", "llr-bc")
 PROBLEMS = ("cvrp", "tsp")

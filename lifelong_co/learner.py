@@ -14,6 +14,7 @@ from torch import Tensor
 from lifelong_co.config import Config, to_toml
 from lifelong_co.errors import LifelongError
 from lifelong_co.evaluation import mean_cost
+from lifelong_co.first_part import begin_with, read_first_part
 from lifelong_co.heritage import take_over
 from lifelong_co.run import Run, new_optimizer, restore, save, save_learned, start
 from lifelong_co.run_folder import Cost, RunFolder
@@ -32,6 +33,7 @@ def learn(
     folder: Path,
     *,
     resume: bool = False,
+    first_task_from: Path | None = None,
     stop: Stop = lambda: False,
     watch: Watch = lambda run, losses: None,  # noqa: ARG005
     tell: Tell = lambda line: None,  # noqa: ARG005
@@ -44,6 +46,9 @@ def learn(
         What to do.
     folder
         The run folder: a new one, or with ``resume`` an interrupted one.
+    first_task_from
+        Run folder of the part that this run shares with others (`first_part`), to begin after it
+        instead of repeating it; what is learned is the same.
     stop
         Asked after every step; when it says so the run is saved and `Interrupted` raised.
     watch
@@ -52,12 +57,17 @@ def learn(
         Told the configuration, and a line after every test.
     """
     run = start(config, RunFolder(folder))
+    shared = None if first_task_from is None else read_first_part(run, first_task_from)
     if not resume:
         take_over(run)  # what cannot be taken over is refused before anything is written
         run.folder.create(config)
     tell(to_toml(config))
-    if resume and not restore(run, tell):
+    restored = resume and restore(run, tell)
+    if resume and not restored:
         take_over(run)
+    if shared is not None and not restored:
+        begin_with(run, shared)
+        tell(f"continuing after step {run.steps} of {first_task_from}")
     learning, method = run.learning, run.method
     for task in range(learning.task, len(config.tasks)):
         learning.task = task

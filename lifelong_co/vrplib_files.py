@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import attrs
 import numpy as np
@@ -18,9 +18,19 @@ import torch
 from lifelong_co.errors import ConfigError, LifelongError
 from lifelong_co.problems.cvrp import ROUNDING
 from lifelong_co.protocols import Problem
-from lifelong_co.vrplib_text import Header, parse, read_text, refuse, scan, table
+from lifelong_co.vrplib_text import (
+    Header,
+    parse,
+    read_text,
+    refuse,
+    scan,
+    table,
+    weights,
+    where_explicit,
+)
 
-DistanceRule = Literal["EUC_2D", "CEIL_2D"]
+DistanceRule = Literal["EUC_2D", "CEIL_2D", "FLOOR_2D", "EXACT_2D", "EXPLICIT"]
+RULES = get_args(DistanceRule)
 Actions = Sequence[int] | npt.NDArray[np.integer[Any]]
 """The order of visits, ``[T]``: TSP 0 … n - 1; CVRP 1 … n, and 0 for the depot."""
 
@@ -53,6 +63,8 @@ class FileInstance:
     distance_rule: DistanceRule
     best_known: float | None = None
     """Least cost known, in file units."""
+    weights: npt.NDArray[np.int64] | None = None
+    """``[A, A]``: the file's own distances where the rule is EXPLICIT; else None."""
 
     @property
     def size(self) -> int:
@@ -74,8 +86,8 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
     ------
     FileFormatError
         If the file is missing, truncated or inconsistent, or asks for what is not supported:
-        other distances than EUC_2D and CEIL_2D, limits on the length of routes, a depot that is
-        not node 1.
+        other distances, or EXPLICIT ones without coordinates (which networks need) or not
+        symmetric; limits on the length of routes; a depot that is not node 1.
     """
     text = read_text(path)
     header = scan(path, text)
@@ -83,12 +95,14 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
     if kind not in ("TSP", "CVRP"):
         raise refuse(path, f"TYPE: expected TSP or CVRP, got {kind}")
     rule = header.value("EDGE_WEIGHT_TYPE").upper()
-    if rule not in ("EUC_2D", "CEIL_2D"):
-        raise refuse(path, f"EDGE_WEIGHT_TYPE: {rule} is not supported; expected EUC_2D or CEIL_2D")
+    if rule not in RULES:
+        expected = f"{', '.join(RULES[:-1])} or {RULES[-1]}"
+        raise refuse(path, f"EDGE_WEIGHT_TYPE: {rule} is not supported; expected {expected}")
     _refuse_constraints(header, kind)
+    section = where_explicit(header) if rule == "EXPLICIT" else "NODE_COORD"
     count = header.whole("DIMENSION", least=2 if kind == "TSP" else 3)
     parsed = parse(header, text)
-    coordinates = table(header, parsed, "NODE_COORD", 2, count)
+    coordinates = table(header, parsed, section, 2, count)
     demand, capacity = _load(header, parsed, count) if kind == "CVRP" else (None, None)
     return FileInstance(
         name=header.values.get("NAME") or Path(path).stem,
@@ -98,12 +112,14 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
         capacity=capacity,
         distance_rule=cast(DistanceRule, rule),
         best_known=_stated_best(header.comment) if best_known is None else best_known,
+        weights=weights(header, parsed, count) if rule == "EXPLICIT" else None,
     )
 
 
 def _refuse_constraints(header: Header, kind: str) -> None:
     """Refuse what would make a solution that looks right wrong, e.g. fixed edges."""
-    known = {"NODE_COORD", "DISPLAY_DATA"} | ({"DEMAND", "DEPOT"} if kind == "CVRP" else set())
+    of_cvrp = {"DEMAND", "DEPOT"} if kind == "CVRP" else set()
+    known = {"NODE_COORD", "DISPLAY_DATA", "EDGE_WEIGHT"} | of_cvrp
     names = [f"{name}_SECTION" for name in header.ids if name not in known]
     names += [name for name in ("DISTANCE", "SERVICE_TIME") if name in header.values]
     if names:
@@ -177,16 +193,26 @@ def to_instances(file_instance: FileInstance, problem: Problem) -> Any:
 
 def distance_matrix(file_instance: FileInstance) -> npt.NDArray[np.int64]:
     """Return the rounded distances, int64 ``[A, A]`` in file units."""
+    if file_instance.weights is not None:
+        return file_instance.weights
     points = file_instance.coordinates
-    # Row by row: the floats of all pairs would take several times the memory of the result.
+    # Row by row: the floats of all pairs would take much more memory than the result.
     return np.stack([_rounded(file_instance.distance_rule, points - point) for point in points])
 
 
 def _rounded(rule: DistanceRule, legs: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Return the rounded lengths ``[k]`` of ``legs [k, 2]`` (TSPLIB 95, sections 2.1 and 2.7)."""
-    # Not np.hypot: it may miss an exact root by one bit, which CEIL_2D turns into one unit.
+    # Not np.hypot: it may miss an exact root by one bit.
     length = np.sqrt(legs[:, 0] ** 2 + legs[:, 1] ** 2)
-    whole = np.ceil(length) if rule == "CEIL_2D" else np.floor(length + 0.5)
+    match rule:
+        case "CEIL_2D":
+            whole = np.ceil(length)
+        case "FLOOR_2D":
+            whole = np.floor(length)
+        case "EXACT_2D":  # CVRPLIB's name for thousandths
+            whole = np.floor(1000 * length + 0.5)
+        case _:
+            whole = np.floor(length + 0.5)
     return whole.astype(np.int64)
 
 
@@ -216,6 +242,9 @@ def cost(file_instance: FileInstance, actions: Actions) -> int:
     The way from the last action back to the first counts; for the CVRP 0 is the depot. Whether
     the actions solve the instance is for `solutions.check` to say.
     """
-    points = file_instance.coordinates[visits(file_instance, actions)]
+    sequence = visits(file_instance, actions)
+    if file_instance.weights is not None:
+        return int(file_instance.weights[sequence, np.roll(sequence, -1)].sum())
+    points = file_instance.coordinates[sequence]
     legs = points - np.roll(points, -1, axis=0)
     return int(_rounded(file_instance.distance_rule, legs).sum())

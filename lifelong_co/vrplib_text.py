@@ -150,6 +150,51 @@ def table(
     return numbers[_order(header, title, ids)]
 
 
+def where_explicit(header: Header) -> str:
+    """Return the section with the coordinates of a file of EXPLICIT distances.
+
+    Raises
+    ------
+    FileFormatError
+        If there is none, as networks see nothing else, or vrplib does not read the distances.
+    """
+    form = header.value("EDGE_WEIGHT_FORMAT").upper()
+    if form not in ("LOWER_ROW", "FULL_MATRIX"):
+        raise refuse(
+            header.path,
+            f"EDGE_WEIGHT_FORMAT: {form} is not supported; expected LOWER_ROW or FULL_MATRIX",
+        )
+    for section in ("NODE_COORD", "DISPLAY_DATA"):
+        if section in header.ids:
+            return section
+    raise refuse(header.path, "EDGE_WEIGHT_TYPE: EXPLICIT is not supported without coordinates")
+
+
+def weights(header: Header, parsed: dict[str, Any], count: int) -> npt.NDArray[np.int64]:
+    """Return the distances that a file states, int64 ``[count, count]``, symmetric.
+
+    Raises
+    ------
+    FileFormatError
+        If they are in a form that vrplib does not read, missing, not whole or not symmetric.
+    """
+    title = "EDGE_WEIGHT_SECTION"
+    if "EDGE_WEIGHT" not in header.ids:
+        raise refuse(header.path, f"expected a {title} and found none")
+    try:
+        numbers = np.array(parsed["edge_weight"], dtype=np.float64).reshape(count, count)
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
+        raise refuse(
+            header.path, f"{title}: expected {count} x {count} distances ({error})"
+        ) from error
+    # Written so that NaN is bad.
+    if not ((numbers >= 0) & (numbers <= 1e12) & (numbers == np.floor(numbers))).all():
+        raise refuse(header.path, f"{title}: expected whole numbers from 0 to 1e12")
+    if (numbers != numbers.T).any():
+        raise refuse(header.path, f"{title}: expected symmetric distances")
+    return numbers.astype(np.int64)
+
+
 def _order(header: Header, title: str, ids: list[str]) -> npt.NDArray[np.intp]:
     """Return the rows in the order of their node numbers, which must be 1 … n, each once."""
     seen: set[str] = set()

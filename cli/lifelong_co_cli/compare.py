@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from lifelong_co_cli.options import REFERENCES
+
 
 class Format(StrEnum):
     """What the comparison is printed as."""
@@ -32,6 +34,10 @@ def compare(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier report in --out.")
     ] = False,
+    references: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help=f"{REFERENCES} With it the text has optimality gaps."),
+    ] = None,
 ) -> None:
     """Compare finished runs: AP, AF, AMF, APl and AG with a common d*, costs and figures.
 
@@ -55,3 +61,7 @@ def compare(
         typer.echo(tables.as_csv(comparison), nl=False)
     else:
         typer.echo(tables.as_text(comparison), nl=False)
+        if references is not None:
+            from lifelong_co.report import gaps
+
+            typer.echo(gaps.as_text(comparison, references), nl=False)

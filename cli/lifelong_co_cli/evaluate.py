@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lifelong_co_cli.options import DEVICE
+from lifelong_co_cli.options import DEVICE, REFERENCES
 
 
 def evaluate(
@@ -32,6 +32,7 @@ def evaluate(
         bool,
         typer.Option("--augment", help="Solve the eight symmetric images of each instance, too."),
     ] = False,
+    references: Annotated[Path, typer.Option(metavar="DIR", help=REFERENCES)] = Path("references"),
     device: Annotated[str, typer.Option(help=DEVICE)] = "auto",
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object: task to mean cost.")
@@ -39,9 +40,13 @@ def evaluate(
 ) -> None:
     """Test the solver of a run on tasks and print the mean cost on each.
 
-    Decoding is greedy from every node; the best solution of an instance counts.
+    Decoding is greedy from every node; the best solution of an instance counts. The gap to
+    near-optimal costs is shown where --references has them.
     """
-    from lifelong_co.evaluation import mean_cost
+    import torch
+
+    from lifelong_co.evaluation import best_costs
+    from lifelong_co.reference import gaps
     from lifelong_co.run_folder import RunFolder
     from lifelong_co.streams import testing
     from lifelong_co.trained import load_solver
@@ -53,9 +58,17 @@ def evaluate(
     costs = {}
     for one in chosen:
         groups = testing(one, solver.problem, tests or config.tests)
-        costs[one.label] = mean_cost(solver, groups, augment=augment)
+        each = torch.cat([best_costs(solver, group, augment=augment) for group in groups]).double()
+        costs[one.label] = float(each.mean())
         if not json:
-            print(f"{one.label:<12} {costs[one.label]:.4f}", flush=True)
+            known = [
+                cost
+                for group in groups
+                for cost in gaps.references(references, solver.problem, group, one.distribution)
+            ]
+            gap = gaps.gap(each.tolist(), known)
+            shown = f"  {gap}" if gap else ""
+            print(f"{one.label:<12} {costs[one.label]:.4f}{shown}", flush=True)
     if json:
         print(json_module.dumps(costs))
 

@@ -6,8 +6,8 @@ from typing import Any
 import typer
 
 
-def continue_run(folder: Path) -> None:
-    """Resume the run in a folder."""
+def continue_run(folder: Path, first_task_from: Path | None = None) -> None:
+    """Resume the run in a folder; without a checkpoint yet, after the part shared with others."""
     from lifelong_co.run_folder import RunFolder
     from lifelong_co.starts import refuse_start
     from lifelong_co_cli.options import choose_device
@@ -15,10 +15,12 @@ def continue_run(folder: Path) -> None:
     config = RunFolder(folder).config()
     refuse_start(config, folder)
     choose_device(config.device)  # it may have been started on another machine
-    execute(config, folder, resume=True)
+    execute(config, folder, resume=True, first_task_from=first_task_from)
 
 
-def execute(config: Any, folder: Path, *, resume: bool) -> None:
+def execute(
+    config: Any, folder: Path, *, resume: bool, first_task_from: Path | None = None
+) -> None:
     """Show the configuration, learn, and end with the metrics and the report."""
     from lifelong_co.learner import Interrupted, learn
     from lifelong_co.report.comparison import compare_folders
@@ -31,7 +33,13 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
         try:
             with watching(config) as watcher:
                 learn(
-                    config, folder, resume=resume, stop=stop, watch=watcher.watch, tell=watcher.tell
+                    config,
+                    folder,
+                    resume=resume,
+                    first_task_from=first_task_from,
+                    stop=stop,
+                    watch=watcher.watch,
+                    tell=watcher.tell,
                 )
         except Interrupted as interrupted:
             print(interrupted)

@@ -6,14 +6,17 @@ from typing import TextIO
 
 import typer
 
+from lifelong_co_cli.benchmark import benchmark
 from lifelong_co_cli.compare import compare
 from lifelong_co_cli.demo import demo
 from lifelong_co_cli.evaluate import evaluate
 from lifelong_co_cli.import_checkpoint import import_checkpoint
 from lifelong_co_cli.plugins import plugins
 from lifelong_co_cli.pretrain import pretrain
+from lifelong_co_cli.reference import reference
 from lifelong_co_cli.run import run
 from lifelong_co_cli.solve import solve
+from lifelong_co_cli.sweep import sweep
 from lifelong_co_cli.tasks import tasks
 from lifelong_co_cli.upstream import upstream
 
@@ -28,9 +31,12 @@ app = typer.Typer(
 app.command("run")(run)
 app.command("pretrain")(pretrain)
 app.command("import-checkpoint")(import_checkpoint)
+app.command("sweep")(sweep)
 app.command("compare")(compare)
 app.command("evaluate")(evaluate)
 app.command("solve")(solve)
+app.command("reference")(reference)
+app.command("benchmark")(benchmark)
 app.command("tasks")(tasks)
 app.command("plugins")(plugins)
 app.add_typer(upstream, name="upstream")

@@ -10,6 +10,9 @@ from typing import Any
 DEVICE = "Where to compute: auto (a GPU if there is one), cpu, cuda, cuda:1, …"
 """Help of ``--device``."""
 
+REFERENCES = "Folder of references, as `lifelong-co reference` fills it."
+"""Help of ``--references``."""
+
 
 def assignments(pairs: Sequence[str], flag: str) -> dict[str, Any]:
     """Parse repeated ``NAME=VALUE`` with values as in TOML; a bare word is a string.

@@ -29,6 +29,7 @@ def run(
     solver_option: options.SolverOption = None,
     start_from: options.StartFrom = None,
     buffer_from: options.BufferFrom = None,
+    first_task_from: options.FirstTaskFrom = None,
     images: options.Images = None,
     tests: options.Tests = None,
     curve_every: options.CurveEvery = None,
@@ -46,7 +47,7 @@ def run(
 
     if resume is not None:
         refuse_other_options(context)
-        continue_run(resume)
+        continue_run(resume, first_task_from)
         return
     from lifelong_co.config import resolve
     from lifelong_co_cli.options import assignments, choose_device, fresh_folder, machine
@@ -94,7 +95,8 @@ def run(
     )
     variant = config.method_options.get("ablation") or config.method
     name = f"{config.problem}-{config.solver}-{variant}-{config.preset}-{seed}"
-    execute(config, out or fresh_folder(Path("runs") / name), resume=False)
+    folder = out or fresh_folder(Path("runs") / name)
+    execute(config, folder, resume=False, first_task_from=first_task_from)
 
 
 def refuse_other_options(context: typer.Context) -> None:
@@ -108,7 +110,8 @@ def refuse_other_options(context: typer.Context) -> None:
     given = [
         f"--{name.replace('_', '-')}"
         for name in context.params
-        if name != "resume" and "COMMANDLINE" in str(context.get_parameter_source(name))
+        if name not in ("resume", "first_task_from")
+        and "COMMANDLINE" in str(context.get_parameter_source(name))
     ]
     if given:
         raise typer.BadParameter(

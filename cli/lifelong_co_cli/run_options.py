@@ -142,6 +142,15 @@ BufferFrom = Annotated[
         rich_help_panel=CONSOLIDATION,
     ),
 ]
+FirstTaskFrom = Annotated[
+    Path | None,
+    typer.Option(
+        help="Run of fine-tuning on the first task without its last epoch, to begin after it; what"
+        " is learned is the same. `sweep` makes such runs.",
+        metavar="DIR",
+        rich_help_panel=WHERE,
+    ),
+]
 Images = Annotated[
     bool | None,
     typer.Option(
@@ -182,7 +191,8 @@ Out = Annotated[
 Resume = Annotated[
     Path | None,
     typer.Option(
-        help="Continue the interrupted run in this folder; takes no other option.",
+        help="Continue the interrupted run in this folder; takes no other option but"
+        " --first-task-from.",
         metavar="DIR",
         rich_help_panel=WHERE,
     ),

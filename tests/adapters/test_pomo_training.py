@@ -34,9 +34,7 @@ def test_a_short_training_shortens_the_tours() -> None:
     objective = solver.objective()
     for _ in range(STEPS):
         instances = distribution.sample(32, 6, generator=generator)
-        loss = objective.loss(
-            instances, solver.rollout(instances, "sample", generator=generator)
-        )
+        loss = objective.loss(instances, solver.rollout(instances, "sample", generator=generator))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

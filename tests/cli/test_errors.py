@@ -42,12 +42,12 @@ def run(*arguments: object, method: str = "llr-bc") -> Outcome:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--solver=pmo"], "Unknown solver 'pmo'; expected one of: pomo.* Did you mean 'pomo'?"),
+        (["--solver=pmo"], "Unknown solver 'pmo'; expected one of: .*pomo.* Did you mean 'pomo'?"),
         (["--problem=vrp"], "Unknown problem 'vrp'; expected one of: tsp, cvrp."),
         (["--method=llrbc"], "Unknown method 'llrbc'; .* Did you mean 'llr-bc'?"),
         (["--preset=tiny"], "Unknown preset 'tiny'; expected one of: paper, small, demo."),
         (["--weighting=var"], "Unknown weighting 'var'; .* Did you mean 'variance'?"),
-        (["--divergence=js"], "Unknown divergence 'js'; expected one of: kl, rkl"),
+        (["--divergence=jsd"], "Unknown divergence 'jsd'; expected one of: .*kl.*rkl"),
         (["--behavior=probs"], "Unknown behavior 'probs'; .* Did you mean 'probabilities'?"),
         (["--alpha=-1"], "method 'llr-bc': alpha: expected at least 0.*, got -1.0"),
         (["--alpha=nan"], "method 'llr-bc': alpha: expected at least 0.*, got nan"),

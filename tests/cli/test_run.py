@@ -171,7 +171,7 @@ def test_without_options_it_says_what_it_takes(tmp_path, monkeypatch):
     asked = {}
     monkeypatch.setattr(
         "lifelong_co_cli.execution.execute",
-        lambda config, folder, resume: asked.update(config=config, folder=folder, resume=resume),
+        lambda config, folder, **given: asked.update(config=config, folder=folder, **given),
     )
     outcome = call("run")
     assert outcome.out.startswith("No preset given: taking `small`, which finishes on this machine")

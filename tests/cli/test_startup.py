@@ -47,7 +47,8 @@ def test_help_names_every_command_and_ends_each_sentence():
 
     commands = typer.main.get_command(app).commands
     assert list(commands) == [
-        *("run", "pretrain", "import-checkpoint", "compare", "evaluate", "solve", "tasks"),
+        *("run", "pretrain", "import-checkpoint", "sweep", "compare", "evaluate", "solve"),
+        *("reference", "benchmark", "tasks"),
         *("plugins", "demo", "upstream"),
     ]
     below = commands["upstream"].commands

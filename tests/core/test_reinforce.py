@@ -87,7 +87,7 @@ class Stand:
         return rollout(cost, torch.zeros_like(cost))
 
 
-LEARNING = SimpleNamespace(task=0, draw=lambda task: 5)
+LEARNING = SimpleNamespace(task=0, draw=lambda task: 5 + task)
 
 
 def baseline_of(objective: Objective) -> float:

@@ -163,9 +163,9 @@ def test_damaged_files_are_refused_by_name(
     [
         ("TYPE : CVRP\n", "", "'TYPE : …'"),
         ("TYPE : CVRP", "TYPE : VRPTW", "TYPE: expected TSP or CVRP, got VRPTW"),
-        ("EUC_2D", "EXPLICIT", "EXPLICIT is not supported; expected EUC_2D or CEIL_2D"),
-        ("EUC_2D", "GEO", "GEO is not supported; expected EUC_2D or CEIL_2D"),
-        ("EUC_2D", "ATT", "ATT is not supported; expected EUC_2D or CEIL_2D"),
+        ("EUC_2D", "EXPLICIT", "expected a line 'EDGE_WEIGHT_FORMAT : …'"),
+        ("EUC_2D", "GEO", "GEO is not supported; expected EUC_2D, CEIL_2D, FLOOR_2D, EXACT_2D or"),
+        ("EUC_2D", "ATT", "ATT is not supported; expected EUC_2D, CEIL_2D, FLOOR_2D, EXACT_2D or"),
         ("EDGE_WEIGHT_TYPE : EUC_2D\n", "", "'EDGE_WEIGHT_TYPE : …'"),
         ("DIMENSION : 5", "DIMENSION : 6", "NODE_COORD_SECTION: expected 6 rows .* got 5"),
         ("DIMENSION : 5", "DIMENSION : many", "DIMENSION: expected a whole number .* got 'many'"),
@@ -200,11 +200,68 @@ def test_refusals_name_file_and_problem(tmp_path: Path, old: str, new: str, mess
         read_text(tmp_path, VRP_TEXT.replace(old, new))
 
 
-def test_explicit_distances_are_refused_by_type(tmp_path: Path) -> None:
-    """A file with a distance matrix is refused for its type, whatever its section holds."""
-    text = "NAME: m\nTYPE: TSP\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n0 x"
-    with pytest.raises(FileFormatError, match=r"given\.vrp: .*EXPLICIT is not supported"):
-        read_text(tmp_path, text)
+EXPLICIT = """NAME: m
+TYPE: TSP
+DIMENSION: 3
+EDGE_WEIGHT_TYPE: EXPLICIT
+EDGE_WEIGHT_FORMAT: FORMAT
+EDGE_WEIGHT_SECTION
+WEIGHTS
+DISPLAY_DATA_SECTION
+1 0 0
+2 10 0
+3 0 10
+EOF
+"""
+
+
+@pytest.mark.parametrize(
+    ("form", "rows"),
+    [("LOWER_ROW", "1\n2 4"), ("FULL_MATRIX", "0 1 2\n1 0 4\n2 4 0")],
+)
+def test_explicit_distances_count_where_there_are_coordinates(
+    form: str, rows: str, tmp_path: Path
+) -> None:
+    """Costs are sums of the stated distances; networks see the coordinates."""
+    read = read_text(tmp_path, EXPLICIT.replace("FORMAT: FORMAT", f"FORMAT: {form}").replace(
+        "WEIGHTS", rows
+    ))  # fmt: skip
+    assert cost(read, [0, 1, 2]) == 1 + 4 + 2
+    assert distance_matrix(read).tolist() == [[0, 1, 2], [1, 0, 4], [2, 4, 0]]
+    assert to_instances(read, PROBLEMS["tsp"]).nodes.tolist() == [[[0, 0], [1, 0], [0, 1]]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("DISPLAY_DATA_SECTION\n1 0 0\n2 10 0\n3 0 10\n", "", "not supported without coordinates"),
+        ("FULL_MATRIX", "UPPER_ROW", "EDGE_WEIGHT_FORMAT: UPPER_ROW is not supported"),
+        ("2 4 0", "2 5 0", "EDGE_WEIGHT_SECTION: expected symmetric distances"),
+        ("0 1 2\n1 0 4", "0 1.5 2\n1.5 0 4", "EDGE_WEIGHT_SECTION: expected whole numbers"),
+    ],
+)
+def test_explicit_distances_that_are_refused(
+    old: str, new: str, message: str, tmp_path: Path
+) -> None:
+    """No coordinates, another form, or distances that are no whole symmetric numbers."""
+    text = EXPLICIT.replace("FORMAT: FORMAT", "FORMAT: FULL_MATRIX")
+    text = text.replace("WEIGHTS", "0 1 2\n1 0 4\n2 4 0")
+    assert text.count(old) == 1
+    with pytest.raises(FileFormatError, match=message):
+        read_text(tmp_path, text.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [("EUC_2D", [1, 1, 2]), ("CEIL_2D", [1, 2, 2]), ("FLOOR_2D", [1, 1, 1]),
+     ("EXACT_2D", [1000, 1414, 1500])],
+)  # fmt: skip
+def test_each_rule_rounds_as_its_name_says(rule: str, expected: list[int]) -> None:
+    """Of the lengths 1, sqrt(2) and 1.5: nearest, up, down, and thousandths."""
+    points = np.array([[0, 0], [1, 0], [1, 1], [1.5, 0]], dtype=float)
+    read = FileInstance("r", "tsp", points, None, None, rule)
+    assert distance_matrix(read)[0, 1:].tolist() == expected
+    assert cost(read, [0, 2]) == 2 * expected[1]
 
 
 def test_files_that_are_no_text(tmp_path: Path) -> None:

@@ -97,12 +97,13 @@ def by_cluster(centers: Tensor, offsets: Tensor) -> Tensor:
     """
     c = centers.shape[1]
     _, k, _ = cluster_sizes(c + offsets.shape[1])
-    distance = offsets.square().sum(dim=2).sqrt()  # [B, n - c]
+    # In double precision: truncated, single would give other demands on other processors.
+    distance = offsets.double().square().sum(dim=2).sqrt()  # [B, n - c]
     split = (c - 1) * k
     even = _share(distance[:, :split].reshape(len(offsets), c - 1, k)).flatten(1)
     last = _share(distance[:, split:])
     around = (torch.cat((even, last), dim=1) * (MOST - LEAST)).trunc() + LEAST
-    return torch.cat((centers, around), dim=1)
+    return torch.cat((centers, around.to(centers.dtype)), dim=1)
 
 
 def by_center(centers: Tensor, nodes: Tensor) -> Tensor:

@@ -1,0 +1,170 @@
+"""``lifelong-co benchmark``: trained solvers on TSPLIB and CVRPLIB, ending in the paper's table."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lifelong_co_cli.options import DEVICE, REFERENCES
+
+
+class Library(StrEnum):
+    """Which files."""
+
+    TSPLIB = "tsplib"
+    CVRPLIB = "cvrplib"
+
+
+class Format(StrEnum):
+    """What the tables are printed as."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    CSV = "csv"
+
+
+def benchmark(
+    library: Annotated[
+        Library, typer.Argument(metavar="tsplib|cvrplib", help=".tsp or .vrp files.")
+    ],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the files.")],
+    checkpoint: Annotated[
+        list[Path],
+        typer.Option(metavar="RUN", help="Folder of a run; give it again for more columns."),
+    ],
+    after: Annotated[
+        int | None,
+        typer.Option(
+            help="Take the solvers as they were after this many tasks; as they are now when not"
+            " given."
+        ),
+    ] = None,
+    paper: Annotated[
+        bool,
+        typer.Option(
+            "--paper",
+            help="The paper's instances and protocol: coordinates divided by the greatest one,"
+            " lengths not rounded.",
+        ),
+    ] = False,
+    augment: Annotated[
+        bool,
+        typer.Option("--augment", help="Solve the eight symmetric images, too; the paper did not."),
+    ] = False,
+    largest: Annotated[
+        int | None, typer.Option(min=2, help="Leave out instances of more nodes or customers.")
+    ] = None,
+    at_once: Annotated[
+        int | None,
+        typer.Option(min=1, help="Trajectories in memory at a time; chosen when not given."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Also write results.json, table.txt, table.md and table.csv; started again with"
+            " the same folder, it goes on where it stopped.",
+        ),
+    ] = None,
+    output: Annotated[
+        Format, typer.Option("--format", help="What to print on standard output.")
+    ] = Format.TEXT,
+    references: Annotated[Path, typer.Option(metavar="DIR", help=REFERENCES)] = Path("references"),
+    device: Annotated[str, typer.Option(help=DEVICE)] = "auto",
+) -> None:
+    """Solve a folder of TSPLIB or CVRPLIB files with trained solvers and tabulate the gaps.
+
+    Decoding is greedy from every node. Files that cannot be used are named and left out.
+    """
+    import time
+
+    from lifelong_co.benchmarking import results as kept
+    from lifelong_co.benchmarking import tables
+    from lifelong_co.benchmarking.decoding import best
+    from lifelong_co.benchmarking.folder import read_folder
+    from lifelong_co_cli.options import choose_device
+
+    found = read_folder(library, folder, paper=paper, largest=largest, references=references)
+    for line in found.refused:
+        typer.echo(f"left out: {line}", err=True)
+    where = choose_device(device)
+    solvers = _solvers(checkpoint, after, where, found.instances[0].problem)
+    settings = {
+        "library": str(library),
+        "paper": paper,
+        "augment": augment,
+        "after": after,
+        "checkpoints": {label: str(path) for label, (path, _) in solvers.items()},
+    }
+    done = kept.load(out, settings) if out is not None else []
+    had = {(one.instance, one.solver) for one in done}
+    for instance in found.instances:
+        for label, (_, solver) in solvers.items():
+            if (instance.name, label) in had:
+                continue
+            begin = time.perf_counter()
+            one = best(solver, instance, as_paper=paper, augment=augment, at_once=at_once)
+            seconds = round(time.perf_counter() - begin, 3)
+            done.append(
+                kept.Result(
+                    instance=instance.name,
+                    size=instance.size,
+                    best_known=instance.best_known,
+                    solver=label,
+                    cost=one.cost,
+                    length=one.length,
+                    seconds=seconds,
+                )
+            )
+            typer.echo(f"{instance.name}: {label}: cost {one.cost} ({seconds:.1f} s)", err=True)
+            if out is not None:
+                kept.save(out, settings, done)
+    texts = {
+        "table.txt": tables.as_text(done, rounded=not paper),
+        "table.md": tables.as_markdown(done, rounded=not paper),
+        "table.csv": tables.as_csv(done),
+    }
+    if out is not None:
+        _write(out, texts)
+    chosen = {Format.TEXT: "table.txt", Format.MARKDOWN: "table.md", Format.CSV: "table.csv"}
+    typer.echo(texts[chosen[output]], nl=False)
+
+
+def _solvers(
+    runs: list[Path], after: int | None, device: str, problem: str
+) -> dict[str, tuple[Path, Any]]:
+    """Return label to folder and solver; labels are the runs' methods where these tell them apart.
+
+    Raises
+    ------
+    ConfigError
+        If a run was trained on another problem, or is given twice.
+    """
+    from lifelong_co.errors import ConfigError
+    from lifelong_co.report.labels import label
+    from lifelong_co.run_folder import RunFolder
+    from lifelong_co.trained import load_solver
+
+    paths = [run.resolve() for run in runs]
+    if len(set(paths)) < len(paths):
+        raise ConfigError("--checkpoint: the same run is given twice")
+    labels = label([RunFolder(run).config() for run in runs])
+    if len(set(labels)) < len(labels):
+        labels = [f"{name} [{run}]" for name, run in zip(labels, runs, strict=True)]
+    solvers = {}
+    for name, run, path in zip(labels, runs, paths, strict=True):
+        solver = load_solver(run, after=after, device=device)
+        if solver.problem.name != problem:
+            raise ConfigError(
+                f"{run}: expected a solver of {problem}, got one of {solver.problem.name}"
+            )
+        solvers[name] = (path, solver)
+    return solvers
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    from lifelong_co.files import write_whole
+
+    for name, text in texts.items():
+        write_whole(folder / name, text)

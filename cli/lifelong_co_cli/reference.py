@@ -1,0 +1,237 @@
+"""``lifelong-co reference``: near-optimal costs of instances, found once and kept."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lifelong_co_cli.options import REFERENCES
+
+DISTRIBUTIONS = ("U", "R", "E", "G", "C", "GM")
+
+
+def reference(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]…",
+            help="Instances: .npz, .vrp or .tsp files or folders of the latter two.",
+        ),
+    ] = None,
+    problem: Annotated[str, typer.Option(help="Routing problem: tsp or cvrp.")] = "cvrp",
+    distribution: Annotated[
+        str | None, typer.Option(help="Draw instances from a distribution: U, GM, E, C, G, R or …")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Nodes of instances that are drawn.", min=2)] = 20,
+    seed: Annotated[
+        int,
+        typer.Option(help="Of instances that are drawn; 0: a task's test instances.", min=0),
+    ] = 0,
+    testset: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The paper's own test instances of a distribution, e.g. GM, or all. Again for"
+            " more."
+        ),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The instances that a run is tested on."),
+    ] = None,
+    count: Annotated[
+        int | None,
+        typer.Option(help="Only so many: 10 are drawn, all are taken when not given.", min=1),
+    ] = None,
+    scaled: Annotated[
+        bool,
+        typer.Option(
+            "--scaled",
+            help="Take .vrp and .tsp files as tasks are tested on them: in the unit square, not"
+            " rounded.",
+        ),
+    ] = False,
+    references: Annotated[Path, typer.Option(metavar="DIR", help=REFERENCES)] = Path("references"),
+    stored: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of published references to compare with or check: cvrp-GM100.npz, … or a"
+            " checkout of LLR-BC; --references when not given.",
+        ),
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Solve nothing: report which references, stored and published, are no solutions.",
+        ),
+    ] = False,
+    iterations: Annotated[
+        int, typer.Option(help="A search of PyVRP ends after so many without gain.", min=1)
+    ] = 2000,
+    restarts: Annotated[
+        int, typer.Option(help="Searches of PyVRP, the best of which counts.", min=1)
+    ] = 8,
+    seconds: Annotated[
+        int, typer.Option(help="Limit of each solver on one instance.", min=1)
+    ] = 120,
+    prove: Annotated[
+        int, typer.Option(help="Solve TSPs up to this size to proven optimality.", min=0)
+    ] = 100,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Solve anew what is not proven; the better one is kept."),
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Instances solved at once; as many as cores when not given.", min=1),
+    ] = None,
+) -> None:
+    """Find near-optimal costs: PyVRP for the CVRP, OR-Tools CP-SAT for the TSP, with proof.
+
+    What is found lies in --references and is not sought again; `evaluate` and `compare` then show
+    gaps. Stop at any time and start again. Needs: pip install 'lifelong-co[reference]'.
+    """
+    from lifelong_co import registry
+    from lifelong_co.errors import ConfigError
+
+    given = [bool(files), distribution is not None, bool(testset), run is not None]
+    if sum(given) > 1 or (sum(given) == 0 and not check):
+        raise ConfigError("instances: expected one of FILE, --distribution, --testset and --run")
+    sets = list(DISTRIBUTIONS) if testset == ["all"] or sum(given) == 0 else list(testset or ())
+    chosen = registry.problem(problem)
+    if check:
+        batches = _chosen(chosen, files, distribution, size, seed, sets, run, count, scaled)
+        raise typer.Exit(_check(batches, chosen, references, stored or references))
+    from lifelong_co.reference.solvers import Settings
+    from lifelong_co_cli.signals import stop_on_signal
+
+    settings = Settings(iterations=iterations, restarts=restarts, seconds=seconds, prove=prove)
+    with stop_on_signal() as stop:
+        for name, subjects in _chosen(
+            chosen, files, distribution, size, seed, sets, run, count, scaled
+        ):
+            found = _find(name, subjects, references, settings, jobs, again, stop)
+            if stop():
+                raise typer.Exit(stop.status)
+            if name in sets:
+                _beside(name, chosen, stored or references, subjects, found)
+
+
+def _chosen(
+    problem: Any,
+    files: Sequence[Path] | None,
+    distribution: str | None,
+    size: int,
+    seed: int,
+    sets: Sequence[str],
+    run: Path | None,
+    count: int | None,
+    scaled: bool,
+) -> Iterator[tuple[str, list[Any]]]:
+    """Yield a name and the instances of each source."""
+    from lifelong_co.reference import sources
+    from lifelong_co.run_folder import RunFolder
+
+    for file in files or ():
+        yield str(file), sources.from_files(file, problem, scaled=scaled)[:count]
+    if distribution is not None:
+        drawn = sources.from_distribution(distribution, problem, size, count or 10, seed)
+        yield f"{distribution}{size}", drawn
+    if run is not None:
+        yield str(run), sources.from_run(RunFolder(run).config())[:count]
+    for name in sets:
+        yield name, sources.from_testset(name, problem, count)
+
+
+def _find(
+    name: str,
+    subjects: list[Any],
+    folder: Path,
+    settings: Any,
+    jobs: int | None,
+    again: bool,
+    stop: Any,
+) -> dict[str, Any]:
+    """Find references, saying how far it is; return them by key."""
+    import os
+
+    from lifelong_co.reference.batch import find
+    from lifelong_co.reference.cache import Cache
+
+    allowed = getattr(os, "sched_getaffinity", None)
+    cores = len(allowed(0)) if allowed else os.cpu_count() or 1
+    count = len({subject.key for subject in subjects})
+    at_once = min(jobs or cores, count)
+    found: dict[str, Any] = {}
+    solved, missing = 0, []
+    results = find(subjects, Cache(folder), settings, jobs=at_once, again=again, stop=stop)
+    for subject, known, fresh in results:
+        if known is None:
+            missing.append(subject.name)
+            continue
+        found[subject.key] = known
+        solved += fresh
+        if fresh:
+            proof = ", proven" if known.proven else ""
+            typer.echo(f"{subject.name}: {known.cost:.6f} ({known.solver}{proof})", err=True)
+    values = list(found.values())
+    mean = f", mean cost {sum(one.cost for one in values) / len(values):.4f}" if values else ""
+    print(
+        f"{name}: {len(values)} of {count} instances{mean}; {solved} solved now, "
+        f"{sum(one.proven for one in values)} proven optimal; in {folder}",
+        flush=True,
+    )
+    if missing:
+        typer.echo(f"no feasible solution found: {', '.join(missing)}", err=True)
+    return found
+
+
+def _beside(
+    name: str, problem: Any, folder: Path, subjects: list[Any], found: dict[str, Any]
+) -> None:
+    """Compare with published references, where they are there."""
+    from lifelong_co.reference.checking import ROUNDING
+    from lifelong_co.reference.stored import stored
+
+    theirs = stored(folder, problem, name)
+    if theirs is None:
+        return
+    costs = theirs.by_key(problem)
+    pairs = [
+        (found[one.key].cost, costs[one.key])
+        for one in subjects
+        if one.key in found and one.key in costs
+    ]
+    better = sum(ours < cost - ROUNDING for ours, cost in pairs)
+    worse = sum(ours > cost + ROUNDING for ours, cost in pairs)
+    print(
+        f"beside {theirs.file}: lower on {better}, equal within rounding on "
+        f"{len(pairs) - better - worse}, higher on {worse} of {len(pairs)}"
+    )
+
+
+def _check(
+    batches: Iterator[tuple[str, list[Any]]], problem: Any, folder: Path, published: Path
+) -> int:
+    """Print the faults of references; return 1 if there are any."""
+    from lifelong_co.reference.cache import Cache
+    from lifelong_co.reference.checking import check_cached, check_stored
+    from lifelong_co.reference.stored import stored
+
+    cache, faults = Cache(folder), 0
+    for name, subjects in batches:
+        known = sum(cache.get(one.problem, one.key) is not None for one in subjects)
+        found = list(check_cached(subjects, cache))
+        print(f"{name}: {known} references in {folder}, {len(found)} faulty")
+        theirs = stored(published, problem, name) if name in DISTRIBUTIONS else None
+        if theirs is not None:
+            what = "costs without solutions" if theirs.solutions is None else "solutions"
+            wrong = list(check_stored(theirs, problem, name, cache))
+            print(f"{name}: {len(theirs.costs)} {what} in {theirs.file}, {len(wrong)} faulty")
+            found += wrong
+        for fault in found:
+            print(f"  {fault.name}: {fault.reason}")
+        faults += len(found)
+    return 1 if faults else 0

@@ -1,0 +1,235 @@
+"""``lifelong-co sweep``: a grid of runs that ends in one table."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from lifelong_co_cli import sweep_options as options
+
+if TYPE_CHECKING:
+    from lifelong_co.sweep.engines import Engine
+    from lifelong_co.sweep.grid import Grid
+    from lifelong_co.sweep.plan import Plan
+
+ENGINES = ("local", "slurm", "submitit-local")
+# The options that describe a grid, and leave no room for a file.
+OF_GRID = ("methods", "ablations", "problems", "solvers", "preset", "orders", "tasks", "seeds")
+
+
+def sweep(
+    file: options.File = None,
+    methods: options.Methods = None,
+    ablations: options.Ablations = None,
+    problems: options.Problems = None,
+    solvers: options.Solvers = None,
+    preset: options.Preset = None,
+    orders: options.Orders = None,
+    tasks: options.Tasks = None,
+    seeds: options.Seeds = None,
+    device: options.Device = None,
+    out: options.Out = None,
+    resume: options.Resume = None,
+    workers: options.Workers = None,
+    retries: options.Retries = 2,
+    dry_run: options.DryRun = False,
+    engine: options.EngineName = "local",
+    engine_option: options.EngineOption = None,
+) -> None:
+    """Do a grid of runs, as many at once as there is room for, and set them in one table.
+
+    What is finished stays finished: the same command again, after whatever stopped it, goes on.
+    Ctrl-C lets every run save and stops.
+    """
+    words = (methods, ablations, problems, solvers, preset, orders, tasks, seeds)
+    given = {name: value for name, value in zip(OF_GRID, words, strict=True) if value is not None}
+    folder, grids = asked(file, resume, out, given, device)
+    from lifelong_co.errors import UnknownNameError
+    from lifelong_co.files import write_whole
+    from lifelong_co.sweep.grid import grids_to_toml
+    from lifelong_co.sweep.lock import locked
+    from lifelong_co.sweep.plan import make_plan
+
+    if engine not in ENGINES:
+        raise UnknownNameError("engine", engine, ENGINES)
+    plan = make_plan(grids, folder)
+    if dry_run:
+        forecast(plan, workers or room(grids[0].device), cache=None, detailed=True)
+        return
+    with locked(folder) as lock:
+        # Whatever becomes of the command line, the folder says what is to be done in it.
+        write_whole(folder / "sweep.toml", grids_to_toml(grids))
+        chosen = make_engine(engine, plan, workers, grids[0].device, lock, engine_option or [])
+        failed = carry_out(plan, chosen, retries)
+    if failed:
+        raise typer.Exit(1)
+
+
+def asked(
+    file: Path | None,
+    resume: Path | None,
+    out: Path | None,
+    given: dict[str, Any],
+    device: str | None,
+) -> tuple[Path, "tuple[Grid, ...]"]:
+    """Return the sweep's folder and grids, with the device that there is.
+
+    Raises
+    ------
+    BadParameter
+        If there is more or less than one of a file, a folder to resume and options.
+    """
+    sources = {"FILE": file, "--resume": resume, "options of a grid": given or None}
+    present = [name for name, value in sources.items() if value is not None]
+    if len(present) != 1:
+        got = f"both {present[0]} and {present[1]}" if present else "none of them"
+        raise typer.BadParameter(f"expected FILE, --resume DIR or options of a grid, got {got}")
+    if resume is not None and (out is not None or device is not None):
+        raise typer.BadParameter("--resume takes the sweep as it is; leave out --out and --device")
+    import attrs
+
+    from lifelong_co.errors import ConfigError
+    from lifelong_co.sweep.grid import grids_to_toml, read_grids
+    from lifelong_co_cli.options import choose_device
+
+    path = resume / "sweep.toml" if resume is not None else file
+    grids = (of_options(given),) if path is None else read_grids(path)
+    places = {choose_device(device or grid.device) for grid in grids}
+    if len(places) > 1:
+        raise ConfigError(f"device: expected one for all grids, got {', '.join(sorted(places))}")
+    grids = tuple(attrs.evolve(grid, device=next(iter(places))) for grid in grids)
+    if resume is not None:
+        return resume, grids
+    import hashlib
+
+    digest = hashlib.sha256(grids_to_toml(grids).encode()).hexdigest()[:8]
+    name = f"sweep-{digest}" if file is None else file.stem
+    return out or Path("runs") / name, grids
+
+
+def of_options(given: dict[str, Any]) -> "Grid":
+    """Return the grid that options describe."""
+    from lifelong_co.sweep.grid import Grid
+
+    lists = ("methods", "ablations", "problems", "solvers")
+    fields: dict[str, Any] = {
+        name: tuple(word.strip() for word in value.split(",")) if name in lists else value
+        for name, value in given.items()
+    }
+    fields["tasks"] = tuple(str(path.resolve()) for path in given.get("tasks", []))
+    return Grid(**fields)
+
+
+def room(device: str) -> int:
+    """Return how many runs this machine does at once."""
+    if device == "cuda":
+        import torch
+
+        return max(1, torch.cuda.device_count())
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+def make_engine(
+    name: str, plan: "Plan", workers: int | None, device: str, lock: int, pairs: list[str]
+) -> "Engine":
+    """Return where the runs are carried out."""
+    from lifelong_co.sweep.cluster import cluster_engine
+    from lifelong_co.sweep.engines import LocalEngine, visible_gpus
+    from lifelong_co_cli.options import assignments
+
+    if name == "local":
+        if pairs:
+            raise typer.BadParameter("--engine-option: expected --engine slurm beside it")
+        gpus = visible_gpus(room(device)) if device == "cuda" else []
+        return LocalEngine(workers or room(device), gpus, lock)
+    parameters = assignments(pairs, "--engine-option")
+    if device == "cuda":
+        parameters = {"gpus_per_node": 1, **parameters}
+    # A scheduler has a queue of its own.
+    slots = workers or max(1, len(plan.jobs))
+    return cluster_engine(name, plan.folder / "cluster", slots, parameters)
+
+
+def forecast(
+    plan: "Plan", slots: int, *, cache: Path | None, detailed: bool
+) -> Callable[[], float | None]:
+    """Say how many runs there are and how long they will take; return what tells it later on."""
+    from lifelong_co.errors import ConfigError
+    from lifelong_co.sweep.estimate import Timing, remaining, show, steps_logged, timing, wall
+
+    left = [job for job in plan.jobs.values() if not job.finished]
+    print(f"{len(plan.jobs)} runs, {len(plan.jobs) - len(left)} of them finished, in {plan.folder}")
+    if plan.shared:
+        sharing = sum(bool(job.first) for job in plan.jobs.values())
+        print(f"{sharing} runs share {len(plan.shared)} first parts, each learned once")
+    known: Timing | None = None
+    try:
+        known = timing(plan, cache) if left else Timing()
+    except ConfigError as error:
+        print(error)
+    seconds = remaining(plan, known) if known is not None else {}
+    if detailed:
+        for name, job in plan.jobs.items():
+            state = "finished" if job.finished else "begun" if job.begun else "to do"
+            time = f", about {show(seconds[name])}" if name in seconds else ""
+            print(f"  {name}: {state}{time}")
+    if left and known is not None:
+        source = "from the runs' logs" if steps_logged(plan) else "from a few timed steps"
+        print(
+            f"estimate: {show(sum(seconds.values()))} of computing, about"
+            f" {show(wall(seconds.values(), slots))} with {slots} at once ({source})"
+        )
+
+    def later() -> float | None:
+        if known is None:
+            return None
+        fresh = Timing({**known.steps, **steps_logged(plan)}, known.tests, known.besides)
+        return wall(remaining(plan, fresh).values(), slots)
+
+    return later
+
+
+def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
+    """Do the runs and write and print the table; return the names of those that failed."""
+    from lifelong_co.files import write_whole
+    from lifelong_co.learner import Interrupted
+    from lifelong_co.sweep import table
+    from lifelong_co.sweep.conduct import conduct
+    from lifelong_co.sweep.estimate import show
+    from lifelong_co_cli.signals import stop_on_signal
+
+    later = forecast(plan, engine.slots, cache=plan.folder / "timing.json", detailed=False)
+
+    def told() -> str:
+        seconds = later()
+        return f", about {show(seconds)} left" if seconds else ""
+
+    with stop_on_signal() as stop:
+        try:
+            failed = conduct(
+                plan,
+                engine,
+                retries=retries,
+                stop=stop,
+                tell=lambda line: print(line, flush=True),
+                told=told,
+            )
+        except Interrupted as interrupted:
+            print(interrupted)
+            raise typer.Exit(stop.status) from interrupted
+    results = table.gather(plan)
+    text = table.as_text(results)
+    write_whole(plan.folder / "table.txt", text)
+    write_whole(plan.folder / "table.csv", table.as_csv(results))
+    write_whole(plan.folder / "table.md", table.as_markdown(results))
+    print()
+    print(text, end="")
+    lost = [name for name in failed if name in plan.jobs]
+    for name in lost:
+        print(f"failed: {name} ({failed[name]}); its log: {plan.folder / 'logs' / name}.log")
+    if lost:
+        print("the same command tries these again")
+    return lost

@@ -1,0 +1,1 @@
+"""TSPLIB and CVRPLIB: the paper's instances and protocol, and any folder of such files."""

@@ -1,0 +1,100 @@
+"""The instances of a folder: found, read, refused by name, with the best cost known of each."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+
+from lifelong_co.benchmarking.published import BEST, LIBRARIES
+from lifelong_co.errors import ConfigError, FileFormatError, UnknownNameError
+from lifelong_co.reference.cache import Cache
+from lifelong_co.reference.subject import of_file
+from lifelong_co.solutions import best_known
+from lifelong_co.vrplib_files import FileInstance, read_instance
+
+
+@attrs.frozen(eq=False)
+class Folder:
+    """What a folder holds."""
+
+    instances: list[FileInstance]
+    """The paper's in its order, or all from small to large; each with ``best_known`` if any."""
+    refused: list[str]
+    """One line for each file that cannot be used: its name and why."""
+
+
+def read_folder(
+    library: str,
+    folder: Path,
+    *,
+    paper: bool = False,
+    largest: int | None = None,
+    references: Path | None = None,
+) -> Folder:
+    """Read the ``.tsp`` or ``.vrp`` files of a folder.
+
+    Parameters
+    ----------
+    library
+        ``tsplib`` or ``cvrplib``.
+    folder
+        Only files right in it count.
+    paper
+        Only the paper's instances, all of which must be there.
+    largest
+        Only up to so many nodes or customers.
+    references
+        Folder of references; used where a file has no ``.sol`` or ``.opt.tour`` beside it, states
+        no optimum and is not in `published`.
+
+    Raises
+    ------
+    ConfigError
+        If no file can be used, or one of the paper's is missing.
+    UnknownNameError
+        If there is no such library.
+    """
+    if library not in LIBRARIES:
+        raise UnknownNameError("library", library, LIBRARIES)
+    problem, suffix, papers = LIBRARIES[library]
+    if not folder.is_dir():
+        raise ConfigError(f"{folder}: expected a folder with {suffix} files, found none")
+    files = sorted(path for path in folder.iterdir() if path.suffix == suffix and path.is_file())
+    if paper:
+        missing = [name for name in papers if folder / f"{name}{suffix}" not in files]
+        if missing:
+            raise ConfigError(f"{folder}: expected the paper's instances, without: {_few(missing)}")
+        files = [folder / f"{name}{suffix}" for name in papers]
+    instances: list[FileInstance] = []
+    refused: list[str] = []
+    for file in files:
+        try:
+            one = _known(file, references)
+        except FileFormatError as error:
+            refused.append(str(error))
+            continue
+        if one.problem != problem:
+            refused.append(f"{file}: expected an instance of {problem}, got one of {one.problem}")
+        elif largest is None or one.size <= largest:
+            instances.append(one)
+    if not instances:
+        reason = f" ({refused[0]})" if refused else ""
+        raise ConfigError(f"{folder}: expected at least one usable {suffix} file, got none{reason}")
+    order = instances if paper else sorted(instances, key=lambda one: (one.size, one.name))
+    return Folder(order, refused)
+
+
+def _known(file: Path, references: Path | None) -> FileInstance:
+    """Return an instance with the best cost known of it."""
+    instance = read_instance(file)
+    known = best_known(file)
+    if known is None and instance.distance_rule == "EUC_2D":
+        known = BEST.get(file.stem)
+    if known is None and references is not None:
+        found = Cache(references).get(instance.problem, of_file(instance).key)
+        known = None if found is None else found.cost
+    return attrs.evolve(instance, name=file.stem, best_known=known)
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -1,0 +1,71 @@
+"""What a benchmark has found so far: kept after every instance, so that it can go on."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import cattrs
+
+from lifelong_co.errors import ConfigError, FileFormatError
+from lifelong_co.files import write_whole
+
+FILE = "results.json"
+
+
+@attrs.frozen
+class Result:
+    """One instance solved by one solver."""
+
+    instance: str
+    size: int
+    best_known: float | None
+    solver: str
+    """The label of the checkpoint."""
+    cost: int
+    """By the file's rounded distances."""
+    length: float
+    """By distances that are not rounded."""
+    seconds: float
+
+
+def load(folder: Path, settings: dict[str, Any]) -> list[Result]:
+    """Return the results in a folder; none if it has none.
+
+    Raises
+    ------
+    ConfigError
+        If they were found with other settings.
+    FileFormatError
+        If they cannot be read.
+    """
+    file = folder / FILE
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        theirs = stored["settings"]
+        results = [cattrs.structure(row, Result) for row in stored["results"]]
+    except FileNotFoundError:
+        return []
+    except Exception as error:  # cattrs raises groups of its own
+        raise FileFormatError(f"{file}: expected the results of a benchmark ({error})") from error
+    different = [name for name in settings if theirs.get(name) != settings[name]]
+    if different:
+        name = different[0]
+        raise ConfigError(
+            f"{file}: was made with {name}={theirs.get(name)!r}, not {settings[name]!r}; "
+            "choose another --out"
+        )
+    return results
+
+
+def save(folder: Path, settings: dict[str, Any], results: Sequence[Result]) -> None:
+    """Write the results; the folder is made if need be."""
+    rows = [attrs.asdict(result) for result in results]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(
+            folder / FILE, json.dumps({"settings": settings, "results": rows}, indent=1) + "\n"
+        )
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be written ({error.strerror or error})") from error

@@ -1,0 +1,54 @@
+"""Lists of whole numbers as people write them: ``1-3,5``."""
+
+import re
+from collections.abc import Sequence
+
+from lifelong_co.errors import ConfigError
+
+PART = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", re.ASCII)
+# More is a slip of the keyboard, and each number is at least one run.
+MOST = 10_000
+
+
+def parse_ranges(text: str, what: str) -> tuple[int, ...]:
+    """Return the numbers that ``1-3,5`` means, in the order written.
+
+    Parameters
+    ----------
+    text
+        Numbers of at least 0 and ranges ``low-high``, both ends included, between commas.
+    what
+        Names them in errors.
+
+    Raises
+    ------
+    ConfigError
+        If it is not such a list, runs downwards, or names a number twice.
+    """
+    numbers: list[int] = []
+    for part in text.split(","):
+        match = PART.fullmatch(part)
+        if match is None:
+            raise ConfigError(f"{what}: expected numbers and ranges like 1-3,5, got {text!r}")
+        low = int(match[1])
+        high = low if match[2] is None else int(match[2])
+        if high < low:
+            raise ConfigError(f"{what}: expected a range that runs upwards, got {part.strip()!r}")
+        if high - low >= MOST:
+            raise ConfigError(f"{what}: expected at most {MOST} numbers, got {part.strip()!r}")
+        numbers.extend(range(low, high + 1))
+    twice = sorted({number for number in numbers if numbers.count(number) > 1})
+    if twice:
+        raise ConfigError(f"{what}: expected each number once, got {twice[0]} twice in {text!r}")
+    return tuple(numbers)
+
+
+def show_ranges(numbers: Sequence[int]) -> str:
+    """Undo `parse_ranges`: neighbours that count upwards become a range."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

@@ -1,0 +1,171 @@
+"""The table a sweep ends in: mean, spread over orders and confidence over seeds of each metric."""
+
+import csv
+import io
+import statistics
+from collections.abc import Mapping
+
+import attrs
+
+from lifelong_co import metrics
+from lifelong_co.report.comparison import Comparison, compare_runs
+from lifelong_co.report.runs import Run, load_run
+from lifelong_co.report.tables import SCALE, Table, align
+from lifelong_co.sweep.plan import Block, Plan, Row, tasks_tested
+from lifelong_co.sweep.ranges import show_ranges
+from lifelong_co.sweep.student import LEVEL, half_width
+
+EXPLANATION = (
+    "Metrics in 10^-3, lower is better; gaps (d - d*) / d* to the least cost d* on each task of all"
+    " finished runs of this sweep on the same tasks.\n"
+    "mean (s) ± c: mean over orders and seeds; s: sample standard deviation of the orders' means"
+    f" (where there are several orders); c: half-width of the {LEVEL:.0%} confidence interval\n"
+    "over the seeds (where there are several), by Student's t on the seeds' means over the orders."
+)
+
+
+@attrs.frozen
+class Spread:
+    """A metric of a row, as plain fractions."""
+
+    mean: float
+    orders: float | None
+    """Sample standard deviation of the orders' means; None for one order."""
+    seeds: float | None
+    """Half-width of the confidence interval over the seeds; None for one seed."""
+
+
+def spread(values: Mapping[tuple[str, int], float]) -> Spread:
+    """Return the spread of the values of a metric by order and seed; at least one.
+
+    The mean is that of the orders' means. Only seeds that have all orders enter the interval: else
+    it would hold differences between orders.
+    """
+    orders = list(dict.fromkeys(order for order, _ in values))
+    seeds = list(dict.fromkeys(seed for _, seed in values))
+    means = [statistics.fmean(v for (of, _), v in values.items() if of == o) for o in orders]
+    complete = [
+        statistics.fmean(values[order, seed] for order in orders)
+        for seed in seeds
+        if all((order, seed) in values for order in orders)
+    ]
+    return Spread(
+        statistics.fmean(means),
+        statistics.stdev(means) if len(means) > 1 else None,
+        half_width(complete),
+    )
+
+
+@attrs.frozen
+class Results:
+    """The finished runs of a plan."""
+
+    plan: Plan
+    runs: Mapping[str, Run]
+    comparisons: Mapping[str, Comparison]
+    """By what is tested; each has a ``d*`` of its own."""
+
+    def spreads(self, row: Row) -> dict[str, Spread]:
+        """Return the spread of every metric over the finished runs of a row; empty if none is."""
+        values: dict[tuple[str, int], metrics.Metrics] = {}
+        for order, seed, name in row.cells:
+            if name in self.runs:
+                run = self.runs[name]
+                comparison = self.comparisons[tasks_tested(run.config)]
+                values[order, seed] = comparison.metrics(run)
+        if not values:
+            return {}
+        return {
+            name: spread({cell: getattr(value, name) for cell, value in values.items()})
+            for name in metrics.NAMES
+        }
+
+    def missing(self, block: Block) -> list[str]:
+        """Return the runs of a table that are not finished."""
+        wanted = dict.fromkeys(name for row in block.rows for _, _, name in row.cells)
+        return [name for name in wanted if name not in self.runs]
+
+
+def gather(plan: Plan) -> Results:
+    """Read the finished runs of a plan."""
+    runs = {name: load_run(job.folder) for name, job in plan.jobs.items() if job.finished}
+    alike: dict[str, list[Run]] = {}
+    for run in runs.values():
+        alike.setdefault(tasks_tested(run.config), []).append(run)
+    return Results(plan, runs, {key: compare_runs(several) for key, several in alike.items()})
+
+
+def table(results: Results, block: Block) -> Table:
+    """Return header and rows of one table."""
+    several = len({row.solver for row in block.rows}) > 1
+    lines = [["method", *(["solver"] if several else []), "runs", *metrics.NAMES]]
+    for row in block.rows:
+        found = results.spreads(row)
+        count = sum(name in results.runs for _, _, name in row.cells)
+        runs = str(count) if count == len(row.cells) else f"{count} of {len(row.cells)}"
+        cells = [_cell(found[name]) if found else "-" for name in metrics.NAMES]
+        lines.append([row.label, *([row.solver] if several else []), runs, *cells])
+    return lines
+
+
+def title(block: Block) -> str:
+    """Return the problem, orders and seeds of a table."""
+    cells = [cell for row in block.rows for cell in row.cells]
+    orders = list(dict.fromkeys(order for order, _, _ in cells))
+    numbers = [order.removeprefix("order") for order in orders]
+    shown = (
+        f"order{'s' * (len(orders) > 1)} {show_ranges([int(n) for n in numbers])}"
+        if all(number.isdigit() for number in numbers)
+        else ", ".join(orders)
+    )
+    seeds = list(dict.fromkeys(seed for _, seed, _ in cells))
+    name = block.title if block.problem in block.title else f"{block.title}, {block.problem}"
+    return f"{name}, {shown}, seed{'s' * (len(seeds) > 1)} {show_ranges(seeds)}"
+
+
+def as_text(results: Results) -> str:
+    """Return all tables as text."""
+    parts = [EXPLANATION]
+    for block in results.plan.blocks:
+        parts += ["", title(block), "", align(table(results, block), left=1)]
+        parts += [f"missing: {name}" for name in results.missing(block)]
+    return "\n".join(parts) + "\n"
+
+
+def as_markdown(results: Results) -> str:
+    """Return all tables as Markdown."""
+    parts = [EXPLANATION.replace("\n", " ")]
+    for block in results.plan.blocks:
+        header, *rows = ([cell.replace("|", r"\|") for cell in r] for r in table(results, block))
+        rule = ["---", *["---:"] * (len(header) - 1)]
+        parts += ["", f"**{title(block)}**", ""]
+        parts += [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
+        names = results.missing(block)
+        parts += ["", f"Missing: {', '.join(f'`{name}`' for name in names)}"] if names else []
+    return "\n".join(parts) + "\n"
+
+
+def as_csv(results: Results) -> str:
+    """Return all tables as one CSV; in 10^-3, empty where there is no such number."""
+    kinds = ("", "_std_orders", f"_ci{LEVEL * 100:.0f}_seeds")
+    columns = [f"{name}{kind}_1e-3" for name in metrics.NAMES for kind in kinds]
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(["table", "problem", "solver", "method", "runs", "wanted", *columns])
+    for block in results.plan.blocks:
+        for row in block.rows:
+            found = results.spreads(row)
+            numbers = [v for name in found for v in attrs.astuple(found[name])]
+            cells = ["" if v is None or v != v else f"{v * SCALE:.6g}" for v in numbers]
+            count = sum(name in results.runs for _, _, name in row.cells)
+            head = [title(block), block.problem, row.solver, row.label, count, len(row.cells)]
+            writer.writerow([*head, *(cells or [""] * len(columns))])
+    return lines.getvalue()
+
+
+def _cell(value: Spread) -> str:
+    if value.mean != value.mean:
+        return "-"
+    orders = "" if value.orders is None else f" ({value.orders * SCALE:.1f})"
+    seeds = "" if value.seeds is None else f" ± {value.seeds * SCALE:.1f}"
+    return f"{value.mean * SCALE:.1f}{orders}{seeds}"

@@ -1,0 +1,93 @@
+"""`lifelong-co reference` and `lifelong-co benchmark`, driven as a user does."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from command_line import call
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+def test_references_are_found_once_and_gaps_are_shown(tmp_path, finished):
+    """Found, found again at once, checked; then `evaluate` and `compare` show gaps."""
+    pytest.importorskip("pyvrp")
+    cache = tmp_path / "references"
+    folder = finished().folder
+    options = ("reference", "--run", folder, "--references", cache, "--jobs=1")
+    options += ("--iterations=5", "--restarts=1")
+    first = call(*options)
+    assert first.status == 0, first.err
+    assert ": 16 of 16 instances, mean cost " in first.out  # the third task is the first again
+    assert "(pyvrp)" in first.err
+    again = call(*options)
+    assert "; 0 solved now" in again.out
+    assert again.err == ""
+    checked = call(*options, "--check")
+    assert checked.status == 0
+    assert checked.out.rstrip().endswith(", 0 faulty")
+    shown = call("evaluate", folder, "--references", cache, "--device", "cpu")
+    assert all(" gap " in line and "instances" not in line for line in shown.out.splitlines())
+    compared = call("compare", folder, "--references", cache).out
+    assert f"gap to the references in {cache}" in compared
+    assert call("compare", folder, "--references", tmp_path).out.endswith(
+        f"no gaps: {tmp_path} has no task whose test instances all have a reference\n"
+    )
+
+
+def test_a_source_is_needed(tmp_path):
+    """None, or two, is one line."""
+    for options in ((), ("--testset", "U", "--distribution", "G")):
+        refused = call("reference", *options, "--references", tmp_path)
+        assert refused.status == 2
+        assert "expected one of FILE, --distribution, --testset and --run" in refused.err
+
+
+def test_a_faulty_reference_is_reported(tmp_path):
+    """--check ends with status 1 and names the instance."""
+    pytest.importorskip("pyvrp")
+    options = ("reference", FIXTURES / "four.vrp", "--references", tmp_path, "--jobs=1")
+    options += ("--iterations=5", "--restarts=1")
+    assert call(*options).status == 0
+    (file,) = tmp_path.rglob("*.json")
+    content = json.loads(file.read_text())
+    assert content["cost"] == 43
+    file.write_text(json.dumps({**content, "actions": [0, 1, 2, 3, 4, 0]}))
+    checked = call(*options, "--check")
+    assert checked.status == 1
+    assert "  four: infeasible: four: expected at most the capacity 10" in checked.out
+
+
+def test_a_benchmark_ends_in_tables_and_goes_on(tmp_path, finished):
+    """Two checkpoints on two instances: tables in every form, nothing solved twice."""
+    place, out = tmp_path / "files", tmp_path / "out"
+    place.mkdir()
+    shutil.copy(FIXTURES / "four.vrp", place)
+    shutil.copy(FIXTURES / "four.vrp", place / "again.vrp")
+    (place / "bad.vrp").write_text("NAME: bad\n")
+    runs = [finished("llr-bc").folder, finished("fine-tuning").folder]
+    options = ("benchmark", "cvrplib", place, "--device", "cpu", "--out", out)
+    options += tuple(f"--checkpoint={run}" for run in runs)
+    solved = call(*options)
+    assert solved.status == 0, solved.err
+    assert "left out: " in solved.err
+    assert "bad.vrp" in solved.err
+    assert solved.out.startswith("Cost in the files' rounded distances")
+    rows = [line.split() for line in solved.out.splitlines()]
+    assert ["four", "4", "43"] in [row[:3] for row in rows]
+    assert [row[0] for row in rows if row].count("again") == 2  # in both tables
+    assert (out / "table.txt").read_text() == solved.out
+    again = call(*options, "--format", "csv")
+    assert "cost" not in again.err
+    assert again.out == (out / "table.csv").read_text()
+    assert len(again.out.splitlines()) == 5
+    assert call(*options, "--augment").err.count("was made with augment=False") == 1
+
+
+def test_a_solver_of_another_problem_is_refused(finished):
+    """One line that names the run."""
+    folder = finished().folder
+    refused = call("benchmark", "tsplib", FIXTURES, "--checkpoint", folder, "--device", "cpu")
+    assert refused.status == 2
+    assert "expected a solver of tsp, got one of cvrp" in refused.err

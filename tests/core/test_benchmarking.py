@@ -1,0 +1,208 @@
+"""Benchmarks: chunks change nothing, protocols scale as they say, files are refused by name."""
+
+import csv
+import io
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from file_strategies import file_instances
+from hypothesis import given, settings
+
+from lifelong_co import registry
+from lifelong_co.benchmarking import results, tables
+from lifelong_co.benchmarking.decoding import best, decode, length, paper_instances
+from lifelong_co.benchmarking.folder import read_folder
+from lifelong_co.benchmarking.published import CVRPLIB, LIBRARIES, TSPLIB
+from lifelong_co.benchmarking.results import Result
+from lifelong_co.errors import ConfigError, FileFormatError, UnknownNameError
+from lifelong_co.solutions import check
+from lifelong_co.vrplib_files import FileInstance, to_instances
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+OFFICIAL = Path(__file__).parents[2] / "adapters" / "upstream" / "LLR-BC"
+PLACES = {"tsplib": OFFICIAL / "TSP" / "tsplib", "cvrplib": OFFICIAL / "CVRP" / "cvrplib-Set-X"}
+MODEL = {
+    "embedding_dim": 16,
+    "head_num": 2,
+    "qkv_dim": 8,
+    "encoder_layer_num": 1,
+    "ff_hidden_dim": 16,
+}
+
+
+def solver(problem):
+    """Return a small network in double precision, so that equal costs are equal."""
+    torch.manual_seed(0)
+    made = registry.solver("pomo", problem, **MODEL)
+    made.module.double().eval()
+    return made
+
+
+def instance(problem, size=9):
+    """Return an instance of random whole coordinates and demands."""
+    draw = np.random.default_rng(0)
+    A = size + (problem == "cvrp")
+    demand = draw.integers(1, 9, size) if problem == "cvrp" else None
+    capacity = 20 if problem == "cvrp" else None
+    points = draw.integers(0, 1000, (A, 2)).astype(float)
+    return FileInstance("drawn", problem, points, demand, capacity, "EUC_2D")
+
+
+def double(instances):
+    """Return instances in double precision."""
+    from lifelong_co import records
+
+    return records.transform(instances, lambda tensor: tensor.double())
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+@pytest.mark.parametrize("at_once", [1, 2, 4])
+def test_chunks_find_the_same_solutions(problem, at_once):
+    """However few trajectories at a time: the same tours from the same starts."""
+    network = solver(problem)
+    seen = double(to_instances(instance(problem), network.problem))
+    (whole,) = decode(network, seen)
+    parts = list(decode(network, seen, at_once=at_once))
+    assert len(parts) == -(-9 // at_once)
+    joined = np.concatenate([costs for _, costs in parts])
+    np.testing.assert_allclose(joined, whole[1], rtol=1e-12)
+    firsts = [tour[0 if problem == "tsp" else 1] for actions, _ in parts for tour in actions]
+    assert firsts == list(range(9)) if problem == "tsp" else list(range(1, 10))
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_the_best_is_feasible_and_measured_in_file_units(problem):
+    """Its cost is the file's, its length the unrounded one; images can only improve."""
+    network = solver(problem)
+    network.module.float()
+    one = instance(problem)
+    plain = best(network, one, at_once=4)
+    assert check(one, plain.actions).cost == plain.cost
+    assert abs(plain.length - plain.cost) <= len(plain.actions)
+    assert best(network, one, augment=True).cost <= plain.cost
+
+
+@given(file_instances("cvrp"))
+@settings(max_examples=20)
+def test_the_papers_scaling_divides_by_the_greatest_coordinate(one):
+    """As the official code does: no shift, one divisor for both axes."""
+    if one.coordinates.max() < 1:
+        return
+    seen = paper_instances(one, registry.problem("cvrp"))
+    places = torch.cat((seen.depot, seen.nodes), dim=1)[0].double().numpy()
+    np.testing.assert_allclose(places * one.coordinates.max(), one.coordinates, rtol=1e-5, atol=1)
+    assert places.max() == pytest.approx(1)
+
+
+def test_lengths_are_not_rounded():
+    """A square of side 1.6 is 6.4 around, 8 in rounded distances."""
+    square = np.array([[0, 0], [0, 1.6], [1.6, 1.6], [1.6, 0]])
+    one = FileInstance("square", "tsp", square, None, None, "EUC_2D")
+    assert length(one, np.arange(4)) == pytest.approx(6.4)
+    assert check(one, [0, 1, 2, 3]).cost == 8
+
+
+def test_files_that_cannot_be_used_are_named_and_left_out(tmp_path):
+    """One bad file costs only itself; none that is good is an error that names one."""
+    good = (FIXTURES / "five.tsp").read_text()
+    (tmp_path / "geo.tsp").write_text(good.replace("EUC_2D", "GEO"))
+    with pytest.raises(ConfigError, match=r"at least one usable \.tsp file.*GEO is not supported"):
+        read_folder("tsplib", tmp_path)
+    (tmp_path / "five.tsp").write_text(good)
+    (tmp_path / "four.tsp").write_text((FIXTURES / "four.vrp").read_text())
+    (tmp_path / "kroA100.tsp").write_text(good.replace("optim", "").replace("Optim", ""))
+    found = read_folder("tsplib", tmp_path)
+    assert {one.name for one in found.instances} == {"five", "kroA100"}
+    refused = sorted(found.refused)
+    assert "four.tsp: expected an instance of tsp, got one of cvrp" in refused[0]
+    assert "geo.tsp: EDGE_WEIGHT_TYPE: GEO is not supported" in refused[1]
+    with pytest.raises(ConfigError, match="the paper's instances, without: kroA150, kroA200"):
+        read_folder("tsplib", tmp_path, paper=True)
+    with pytest.raises(ConfigError, match="at least one usable"):
+        read_folder("tsplib", tmp_path, largest=3)
+    with pytest.raises(ConfigError, match="expected a folder"):
+        read_folder("tsplib", tmp_path / "none")
+    with pytest.raises(UnknownNameError, match="'cvrplib'"):
+        read_folder("cvrp", tmp_path)
+
+
+@pytest.mark.parametrize("library", PLACES)
+def test_the_papers_instances_are_all_read(library):
+    """23 of TSPLIB and 19 of CVRPLIB, in the paper's order, each with its best known cost."""
+    if not PLACES[library].is_dir():
+        pytest.skip("needs the submodule LLR-BC")
+    found = read_folder(library, PLACES[library], paper=True)
+    assert [one.name for one in found.instances] == list(LIBRARIES[library][2])
+    assert found.refused == []
+    assert [one.best_known for one in found.instances] == list({**TSPLIB, **CVRPLIB}.values())[
+        slice(23) if library == "tsplib" else slice(23, None)
+    ]
+
+
+def test_there_are_as_many_instances_as_in_the_paper():
+    """The names say their sizes."""
+    assert (len(TSPLIB), len(CVRPLIB)) == (23, 19)
+    assert max(int(name.split("-")[1][1:]) for name in CVRPLIB) == 1001
+
+
+def made():
+    """Return results of two checkpoints on three instances, one of unknown optimum."""
+    values = {"a": (100, 110, 120), "b": (200, 220, 210), "c": (None, 50, 60)}
+    return [
+        Result(name, 9, best, label, cost, cost - 0.5, 1.0)
+        for name, (best, *costs) in values.items()
+        for label, cost in zip(("one", "two"), costs, strict=True)
+    ]
+
+
+def test_gaps_are_to_the_best_known():
+    """A row for each instance and the mean gap over those with a best known cost."""
+    table = tables.cost_table(made())
+    assert table[0] == ["instance", "n", "best known", "one", "gap", "two", "gap"]
+    assert table[1] == ["a", "9", "100", "110", "10.00%", "120", "20.00%"]
+    assert table[3] == ["c", "9", "-", "50", "-", "60", "-"]
+    assert table[4] == ["mean", "", "", "", "10.00%", "", "12.50%"]
+
+
+def test_the_papers_table_is_relative_to_the_best_of_the_checkpoints():
+    """In 10^-3, with the sample standard deviation, as the paper's LLR-BC column has it."""
+    table = tables.normalised_table(made(), rounded=True)
+    assert table[1:4] == [["a", "0.00", "90.91"], ["b", "47.62", "0.00"], ["c", "0.00", "200.00"]]
+    expected = statistics.stdev([0, 1000 * 10 / 210, 0])
+    assert table[4][1] == f"{1000 * 10 / 210 / 3:.2f} ({expected:.2f})"
+    unrounded = tables.normalised_table(made(), rounded=False)
+    assert unrounded[1] == ["a", "0.00", f"{1000 * (119.5 / 109.5 - 1):.2f}"]
+    papers = [8.93, 23.72, 0, 1.47, 0, 0, 0, 20.85, 20.08, 4.33, 0, 0.77, 13.01, 7.94, 14.34, 0]
+    papers += [21, 0, 13.28]
+    assert f"{statistics.fmean(papers):.2f} ({statistics.stdev(papers):.2f})" == "7.88 (8.75)"
+
+
+def test_an_instance_that_is_not_done_everywhere_is_not_compared():
+    """An interrupted benchmark shows what can be compared."""
+    assert [row[0] for row in tables.cost_table(made()[:5])] == ["instance", "a", "b", "mean"]
+
+
+def test_forms():
+    """Text, Markdown and CSV hold the same numbers."""
+    text, markdown = (form(made(), rounded=True) for form in (tables.as_text, tables.as_markdown))
+    assert "| a | 9 | 100 | 110 | 10.00% | 120 | 20.00% |" in markdown
+    assert "Normalised as in the paper" in text
+    rows = list(csv.DictReader(io.StringIO(tables.as_csv(made()))))
+    assert len(rows) == 6
+    assert (rows[0]["cost"], rows[0]["gap"]) == ("110", "0.100000")
+    assert (rows[4]["best_known"], rows[4]["gap"]) == ("", "")
+
+
+def test_results_are_kept_and_only_of_one_benchmark(tmp_path):
+    """What was saved is read back; other settings or another file are refused."""
+    assert results.load(tmp_path, {"paper": True}) == []
+    results.save(tmp_path, {"paper": True}, made())
+    assert results.load(tmp_path, {"paper": True}) == made()
+    with pytest.raises(ConfigError, match="was made with paper=True, not False"):
+        results.load(tmp_path, {"paper": False})
+    (tmp_path / "results.json").write_text("[]")
+    with pytest.raises(FileFormatError, match="expected the results of a benchmark"):
+        results.load(tmp_path, {})

@@ -1,0 +1,443 @@
+"""Sweeps: what they plan, how they survive their runs, and the table they end in."""
+
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import attrs
+import pytest
+import scipy.stats
+import synthetic_runs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.learner import Interrupted
+from lifelong_co.run_folder import Cost, RunFolder
+from lifelong_co.sweep import estimate, student, table
+from lifelong_co.sweep.conduct import conduct
+from lifelong_co.sweep.grid import Grid, grids_from_toml, grids_to_toml, read_grids
+from lifelong_co.sweep.lock import locked
+from lifelong_co.sweep.plan import Job, Plan, make_plan
+from lifelong_co.sweep.ranges import parse_ranges, show_ranges
+
+
+@given(st.lists(st.integers(0, 60), min_size=1, unique=True))
+def test_ranges_read_back(numbers):
+    """Any list of different numbers is written so that reading gives it again."""
+    text = show_ranges(numbers)
+    assert list(parse_ranges(text, "orders")) == numbers
+    assert list(parse_ranges(text.replace(",", " , ").replace("-", " - "), "orders")) == numbers
+
+
+def test_ranges_by_hand():
+    """Both ends are in, neighbours become ranges and the order stays."""
+    assert parse_ranges("1-3,5", "orders") == (1, 2, 3, 5)
+    assert parse_ranges("7,0-1", "orders") == (7, 0, 1)
+    assert show_ranges([1, 2, 3, 5, 4, 5 + 4]) == "1-3,5,4,9"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "expected numbers and ranges like 1-3,5, got ''"),
+        ("1,", "got '1,'"),
+        ("-1", "got '-1'"),
+        ("1-2-3", "got '1-2-3'"),
+        ("one", "got 'one'"),
+        ("3-1", "runs upwards, got '3-1'"),
+        ("1-3,2", "got 2 twice in '1-3,2'"),
+        ("0-999999999", "at most 10000 numbers"),
+    ],
+)
+def test_what_is_no_range(text, said):
+    """Whatever is no list of different numbers is refused, with what was written."""
+    with pytest.raises(ConfigError, match=f"seeds: .*{said}"):
+        parse_ranges(text, "seeds")
+
+
+FILE = """
+preset = "demo"
+seeds = [0, 1]
+device = "cpu"
+tests = 4
+[[grids]]
+orders = "1-2"
+methods = ["llr-bc", "fine-tuning"]
+preset = "small"
+[[grids]]
+name = "ablations"
+orders = 1
+preset = "small"
+methods = ["llr-bc"]
+ablations = ["KLD"]
+variants = [{name = "alpha 1", options = {alpha = 1.0}}]
+"""
+
+
+def test_a_file_is_read_and_written_back(tmp_path):
+    """Values above the tables are their defaults; what is written reads the same."""
+    grids = grids_from_toml(FILE, "sweep.toml", tmp_path)
+    assert [(grid.preset, grid.seeds, grid.tests) for grid in grids] == [("small", "0,1", 4)] * 2
+    assert [row.name for row in grids[1].rows] == ["llr-bc", "KLD", "alpha 1"]
+    assert grids_from_toml(grids_to_toml(grids), "again", tmp_path) == grids
+    (tmp_path / "sweep.toml").write_text('methods = ["ewc"]\ntasks = ["own.toml"]')
+    [grid] = read_grids(tmp_path / "sweep.toml")
+    assert grid.tasks == (str(tmp_path / "own.toml"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "at least one of methods, ablations and variants"),
+        ("methods = 'llr-bc'", "methods: expected a list, got 'llr-bc'"),
+        ("methods = ['ewc']\nseed = 1", "Unknown key 'seed'.*Did you mean 'seeds'"),
+        ("methods = ['ewc']\nseeds = '2-1'", "runs upwards"),
+        ("methods = ['ewc', 'ewc']", "'ewc' twice"),
+        ("methods = ['KLD']\nablations = ['KLD']", "'KLD' twice"),
+        ("methods = ['ewc']\ntests = '9'", "expected int, got '9'"),
+        ("methods = ['ewc']\ndevice = 'tpu'", "expected auto, cpu or cuda, got 'tpu'"),
+        ("grids = 3", r"expected \[\[grids\]\] tables"),
+        ("methods = [", "not valid TOML"),
+    ],
+)
+def test_a_file_that_cannot_be_used(text, said, tmp_path):
+    """Every slip is refused, naming the file."""
+    with pytest.raises(ConfigError, match=f"(?s)mine.toml.*{said}"):
+        grids_from_toml(text, "mine.toml", tmp_path)
+
+
+def test_names_that_are_unknown(tmp_path):
+    """Methods, options and ablations are checked when planning, before anything runs."""
+    with pytest.raises(UnknownNameError, match=r"fine-tunning.*Did you mean 'fine-tuning'"):
+        make_plan([Grid(methods=("fine-tunning",), device="cpu")], tmp_path / "sweep")
+    with pytest.raises(UnknownNameError, match="KLDD"):
+        Grid(ablations=("KLDD",))
+    with pytest.raises(UnknownNameError, match="order"):
+        make_plan([Grid(methods=("ewc",), orders="1-6", device="cpu")], tmp_path / "sweep")
+    assert not (tmp_path / "sweep").exists()
+
+
+def test_a_plan_has_every_run_once(tmp_path):
+    """Two grids share runs, and runs their first part: orders 1 and 3 begin with the same task."""
+    grids = grids_from_toml(FILE.replace("1-2", "1-3"), "sweep.toml", tmp_path)
+    plan = make_plan(grids, tmp_path)
+    # Two methods, three orders, two seeds; two more rows of order 1.
+    assert len(plan.jobs) == 2 * 3 * 2 + 2 * 2
+    assert [len(row.cells) for block in plan.blocks for row in block.rows] == [6, 6, 2, 2, 2]
+    assert [block.title for block in plan.blocks] == ["cvrp, small", "ablations"]
+    for job in plan.jobs.values():
+        wanted = job.config.order in ("1", "3", "2")
+        assert bool(job.first) == wanted
+        part = plan.shared[job.first].config
+        assert part.method == "fine-tuning"
+        assert part.seed == job.config.seed
+        [task] = part.tasks
+        assert task == attrs.evolve(job.config.tasks[0], epochs=job.config.tasks[0].epochs - 1)
+    assert len(plan.shared) == 2 * 2  # task E for orders 1 and 3, U for order 2; two seeds
+
+
+def test_a_part_of_one_run_alone_is_not_shared(tmp_path):
+    """Two methods share nothing if only one of them can."""
+    plan = make_plan([Grid(methods=("llr-bc", "der++"), orders="1", device="cpu")], tmp_path)
+    assert plan.shared == {}
+    assert {job.first for job in plan.jobs.values()} == {""}
+
+
+def test_a_folder_of_another_run_is_left_alone(tmp_path):
+    """A run there with another configuration is named, with what differs."""
+    one = make_plan([Grid(methods=("ewc",), orders="1", device="cpu", tests=4)], tmp_path)
+    two = make_plan([Grid(methods=("ewc",), orders="1", device="cpu", tests=5)], tmp_path)
+    [job], [other] = one.jobs.values(), two.jobs.values()
+    job.folder.mkdir(parents=True)
+    (job.folder / ".config.toml.0.tmp").write_text("torn")
+    job.prepare()
+    job.prepare()
+    assert RunFolder(job.folder).config() == job.config
+    with pytest.raises(ConfigError, match="wants tests = 5, the run there has 4"):
+        other.prepare()
+
+
+@attrs.define
+class Ended:
+    """A run that has ended with a status, or one that waits to be asked to stop."""
+
+    status: int | None
+
+    def poll(self) -> int | None:
+        """Return the status."""
+        return self.status
+
+    def stop(self) -> None:
+        """End as a run does that was asked."""
+        self.status = 143
+
+    kill = stop
+
+
+@attrs.define
+class Invented:
+    """An engine whose runs end at once, with invented costs unless something is to happen."""
+
+    events: dict[str, list[int | None]] = attrs.field(factory=dict)
+    """Statuses with which the first attempts at a job end."""
+    slots: int = 2
+    attempts: list[str] = attrs.field(factory=list)
+    shared: dict[str, str] = attrs.field(factory=dict)
+
+    def submit(self, arguments: Sequence[str], log: Path) -> Ended:
+        """Do a run."""
+        command, resume, place, *more = arguments
+        assert (command, resume) == ("run", "--resume")
+        folder = Path(place)
+        self.attempts.append(folder.name)
+        if more:
+            assert more[0] == "--first-task-from"
+            self.shared[folder.name] = Path(more[1]).name
+        waiting = self.events.get(folder.name, [])
+        if waiting:
+            with log.open("a") as file:
+                file.write("it broke\n\n")
+            return Ended(waiting.pop(0))
+        finish(folder)
+        return Ended(0)
+
+
+def finish(folder: Path, shift: Callable[[Cost], float] = lambda cost: cost.cost) -> None:
+    """Finish a run with invented costs."""
+    run = RunFolder(folder)
+    config = run.config()
+    # Invented for three methods only.
+    like = attrs.evolve(config, method="llr-bc")
+    costs = [attrs.evolve(cost, cost=shift(cost)) for cost in synthetic_runs.costs(like)]
+    run.write_costs(costs, config)
+    logged = [(i, e) for i, t in enumerate(config.tasks, 1) for e in range(1, t.epochs + 1)]
+    run.write_log([{"learning": i, "epoch": e, "seconds": 2.0} for i, e in logged])
+    (folder / "report.html").write_text("")
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    """Plan four runs, two of which share their first part."""
+    grid = Grid(
+        methods=("fine-tuning", "llr-bc", "der++", "feng"), preset="demo", device="cpu", tests=4
+    )
+    return make_plan([grid], tmp_path / "sweep")
+
+
+def named(plan: Plan, method: str) -> str:
+    """Return the name of the job of a method."""
+    [name] = [name for name, job in plan.jobs.items() if job.config.method == method]
+    return name
+
+
+def test_a_run_that_dies_once_is_resumed(plan):
+    """The others go on meanwhile; each is finished once, after the part it shares."""
+    name = named(plan, "llr-bc")
+    engine, told = Invented({name: [-9]}), []
+    assert conduct(plan, engine, tell=told.append) == {}
+    assert sorted(engine.attempts) == sorted([*plan.shared, *plan.jobs, name])
+    assert all(job.finished for job in plan.jobs.values())
+    assert f"{name} ended with signal 9; resuming it" in told
+    [first] = plan.shared
+    assert engine.attempts.index(first) == 0
+    assert engine.shared == dict.fromkeys((named(plan, "fine-tuning"), name), first)
+    # All is there, so there is nothing left to do.
+    again = Invented()
+    assert conduct(plan, again) == {}
+    assert again.attempts == []
+
+
+def test_a_run_that_always_fails_is_named(plan):
+    """It is tried three times, said to have failed with its last line, and the others finish."""
+    name = named(plan, "der++")
+    engine = Invented({name: [1] * 9})
+    assert conduct(plan, engine) == {name: "status 1: it broke"}
+    assert engine.attempts.count(name) == 3
+    assert [each for each, job in plan.jobs.items() if not job.finished] == [name]
+    results = table.gather(plan)
+    assert f"missing: {name}" in table.as_text(results)
+    assert "| der++ | 0 of 1 | - | - | - | - | - |" in table.as_markdown(results)
+
+
+def test_a_run_that_is_refused_is_not_tried_again(plan):
+    """Status 2 is a setting that cannot be used: it stays so."""
+    name = named(plan, "feng")
+    engine = Invented({name: [2] * 9})
+    assert conduct(plan, engine) == {name: "status 2: it broke"}
+    assert engine.attempts.count(name) == 1
+
+
+def test_a_run_that_gets_further_each_time_is_resumed_again(plan):
+    """Deaths count only while no checkpoint is added: a job's time limit is no failure."""
+    name = named(plan, "feng")
+    places = plan.jobs[name].folder / "checkpoints"
+
+    class Slow(Invented):
+        def submit(self, arguments: Sequence[str], log: Path) -> Ended:
+            handle = Invented.submit(self, arguments, log)
+            step = self.attempts.count(name)
+            if self.attempts[-1] == name:
+                (places / f"checkpoint-{step:08d}.safetensors").write_text("")
+            return handle
+
+    engine = Slow({name: [-9] * 6}, slots=1)
+    assert conduct(plan, engine) == {}
+    assert engine.attempts.count(name) == 7
+
+
+def test_when_the_shared_part_fails_runs_go_alone(plan):
+    """They learn it themselves."""
+    [first] = plan.shared
+    engine = Invented({first: [1] * 9})
+    assert list(conduct(plan, engine)) == [first]
+    assert all(job.finished for job in plan.jobs.values())
+    assert engine.shared == {}
+
+
+def test_asked_to_stop(plan):
+    """Runs are asked once, and the message says how to continue."""
+    engine = Invented({name: [None] * 9 for name in plan.shared | plan.jobs})
+    looks = iter(range(9))
+    with pytest.raises(Interrupted, match=f"sweep --resume {plan.folder}"):
+        conduct(plan, engine, stop=lambda: next(looks) > 1)
+    assert len(engine.attempts) == engine.slots
+    assert not any(job.finished for job in plan.jobs.values())
+
+
+def test_one_sweep_at_a_time(tmp_path):
+    """A second one is refused, also while a run holds on to the lock that it inherited."""
+    with locked(tmp_path / "sweep") as lock:
+        with (
+            pytest.raises(ConfigError, match="another sweep, or a run that one left behind"),
+            locked(tmp_path / "sweep"),
+        ):
+            raise AssertionError
+        child = subprocess.Popen(
+            [sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,)
+        )
+    with pytest.raises(ConfigError, match="at work"), locked(tmp_path / "sweep"):
+        raise AssertionError
+    child.communicate(b"\n")
+    with locked(tmp_path / "sweep") as lock:
+        os.fstat(lock)
+
+
+@given(level=st.floats(0.01, 0.999), freedom=st.integers(1, 60))
+def test_student(level, freedom):
+    """The quantiles are scipy's."""
+    expected = scipy.stats.t.ppf((1 + level) / 2, freedom)
+    assert student.quantile(level, freedom) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_interval_by_hand():
+    """For 1, 2, 3: t is 4.3027 at two degrees of freedom, over the root of three."""
+    assert student.half_width([1.0, 2.0, 3.0]) == pytest.approx(4.302652730 / math.sqrt(3))
+    assert student.half_width([1.0]) is None
+
+
+def test_the_spread_by_hand():
+    """Orders' means 2 and 5; seeds' means 3 and 4, of which half the interval is t(1) / 2."""
+    values = {("1", 0): 1.0, ("1", 1): 3.0, ("2", 0): 5.0, ("2", 1): 5.0}
+    found = table.spread(values)
+    assert found.mean == 3.5
+    assert found.orders == pytest.approx(math.sqrt(4.5))
+    assert found.seeds == pytest.approx(12.70620474 / 2)
+    # A seed without all orders counts for the mean of an order, and not for the interval.
+    assert table.spread({**values, ("1", 2): 5.0}) == table.Spread(4.0, math.sqrt(2), found.seeds)
+    assert table.spread({("1", 0): 0.5}) == table.Spread(0.5, None, None)
+
+
+def test_the_table_by_hand(tmp_path):
+    """Two tasks in both orders, two seeds, and d* over both methods."""
+    for number, tasks in enumerate((("U", "E"), ("E", "U")), start=1):
+        text = "epochs = 2\nbatches = 1\nbatch_size = 2\n"
+        text += "".join(f'[[tasks]]\ndistribution = "{name}"\nsize = 5\n' for name in tasks)
+        (tmp_path / f"order{number}.toml").write_text(text)
+    grid = Grid(
+        name="two tasks",
+        methods=("fine-tuning", "restart"),
+        tasks=tuple(str(tmp_path / f"order{number}.toml") for number in (1, 2)),
+        seeds="0-1",
+        device="cpu",
+        tests=4,
+        curve_every=2,
+    )
+    plan = make_plan([grid], tmp_path / "sweep")
+    # The last row of costs, in excess of d* = 10, in per cent; restart is at d* throughout.
+    final = {
+        ("order1", 0): (1, 3),
+        ("order1", 1): (2, 5),
+        ("order2", 0): (5, 5),
+        ("order2", 1): (8, 7),
+    }
+    for name, job in plan.jobs.items():
+        job.prepare()
+        order = Path(job.config.order).stem
+        excess = final[order, job.config.seed] if "fine" in name else (0, 0)
+
+        def shift(cost: Cost, excess: tuple[int, int] = excess) -> float:
+            last = cost.learning == 2
+            return 10 * (1 + excess[cost.tested - 1] / 100) if last else 10.0
+
+        finish(job.folder, shift)
+    results = table.gather(plan)
+    header, first, second = table.table(results, plan.blocks[0])
+    assert header == ["method", "runs", "AP", "AF", "AMF", "APl", "AG"]
+    # AP: orders' means 27.5 and 62.5; seeds' means 35 and 55, so half the interval is 12.706 * 10.
+    # AF, AMF: the first task has risen by 1, 2, 5, 8 per cent. APl: half of the second's excess.
+    forgotten = "40.0 (35.4) ± 127.1"
+    assert first[:4] == ["fine-tuning", "4", "45.0 (24.7) ± 127.1", forgotten]
+    assert first[4:] == [forgotten, "25.0 (7.1) ± 63.5", "0.0 (0.0) ± 0.0"]
+    assert second == ["restart", "4", *["0.0 (0.0) ± 0.0"] * 5]
+    text = table.as_text(results)
+    assert "two tasks, cvrp, orders 1-2, seeds 0-1" in text
+    assert "| fine-tuning | 4 | 45.0 (24.7) ± 127.1 |" in table.as_markdown(results)
+    line = table.as_csv(results).splitlines()[1]
+    assert line.startswith('"two tasks, cvrp, orders 1-2, seeds 0-1",cvrp,pomo,fine-tuning,4,4,')
+    assert line.split(",fine-tuning,4,4,")[1].startswith("45,24.7487,127.062,")
+
+
+def test_the_estimate_follows_the_logs(plan):
+    """What is left of a run is its epochs at the pace of others of its kind, and their tests."""
+    job = plan.jobs[named(plan, "der++")]
+    tasks = job.config.tasks
+    steps = {estimate.kind(job.config, task): 0.5 for task in tasks}
+    known = estimate.Timing(steps, {}, besides=3.0)
+    whole = sum(task.epochs * task.batches for task in tasks)
+    assert known.seconds(job, shared=False) == pytest.approx(3 + 0.5 * whole)
+    job.prepare()
+    RunFolder(job.folder).write_log([{"learning": 1, "epoch": 1, "seconds": 80.0}])
+    left = whole - tasks[0].batches
+    assert known.seconds(job, shared=False) == pytest.approx(3 + 0.5 * left)
+    assert estimate.steps_logged(plan) == {
+        estimate.kind(job.config, tasks[0]): 80.0 / tasks[0].batches
+    }
+    assert known.seconds(plan.jobs[named(plan, "llr-bc")], shared=True) == pytest.approx(
+        3 + 0.5 * (whole - (tasks[0].epochs - 1) * tasks[0].batches)
+    )
+    tested = estimate.Timing({}, dict.fromkeys(steps, 0.1), besides=0.0)
+    events = sum(len(tasks) + i * (tasks[i - 1].epochs - 1) for i in range(1, len(tasks) + 1))
+    fresh = plan.jobs[named(plan, "feng")]
+    assert tested.seconds(fresh, shared=False) == pytest.approx(events * 0.1 * 4)
+
+
+def test_the_wall_time():
+    """Slots share the work, but one run is never split."""
+    assert estimate.wall([60.0, 60.0, 60.0], 2) == 90
+    assert estimate.wall([100.0, 10.0], 2) == 100
+    assert estimate.wall([], 2) == 0
+    shown = [estimate.show(seconds) for seconds in (5, 600, 5400, 7500)]
+    assert shown == ["5 s", "10 min", "1 h 30 min", "2 h 05 min"]
+
+
+def test_a_torn_log_loses_only_its_pace(plan):
+    """The estimate goes by what can be read."""
+    job: Job = plan.jobs[named(plan, "feng")]
+    job.prepare()
+    good = '{"learning": 1, "seconds": 2.0}\n'
+    (job.folder / "log.jsonl").write_text(good * 2 + '{"learning": 1, "sec')
+    assert estimate.epochs_logged(job) == {0: [2.0, 2.0]}
