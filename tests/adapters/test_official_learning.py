@@ -1,0 +1,49 @@
+"""LLR-BC through the official network and through ours takes the same steps, replay included."""
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+import torch
+from tiny_runs import exact_run, tiny_config
+from upstreams import official
+
+from lifelong_co.learner import train_epoch
+from lifelong_co.run import Run, new_optimizer
+
+pytestmark = official
+
+
+def losses(run: Run) -> list[dict[str, float]]:
+    """Learn both tasks of a run and return the losses of every step."""
+    seen: list[dict[str, float]] = []
+    learning = run.learning
+    for learning.task in (0, 1):
+        learning.optimizer = new_optimizer(run.config, learning)
+        run.method.before_task(learning)
+        for epoch in range(run.config.tasks[learning.task].epochs):
+            learning.epoch, learning.batch = epoch, 0
+            train_epoch(run, lambda: False, lambda _, values: seen.append(_numbers(values)))
+    return seen
+
+
+def _numbers(values: dict[str, Any]) -> dict[str, float]:
+    return {name: float(value) for name, value in values.items()}
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_learning_and_replay_are_alike(problem: str, tmp_path: Path) -> None:
+    """From the same parameters all losses of two tasks agree to 1e-8 in float64."""
+    config = tiny_config(
+        problem=problem, behavior="probabilities", alpha=3.0, replay_size=4, replay_rows=0.5
+    )
+    theirs = exact_run(attrs.evolve(config, solver="official-pomo"), tmp_path)
+    ours = exact_run(config, tmp_path)
+    ours.learning.solver.load_official(theirs.learning.solver.module.state_dict())
+    got, want = losses(ours), losses(theirs)
+    assert [step.keys() for step in got] == [step.keys() for step in want]
+    assert all(step["consolidation"] > 0 for step in want[-4:])
+    for first, second in zip(got, want, strict=True):
+        for name, value in second.items():
+            torch.testing.assert_close(first[name], value, rtol=1e-8, atol=1e-8)
