@@ -20,7 +20,7 @@ import torch
 
 from lifelong_co.config import resolve
 from lifelong_co.learner import train_batch
-from lifelong_co.run import Run, start
+from lifelong_co.run import Run, new_optimizer, start
 from lifelong_co.run_folder import RunFolder
 from lifelong_co.tasks import Task
 
@@ -37,6 +37,7 @@ def prepared(n: int, batch: int, method: str, problem: str, folder: Path) -> Run
     config = resolve(method=method, preset="paper", problem=problem)
     task = Task(distribution="U", size=n, epochs=1, batches=1, batch_size=batch)
     run = start(attrs.evolve(config, tasks=(task, task), tests=2), RunFolder(folder))
+    run.learning.optimizer = new_optimizer(run.config, run.learning)
     run.method.before_task(run.learning)
     for _ in range(2 if method == "llr-bc" else 0):  # the last epoch: fills the buffer
         train_batch(run)

@@ -67,9 +67,14 @@ def machine(device: str) -> str:
         import torch
 
         return str(torch.cuda.get_device_name(device))
-    # A container may be allowed fewer cores than the machine has; not every system can say.
+    return f"CPU, {cores()} cores"
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    # A container may be allowed fewer than the machine has; not every system can say.
     allowed = getattr(os, "sched_getaffinity", None)
-    return f"CPU, {len(allowed(0)) if allowed else os.cpu_count()} cores"
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
 def fresh_folder(wanted: Path) -> Path:

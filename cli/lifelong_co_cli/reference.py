@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lifelong_co_cli.options import REFERENCES
+from lifelong_co_cli.options import REFERENCES, cores
 
 DISTRIBUTIONS = ("U", "R", "E", "G", "C", "GM")
 
@@ -155,15 +155,11 @@ def _find(
     stop: Any,
 ) -> dict[str, Any]:
     """Find references, saying how far it is; return them by key."""
-    import os
-
     from lifelong_co.reference.batch import find
     from lifelong_co.reference.cache import Cache
 
-    allowed = getattr(os, "sched_getaffinity", None)
-    cores = len(allowed(0)) if allowed else os.cpu_count() or 1
     count = len({subject.key for subject in subjects})
-    at_once = min(jobs or cores, count)
+    at_once = min(jobs or cores(), count)
     found: dict[str, Any] = {}
     solved, missing = 0, []
     results = find(subjects, Cache(folder), settings, jobs=at_once, again=again, stop=stop)

@@ -1,6 +1,5 @@
 """``lifelong-co sweep``: a grid of runs that ends in one table."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lifelong_co_cli import sweep_options as options
+from lifelong_co_cli.options import cores
 
 if TYPE_CHECKING:
     from lifelong_co.sweep.engines import Engine
@@ -128,8 +128,7 @@ def room(device: str) -> int:
         import torch
 
         return max(1, torch.cuda.device_count())
-    allowed = getattr(os, "sched_getaffinity", None)
-    return len(allowed(0)) if allowed else os.cpu_count() or 1
+    return cores()
 
 
 def make_engine(

@@ -59,11 +59,13 @@ def pretrain(
     state = start(config, folder)
     if not resume:
         _refuse_pretrained(state)
-        take_parameters(state)
+        take_parameters(state)  # what cannot be taken over is refused before anything is written
         state.folder.create(config)
     tell(to_toml(config))
-    if not (resume and restore(state, tell)):
-        take_parameters(state)
+    restored = resume and restore(state, tell)
+    if not restored:
+        if resume:
+            take_parameters(state)
         state.objective.before_task(state.learning)
         validate(state, tell)
     while state.iteration < state.settings.iterations:

@@ -26,7 +26,7 @@ from typing import Any
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.experience import PackedExperience, record
+from lifelong_co.experience import PackedExperience
 from lifelong_co.options import at_least_zero, fraction
 from lifelong_co.protocols import Divergence, Learning, Method, Observer, Rollout
 from lifelong_co_plugins.methods.memory import Memory
@@ -67,29 +67,19 @@ def der_plus_plus(
     at_least_zero("der++", numbers)
     fraction("der++", {"replay_rows": replay_rows})
     diverge = logit_distance if divergence == "logits" else registry.divergence(divergence)
-    memory, replayed = Memory(buffer, buffer_size), ReplayedLearning()
+    # `always`: what is replayed is the buffer as it is.
+    memory, replayed = Memory(buffer, buffer_size, "always"), ReplayedLearning()
 
     def before_task(learning: Learning) -> None:
         memory.start_task(learning)
-        memory.snapshot = []  # what is replayed is the buffer as it is
         replayed.before_task(learning)
 
     drawn: list[list[PackedExperience]] = [[], []]
 
-    def observer(learning: Learning, instances: Any) -> Observer:
+    def observer(learning: Learning, instances: Any) -> Observer | None:
         # As in DER, replay is drawn before the present batch is recorded.
-        drawn[:] = [draw(replay_size if alpha else 0), draw(1 if beta else 0)]
-
-        def observe(state: Any, log_probs: Tensor) -> None:
-            slot = memory.buffer.admit()
-            if slot is not None:
-                memory.buffer.put(slot, record(learning.task, instances, state, log_probs))
-
-        return observe
-
-    def draw(k: int) -> list[PackedExperience]:
-        held = list(memory.buffer)
-        return memory.random.sample(held, min(k, len(held)))
+        drawn[:] = [memory.sample(replay_size if alpha else 0), memory.sample(1 if beta else 0)]
+        return memory.observer(learning, instances)
 
     def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
         units, batches = drawn
