@@ -3,6 +3,8 @@
 import copy
 from pathlib import Path
 
+from torch import nn
+
 from lifelong_co import checkpoint
 from lifelong_co.config import read_config
 from lifelong_co.errors import CheckpointError, ConfigError
@@ -31,14 +33,28 @@ def take_over(run: Run) -> None:
 def take_parameters(run: Run, folder: Path) -> None:
     """Start with the parameters of another run, which `restart` then goes back to."""
     module = run.learning.solver.module
+    load_parameters(module, folder)
+    run.learning.initial = copy.deepcopy(module.state_dict())
+
+
+def load_parameters(module: nn.Module, folder: Path) -> None:
+    """Give a solver's module the parameters of a run.
+
+    Raises
+    ------
+    ConfigError
+        If this is no run folder.
+    CheckpointError
+        If it has no checkpoint, or its parameters do not fit.
+    """
+    given = load_solver(folder).module.state_dict()
     try:
-        module.load_state_dict(load_solver(folder).module.state_dict())
+        module.load_state_dict(given)
     except RuntimeError as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(
             f"start_from {folder}: does not fit the solver's options ({reason:.200})"
         ) from error
-    run.learning.initial = copy.deepcopy(module.state_dict())
 
 
 def take_buffer(run: Run, folder: Path) -> None:

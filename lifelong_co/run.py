@@ -9,8 +9,8 @@ import torch
 
 from lifelong_co import checkpoint, records, registry, streams
 from lifelong_co.config import Config
-from lifelong_co.errors import CheckpointError
-from lifelong_co.protocols import Learning, Method, Objective
+from lifelong_co.protocols import Learning, Method, Objective, Problem, Solver
+from lifelong_co.resuming import resume
 from lifelong_co.run_folder import Cost, RunFolder
 from lifelong_co.seeding import generator, python_seed
 
@@ -40,12 +40,7 @@ class Run:
 def start(config: Config, folder: RunFolder) -> Run:
     """Build everything a run needs; all of it follows from the configuration."""
     problem = registry.problem(config.problem)
-    # Layers draw their first parameters from torch's own stream: borrow it, and give it back.
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(python_seed(config.seed, "parameters"))
-        solver = registry.solver(config.solver, problem, **config.solver_options)
-    solver.module.to(config.device)
-    solver.module.train()
+    solver = new_solver(config, problem)
     instances = generator(config.seed, "instances", config.device)
     draws = [streams.training(task, problem) for task in config.tasks]
     learning = Learning(
@@ -67,6 +62,16 @@ def start(config: Config, folder: RunFolder) -> Run:
         instances=instances,
         tests=[streams.testing(task, problem, config.tests) for task in config.tasks],
     )
+
+
+def new_solver(config: Config, problem: Problem) -> Solver:
+    """Return a solver to be trained, with the first parameters that the seed gives."""
+    # Layers draw their first parameters from torch's own stream: borrow it, and give it back.
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(python_seed(config.seed, "parameters"))
+        solver = registry.solver(config.solver, problem, **config.solver_options)
+    solver.module.to(config.device).train()
+    return solver
 
 
 def new_optimizer(config: Config, learning: Learning) -> torch.optim.Optimizer:
@@ -120,19 +125,9 @@ def restore(run: Run, tell: Callable[[str], None]) -> bool:
     CheckpointError
         If checkpoints are there and none is whole, or the one that is belongs to another run.
     """
-    found = checkpoint.latest(run.folder.checkpoints)
-    if found is None:
-        tell("no checkpoint yet: starting from the beginning")
+    path = resume(run.folder, lambda state: load(run, state), tell)
+    if path is None:
         return False
-    path, state = found
-    try:
-        load(run, state)
-    except (LookupError, TypeError, ValueError, RuntimeError) as error:
-        # The checkpoint is whole, so one of the two belongs to another run.
-        reason = " ".join(str(error).split())
-        raise CheckpointError(
-            f"{path}: does not fit {run.folder.path / 'config.toml'} ({reason:.200})"
-        ) from error
     run.steps = int(path.stem.rpartition("-")[2])
     tell(f"continuing after step {run.steps} from {path}")
     return True

@@ -83,5 +83,12 @@ def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
         published = registry.testset(problem, task.distribution)
         if problem.size(published) == task.size:
             return [published]
-    stream = generator(TEST_SEED, f"test {problem.name} {task.distribution} {task.size}")
+    stream = stream_of_tests(problem, task.distribution, task.size)
     return [source.sample(tests, task.size, generator=stream)]
+
+
+def stream_of_tests(
+    problem: Problem, distribution: str, size: int, seed: int = TEST_SEED
+) -> torch.Generator:
+    """Return the stream that test instances of a distribution are drawn from."""
+    return generator(seed, f"test {problem.name} {distribution} {size}")

@@ -6,10 +6,7 @@ import statistics
 from collections.abc import Callable, Sequence
 
 from lifelong_co.benchmarking.results import Result
-from lifelong_co.report.tables import Table, align
-
-SCALE = 1e3
-"""Normalised values are shown in 10^-3, as in the paper's tables."""
+from lifelong_co.report.tables import SCALE, Table, align, markdown
 
 COSTS = "Cost in the files' rounded distances, and gap to the best known cost"
 NORMALISED = (
@@ -70,11 +67,7 @@ def as_text(results: Sequence[Result], *, rounded: bool) -> str:
 
 def as_markdown(results: Sequence[Result], *, rounded: bool) -> str:
     """Return both tables in Markdown."""
-    parts = []
-    for title, rows in _titled(results, rounded):
-        rule = ["---"] + ["---:"] * (len(rows[0]) - 1)
-        lines = [f"| {' | '.join(row)} |" for row in (rows[0], rule, *rows[1:])]
-        parts.append(f"{title}\n\n" + "\n".join(lines))
+    parts = (f"{title}\n\n{markdown(rows)}" for title, rows in _titled(results, rounded))
     return "\n\n".join(parts) + "\n"
 
 

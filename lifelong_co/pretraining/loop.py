@@ -13,10 +13,11 @@ from lifelong_co.config import Config, to_toml
 from lifelong_co.errors import ConfigError
 from lifelong_co.evaluation import mean_cost
 from lifelong_co.functional import with_parameters
+from lifelong_co.heritage import load_parameters
 from lifelong_co.learner import Interrupted, Stop, Tell
 from lifelong_co.pretraining.algorithms import Loss, adapt, leaves
 from lifelong_co.pretraining.inner import Parameters, moments_of
-from lifelong_co.pretraining.state import Pretraining, restore, save, start, take_parameters
+from lifelong_co.pretraining.state import Pretraining, restore, save, start
 from lifelong_co.seeding import generator
 
 Watch = Callable[[Pretraining], None]
@@ -83,6 +84,12 @@ def pretrain(
             save(state)
             raise Interrupted(f"stopped; continue with: {state.resume_command}")
     return state
+
+
+def take_parameters(state: Pretraining) -> None:
+    """Start with the parameters of the run that the configuration names, if it names one."""
+    if state.config.start_from:
+        load_parameters(state.solver.module, Path(state.config.start_from))
 
 
 def iterate(state: Pretraining) -> None:

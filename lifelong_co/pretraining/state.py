@@ -10,15 +10,17 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co import checkpoint, records, registry, streams, trained
+from lifelong_co import checkpoint, records, registry, streams
 from lifelong_co.config import Config
-from lifelong_co.errors import CheckpointError, ConfigError
+from lifelong_co.errors import ConfigError
 from lifelong_co.pretraining.algorithms import ALGORITHMS, Algorithm
 from lifelong_co.pretraining.inner import Inner
 from lifelong_co.pretraining.settings import Settings, settings_of
 from lifelong_co.protocols import Learning, Objective, Solver
+from lifelong_co.resuming import resume
+from lifelong_co.run import new_solver
 from lifelong_co.run_folder import RunFolder
-from lifelong_co.seeding import generator, python_seed
+from lifelong_co.seeding import generator
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -73,11 +75,7 @@ def start(config: Config, path: Path) -> Pretraining:
         raise ConfigError("tasks: expected at least one to meta-train on, got none")
     algorithm = ALGORITHMS[config.method]
     problem = registry.problem(config.problem)
-    # As `run.start` does: the same first parameters as a run's with this seed.
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(python_seed(config.seed, "parameters"))
-        solver = registry.solver(config.solver, problem, **config.solver_options)
-    solver.module.to(config.device).train()
+    solver = new_solver(config, problem)  # with the first parameters of a run with this seed
     instances = generator(config.seed, "pretraining instances", config.device)
     draws = [streams.training(task, problem) for task in config.tasks]
     learning = Learning(
@@ -105,27 +103,6 @@ def start(config: Config, path: Path) -> Pretraining:
         actions=generator(config.seed, "pretraining actions", config.device),
         tests=[streams.testing(task, problem, config.tests) for task in config.tasks],
     )
-
-
-def take_parameters(state: Pretraining) -> None:
-    """Start with the parameters of the run that the configuration names, if it names one.
-
-    Raises
-    ------
-    ConfigError, CheckpointError
-        If it is no run folder, has no checkpoint, or its parameters do not fit.
-    """
-    source = state.config.start_from
-    if not source:
-        return
-    given = trained.load_solver(Path(source)).module.state_dict()
-    try:
-        state.solver.module.load_state_dict(given)
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())
-        raise CheckpointError(
-            f"start_from {source}: does not fit the solver's options ({reason:.200})"
-        ) from error
 
 
 def save(state: Pretraining) -> None:
@@ -157,18 +134,9 @@ def restore(state: Pretraining, tell: Callable[[str], None]) -> bool:
     CheckpointError
         If checkpoints are there and none is whole, or the one that is belongs to another run.
     """
-    found = checkpoint.latest(state.folder.checkpoints)
-    if found is None:
-        tell("no checkpoint yet: starting from the beginning")
+    path = resume(state.folder, lambda saved: load(state, saved), tell)
+    if path is None:
         return False
-    path, saved = found
-    try:
-        load(state, saved)
-    except (LookupError, TypeError, ValueError, RuntimeError) as error:
-        reason = " ".join(str(error).split())
-        raise CheckpointError(
-            f"{path}: does not fit {state.folder.path / 'config.toml'} ({reason:.200})"
-        ) from error
     tell(f"continuing after iteration {state.iteration} from {path}")
     return True
 

@@ -9,8 +9,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.instance_files import load_instances
 from lifelong_co.protocols import Problem
 from lifelong_co.reference.subject import Subject, of_file, of_instances
-from lifelong_co.seeding import generator
-from lifelong_co.streams import testing
+from lifelong_co.streams import stream_of_tests, testing
 from lifelong_co.vrplib_files import read_instance
 
 SUFFIXES = (".vrp", ".tsp")
@@ -21,7 +20,7 @@ def from_distribution(
 ) -> list[Subject]:
     """Draw instances; under seed 0 those that a task of ``count`` test instances is tested on."""
     source = registry.distribution(name, problem)
-    stream = generator(seed, f"test {problem.name} {name} {size}")
+    stream = stream_of_tests(problem, name, size, seed)
     return of_instances(source.sample(count, size, generator=stream), problem, f"{name}{size}")
 
 

@@ -25,6 +25,13 @@ MEANINGS = {
 """One sentence for each metric."""
 
 
+def markdown(table: Table) -> str:
+    """Return a table as Markdown, the first column to the left and the others to the right."""
+    header, *rows = ([cell.replace("|", r"\|") for cell in row] for row in table)
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
+
+
 def metrics_table(comparison: Comparison) -> Table:
     """Return a row per group: label, number of runs, and each metric as ``mean (std)`` in 10^-3."""
     table = [["method", "runs", *metrics.NAMES]]

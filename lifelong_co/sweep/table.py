@@ -10,7 +10,7 @@ import attrs
 from lifelong_co import metrics
 from lifelong_co.report.comparison import Comparison, compare_runs
 from lifelong_co.report.runs import Run, load_run
-from lifelong_co.report.tables import SCALE, Table, align
+from lifelong_co.report.tables import SCALE, Table, align, markdown
 from lifelong_co.sweep.plan import Block, Plan, Row, tasks_tested
 from lifelong_co.sweep.ranges import show_ranges
 from lifelong_co.sweep.student import LEVEL, half_width
@@ -136,10 +136,7 @@ def as_markdown(results: Results) -> str:
     """Return all tables as Markdown."""
     parts = [EXPLANATION.replace("\n", " ")]
     for block in results.plan.blocks:
-        header, *rows = ([cell.replace("|", r"\|") for cell in r] for r in table(results, block))
-        rule = ["---", *["---:"] * (len(header) - 1)]
-        parts += ["", f"**{title(block)}**", ""]
-        parts += [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
+        parts += ["", f"**{title(block)}**", "", markdown(table(results, block))]
         names = results.missing(block)
         parts += ["", f"Missing: {', '.join(f'`{name}`' for name in names)}"] if names else []
     return "\n".join(parts) + "\n"
