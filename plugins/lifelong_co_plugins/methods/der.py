@@ -82,8 +82,9 @@ def der_plus_plus(
         return memory.observer(learning, instances)
 
     def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
-        units, batches = drawn
-        chosen = [memory.rows(unit, replay_rows) for unit in units]
+        sampled, batches = drawn
+        portions = list(memory.portions(sampled, replay_rows))
+        units, chosen = [unit for unit, _ in portions], [rows for _, rows in portions]
         for group in batches_of_one_size(units, chosen, learning.solver.module):
             pairs = [units[i] for i in group], [chosen[i] for i in group]
             yield "behavior", alpha / len(units) * distance(learning, *pairs, diverge)

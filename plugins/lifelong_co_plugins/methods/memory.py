@@ -1,8 +1,8 @@
 """The buffer of a method that replays, and what a task sees of it."""
 
 import random
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -22,6 +22,8 @@ from lifelong_co_plugins.methods.units import (
     units_from_plain,
     units_to_plain,
 )
+
+AUnit = TypeVar("AUnit", bound=Unit)
 
 # The task of experiences that come from another run.
 ADOPTED = -1
@@ -97,13 +99,25 @@ class Memory:
         held = list(self.buffer) if self.when == "always" else self.snapshot
         return self.random.sample(held, min(k, len(held)))
 
-    def rows(self, unit: PackedExperience, fraction: float) -> Tensor | slice:
-        """Return the instances of a unit to replay; at least one."""
-        if fraction == 1:
-            return slice(None)
-        k = max(1, round(fraction * unit.rows))
-        index = sorted(self.random.sample(range(unit.rows), k))
-        return torch.tensor(index, device=unit.behavior.device)
+    def portions(
+        self, units: Iterable[AUnit], fraction: float
+    ) -> Iterator[tuple[AUnit, Tensor | slice]]:
+        """Yield units and the instances of each to replay, drawn at random.
+
+        They are a share of all instances in ``(0, 1]``, spread evenly. Where it leaves a unit less
+        than one instance, only some units are replayed; the first one always is.
+        """
+        due = 0.0
+        for i, unit in enumerate(units):
+            first = experiences(unit)[0]
+            due += fraction * first.rows
+            share = max(round(due), int(i == 0))
+            due -= share
+            if share == first.rows:
+                yield unit, slice(None)
+            elif share:
+                index = sorted(self.random.sample(range(first.rows), share))
+                yield unit, torch.tensor(index, device=first.behavior.device)
 
     def draw(
         self, k: int, fraction: float, enough: float | None = None
@@ -115,20 +129,20 @@ class Memory:
         k
             How many units.
         fraction
-            The share of each unit's instances.
+            The share of their instances; see `portions`.
         enough
             Instead of ``k``: the fewest units with so many states (instances times trajectories),
             or all there are.
         """
         chosen: list[tuple[PackedExperience, Tensor | slice]] = []
         states = 0
-        for unit in self.sample(k if enough is None else self.capacity):
-            if enough is not None and states >= enough:
-                break
+        units = self.sample(k if enough is None else self.capacity)
+        for unit, rows in self.portions(units, fraction):
             steps = experiences(unit)
-            rows = self.rows(steps[0], fraction)
             chosen += [(step, rows) for step in steps]
             states += sum(count(step, rows) * step.behavior.shape[1] for step in steps)
+            if enough is not None and states >= enough:
+                break
         return [step for step, _ in chosen], [rows for _, rows in chosen]
 
     def state_dict(self) -> dict[str, Any]:
