@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types bench-smoke ci clean
+.PHONY: demo test lint types bench bench-smoke ci clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -26,8 +26,12 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
+bench: $(READY)
+	$(BIN)/python benchmarks/against_official.py --json benchmarks/results/against_official.json
+
 bench-smoke: $(READY)
 	$(BIN)/python benchmarks/step.py --smoke
+	$(BIN)/python benchmarks/against_official.py --smoke --repeats 3
 	$(BIN)/python benchmarks/solvers.py --smoke
 
 ci: test lint types bench-smoke

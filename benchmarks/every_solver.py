@@ -1,6 +1,7 @@
-"""Forgetting and its cure with every solver: preset `small`, two tasks, two methods, one seed.
+"""Forgetting and its cure with every solver: preset `small`, two tasks, two methods.
 
     python benchmarks/every_solver.py [--workers 2] [--runs DIR] [--results DIR] [--solvers NAME …]
+        [--problems NAME …]
 
 Runs what is not there yet; the results are committed. `omni` starts from parameters that
 `lifelong-co pretrain` has meta-trained here. At the end a fresh POMO learns with the buffers of
@@ -14,21 +15,33 @@ from pathlib import Path
 
 from grid import Grid
 
+from lifelong_co.report.comparison import compare_folders
+
 HERE = Path("benchmarks")  # run from the checkout: config.toml keeps the path
 SOLVERS = ("pomo", "omni", "invit", "official-pomo", "official-omni", "official-invit")
 METHODS = ("fine-tuning", "llr-bc")
 PROBLEMS = ("cvrp", "tsp")
-COMMON = ["--preset", "small", "--seed", "0", "--tasks"]
+METRICS = ("AP", "AF", "APl")
+HEADER = [f"{metric} {method}" for metric in METRICS for method in METHODS]
+COMMON = ["--preset", "small", "--tasks"]
+SEEDS = {("cvrp", "pomo"): 3, ("cvrp", "official-pomo"): 3}
+"""How many seeds; one of the others."""
 PRETRAINED = ("omni",)
 TEACHERS = ("omni", "invit")
 
 
-def job(grid: Grid, problem: str, solver: str, method: str) -> tuple[str, list[str]]:
+def job(grid: Grid, problem: str, solver: str, method: str, seed: int = 0) -> tuple[str, list[str]]:
     """Return the name of a run and what to pass to `lifelong-co run`."""
     start = ["--solver", solver, "--problem", problem]
     if solver in PRETRAINED:
         start = ["--start-from", str(grid.runs / f"{problem}-{solver}-pretrained")]
-    return f"{problem}-{solver}-{method}", [*start, "--method", method, *COMMON, tasks_of(solver)]
+    arguments = ["--method", method, "--seed", str(seed), *COMMON, tasks_of(solver)]
+    return run_name(problem, solver, method, seed), [*start, *arguments]
+
+
+def run_name(problem: str, solver: str, method: str, seed: int) -> str:
+    """Return the name of a run's folder."""
+    return f"{problem}-{solver}-{method}" + (f"-{seed}" if seed else "")
 
 
 def tasks_of(solver: str) -> str:
@@ -51,20 +64,22 @@ def lesson(grid: Grid, problem: str, teacher: str | None) -> tuple[str, list[str
 
 def pretrain(grid: Grid, problem: str, solver: str) -> None:
     """Meta-train a solver on the tasks."""
-    grid.complete(
-        f"{problem}-{solver}-pretrained",
-        [
-            "--solver",
-            solver,
-            "--problem",
-            problem,
-            "--iterations",
-            "200",
-            *COMMON,
-            tasks_of(solver),
-        ],
-        command="pretrain",
-    )
+    arguments = ["--solver", solver, "--problem", problem, "--iterations", "200", "--seed", "0"]
+    name = f"{problem}-{solver}-pretrained"
+    grid.complete(name, [*arguments, *COMMON, tasks_of(solver)], command="pretrain")
+
+
+def row(grid: Grid, problem: str, solver: str) -> str:
+    """Return a solver's line of the table: each metric under fine-tuning and under LLR-BC."""
+    seeds = range(SEEDS.get((problem, solver), 1))
+    names = [run_name(problem, solver, *which) for which in product(METHODS, seeds)]
+    comparison = compare_folders([grid.results / name for name in names])
+    cells = [
+        f"{1e3 * comparison.spread(group, metric)[0]:.1f}"
+        for metric in METRICS
+        for group in comparison.groups
+    ]
+    return f"| {problem} | `{solver}` | {len(seeds)} | {' | '.join(cells)} |"
 
 
 def main() -> None:
@@ -74,19 +89,27 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, default=Path("runs/every-solver"))
     parser.add_argument("--results", type=Path, default=Path("benchmarks/results/every-solver"))
     parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=SOLVERS)
+    parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=PROBLEMS)
     options = parser.parse_args()
     grid = Grid(options.runs, options.results)
-    for problem, solver in product(PROBLEMS, PRETRAINED):
+    for problem, solver in product(options.problems, PRETRAINED):
         if solver in options.solvers:
             pretrain(grid, problem, solver)
-    cells = list(product(PROBLEMS, options.solvers, METHODS))
-    grid.complete_all((job(grid, *cell) for cell in cells), options.workers)
+    jobs = [
+        job(grid, problem, solver, method, seed)
+        for problem, solver, method in product(options.problems, options.solvers, METHODS)
+        for seed in range(SEEDS.get((problem, solver), 1))
+    ]
+    grid.complete_all(jobs, options.workers)
     taught = [teacher for teacher in TEACHERS if teacher in options.solvers]
-    lessons = [lesson(grid, problem, who) for problem in PROBLEMS for who in (None, *taught)]
+    lessons = [
+        lesson(grid, problem, who) for problem in options.problems for who in (None, *taught)
+    ]
     grid.complete_all(lessons, options.workers)
-    for problem, solver in product(PROBLEMS, options.solvers):
-        print(f"\n{problem} {solver}", flush=True)
-        grid.compare(f"{problem}-{solver}-{method}" for method in METHODS)
+    print("| problem | solver | seeds | " + " | ".join(HEADER) + " |")
+    print("|---|---|" + "---:|" * (1 + len(HEADER)))
+    for problem, solver in product(options.problems, options.solvers):
+        print(row(grid, problem, solver))
     print("\na fresh POMO that has seen only R10: mean cost on R10 and G20")
     for name, _ in lessons:
         costs = json.loads((grid.results / name / "metrics.json").read_text())["costs"][0]

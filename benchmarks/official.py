@@ -1,12 +1,19 @@
-"""The official LLR-BC code, loaded from a checkout of it, to be timed beside ours."""
+"""The official LLR-BC code, to be timed beside ours: its own trainer, tester, buffer, generators.
 
-import importlib
-import sys
+What is timed are the official methods themselves (``_train_one_batch``, ``_test_one_batch``), on
+objects that get only the attributes which these read: the constructors want log folders and GPUs.
+"""
+
+import copy
+import random
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import attrs
 import torch
+from lifelong_co_adapters.official.loading import load
 
 MODEL = {
     "embedding_dim": 128,
@@ -18,40 +25,116 @@ MODEL = {
     "ff_hidden_dim": 512,
     "eval_type": "argmax",
 }
+NAMES = {"G": "Grid", "R": "Ring"}
+"""Ours to its, where they differ."""
+BATCH = {20: 64, 50: 32, 100: 16}
+"""Its batch sizes, in training and testing."""
 
 
-def find(path: Path | None) -> Path | None:
+def find(path: Path | None = None) -> Path | None:
     """Return the checkout given, or the submodule when it is filled, or None."""
-    places = [path] if path else [Path("adapters/upstream/LLR-BC")]
-    return next((p for p in places if p and (p / "CVRP/LLRBC-POMO/CVRPModel.py").exists()), None)
+    place = path or Path(__file__).parents[1] / "adapters/upstream/LLR-BC"
+    return place if (place / "CVRP/LLRBC-POMO/CVRPModel.py").exists() else None
 
 
-def fine_tuning_step(checkout: Path, n: int, batch: int) -> Callable[[], None]:
-    """Return one training step of the official POMO on uniform CVRP instances."""
-    # Its modules import each other by bare names; a benchmark is a process of its own.
-    for folder in (checkout / "CVRP", checkout / "CVRP" / "LLRBC-POMO"):
-        sys.path.insert(0, str(folder))
-    environment: Any = importlib.import_module("CVRPEnv").CVRPEnv
-    network: Any = importlib.import_module("CVRPModel").CVRPModel
-    model = network(**MODEL)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, weight_decay=1e-6)
-    problem = environment(problem_size=n, pomo_size=n, distribution="U")
+@attrs.frozen
+class Official:
+    """The official code of one problem."""
 
-    def step() -> None:
-        model.train()
-        problem.load_problems(batch)
-        reset, _, _ = problem.reset()
-        model.pre_forward(reset)
-        probs = torch.zeros(batch, n, 0)
-        state, reward, done = problem.pre_step()
-        while not done:
-            selected, prob, _ = model(state)
-            state, reward, done = problem.step(selected)
-            probs = torch.cat((probs, prob[:, :, None]), dim=2)
-        advantage = reward - reward.float().mean(dim=1, keepdim=True)
-        loss = (-advantage * probs.log().sum(dim=2)).mean()
-        model.zero_grad()
-        loss.backward()
-        optimizer.step()
+    checkout: Path
+    problem: str
 
-    return step
+    def module(self, name: str) -> Any:
+        """Return one of its modules, e.g. ``Trainer`` for ``CVRPTrainer``."""
+        utils = {name: ModuleType(name) for name in ("utils", "utils.utils")}
+        vars(utils["utils.utils"])["random"] = random  # the rest of it logs and plots
+        folder = self.checkout / self.problem.upper()
+        code = f"{self.problem.upper()}{name}"
+        return load(folder / "LLRBC-POMO", code, utils, roots=(folder,))
+
+    def part(self, name: str) -> Any:
+        """Return what a module has under its own name, e.g. the class ``CVRPEnv``."""
+        return getattr(self.module(name), f"{self.problem.upper()}{name}")
+
+    def environment(self, n: int, distribution: str = "U") -> Any:
+        """Return its environment of one size and distribution."""
+        names = {"problem_size": n, "pomo_size": n}
+        return self.part("Env")(**names, distribution=NAMES.get(distribution, distribution))
+
+    def trainer(self, n: int, *, alpha: float, buffer_size: int = 1000) -> Any:
+        """Return its trainer of LLR-BC; with ``alpha`` 0 it is that of fine-tuning."""
+        module = self.module("Trainer")
+        kind = getattr(module, f"{self.problem.upper()}Trainer_LLRBC")
+        trainer = object.__new__(kind)
+        model = self.part("Model")(**MODEL)
+        vars(trainer).update(
+            model=model,
+            env=self.environment(n),
+            optimizer=torch.optim.Adam(model.parameters(), lr=1e-4, weight_decay=1e-6),
+            aug_factor=1,
+            device=torch.device("cpu"),
+            consolidation_loss_weight=alpha,
+            clone_sample_size=16,
+            old_experience_buffer=module.ExperienceBuffer(buffer_size),
+            updating_experience_buffer=module.ExperienceBuffer(buffer_size),
+            temperature=1.0,
+            confidence_weight_KLD=True,
+            confidence_method="var",
+            confidence_scale=1.0,
+            RKLD_weight=1.0,
+            reverse_KLD_clone=True,
+        )
+        return trainer
+
+
+def training_step(official: Official, n: int, batch: int) -> Callable[[], object]:
+    """Return one step of fine-tuning on uniform instances."""
+    trainer = official.trainer(n, alpha=0.0)
+    return lambda: trainer._train_one_batch(batch, False)
+
+
+def replaying_step(official: Official, n: int, batch: int, fill: int) -> Callable[[], object]:
+    """Return one step of LLR-BC with 16 whole units, from a buffer filled by ``fill`` batches."""
+    trainer = official.trainer(n, alpha=100.0)
+    random.seed(0)
+    for _ in range(fill):
+        trainer._train_one_batch(batch, True)
+    trainer.old_experience_buffer = copy.deepcopy(trainer.updating_experience_buffer)
+    return lambda: trainer._train_one_batch(batch, False)
+
+
+def test(official: Official, n: int, tests: int) -> Callable[[], object]:
+    """Return a greedy test of so many uniform instances."""
+    tester = object.__new__(official.part("Tester"))
+    vars(tester).update(
+        model=official.part("Model")(**MODEL),
+        env=official.environment(n),
+        tester_params={"augmentation_enable": False},
+        device=torch.device("cpu"),
+    )
+    whole, rest = divmod(tests, BATCH[n])
+    sizes = [BATCH[n]] * whole + [rest] * (rest > 0)
+    return lambda: [tester._test_one_batch(size) for size in sizes]
+
+
+def sampling(official: Official, n: int, batch: int, distribution: str) -> Callable[[], object]:
+    """Return the drawing of a training batch."""
+    environment = official.environment(n, distribution)
+    return lambda: environment.load_problems(batch)
+
+
+def bytes_a_state(official: Official, n: int, batch: int) -> float:
+    """Return the memory of a buffered experience, divided by the states it holds."""
+    trainer = official.trainer(n, alpha=100.0)
+    trainer._train_one_batch(batch, True)
+    held = trainer.updating_experience_buffer.buffer
+    return sum(memory(experience) for experience in held) / (len(held) * batch * n)
+
+
+def memory(experience: dict[str, Any]) -> int:
+    """Return the bytes of the different storages that an experience keeps."""
+    parts = [experience["probs"]]
+    for state in (experience["reset_state"], experience["state"]):
+        parts += [value for value in vars(state).values() if isinstance(value, torch.Tensor)]
+    storages = {part.untyped_storage().data_ptr(): part.untyped_storage() for part in parts}
+    return sum(storage.nbytes() for storage in storages.values())

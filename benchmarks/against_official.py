@@ -1,0 +1,205 @@
+"""The marks of speed: ours beside the official LLR-BC code, in one run, as ratios.
+
+    python benchmarks/against_official.py [--problems cvrp tsp] [--sizes 20 50 100]
+        [--repeats 5] [--tests 1000] [--threads 2] [--json FILE] [--smoke]
+
+Every ratio is the median over turns of both, with its quartiles; `mark` is what is wanted of it.
+Sizes of networks, batches and buffers are the paper's. "As shipped" is what preset `paper` replays.
+With ``--smoke`` (n = 20, few turns) the exit status is 1 if a ratio of steps has lost 30 % against
+its mark.
+"""
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import attrs
+import official
+import ours
+import torch
+from timing import Ratio, in_turns, ratio
+
+DISTRIBUTIONS = ("U", "GM", "E", "C", "G", "R")
+LOSS = 0.7
+"""A quick run fails below this share of a mark, or above its inverse for an upper bound."""
+
+
+@attrs.frozen
+class Mark:
+    """A bound for each size: a lower one, unless it is an upper one."""
+
+    what: str
+    bounds: dict[int, float]
+    upper: bool = False
+
+    def held(self, value: float, n: int, slack: float = 1.0) -> bool:
+        """Tell whether a ratio keeps within so large a share of the bound."""
+        bound = self.bounds[n]
+        return value <= bound / slack if self.upper else value >= bound * slack
+
+
+def everywhere(bound: float) -> dict[int, float]:
+    """Return the same bound for each size."""
+    return dict.fromkeys(official.BATCH, bound)
+
+
+FINE_TUNING = Mark("fine-tuning step, official / ours", {20: 1.3, 50: 1.4, 100: 1.6})
+WHOLE = Mark("LLR-BC step, 16 whole units, official / ours", {20: 1.4, 50: 1.4, 100: 1.5})
+SHIPPED = Mark("LLR-BC step as shipped / our fine-tuning", {20: 1.5, 50: 1.25, 100: 1.15}, True)
+RECORDING = Mark("recording, share of the last epoch in %", everywhere(2.0), True)
+TEST = Mark("greedy test, official / ours", everywhere(1.5))
+SAMPLING = Mark("sampling the slowest distribution, official / ours", everywhere(20.0))
+BYTES = Mark("buffer bytes per state, official / ours", everywhere(3.0))
+
+
+@attrs.frozen
+class Figure:
+    """What was measured for a mark."""
+
+    mark: Mark
+    problem: str
+    n: int
+    value: Ratio
+    note: str = ""
+
+    def line(self) -> str:
+        """Return it as a line of the table."""
+        sign = "<=" if self.mark.upper else ">="
+        held = "" if self.mark.held(self.value.median, self.n) else "  MISSED"
+        return (
+            f"{self.problem:5} {self.n:4} {self.mark.what:52} {self.value.median:8.2f} "
+            f"{self.value.low:8.2f}-{self.value.high:<8.2f} {sign} {self.mark.bounds[self.n]:<6g}"
+            f"{self.note}{held}"
+        )
+
+
+def steps(theirs: official.Official, n: int, repeats: int) -> Iterator[Figure]:
+    """Measure the training steps."""
+    problem, batch = theirs.problem, official.BATCH[n]
+    took = in_turns(
+        {
+            "official": official.training_step(theirs, n, batch),
+            "ours": ours.training_step(problem, n, batch),
+            "shipped": ours.training_step(problem, n, batch, **ours.shipped(problem)),
+            "official whole": official.replaying_step(theirs, n, batch, fill=2),
+            "whole": ours.training_step(
+                problem, n, batch, **{**ours.shipped(problem), **ours.WHOLE}
+            ),
+        },
+        repeats,
+    )
+    seconds = f" {min(took['ours']):.3f} s at best"
+    yield Figure(FINE_TUNING, problem, n, ratio(took["official"], took["ours"]), seconds)
+    yield Figure(WHOLE, problem, n, ratio(took["official whole"], took["whole"]))
+    yield Figure(SHIPPED, problem, n, ratio(took["shipped"], took["ours"]))
+
+
+def recording(theirs: official.Official, n: int, batches: int) -> Figure:
+    """Measure what recording costs."""
+    watched = ours.recording(theirs.problem, n, official.BATCH[n], batches)
+    share = 100 * watched.recording / watched.whole
+    return Figure(RECORDING, theirs.problem, n, Ratio(share, share, share))
+
+
+def test(theirs: official.Official, n: int, tests: int, repeats: int) -> Figure:
+    """Measure a greedy test."""
+    pair = {
+        "official": official.test(theirs, n, tests),
+        "ours": ours.test(theirs.problem, n, tests),
+    }
+    took = in_turns(pair, repeats)
+    return Figure(TEST, theirs.problem, n, ratio(took["official"], took["ours"]))
+
+
+def sampling(theirs: official.Official, n: int, repeats: int) -> Figure:
+    """Measure the distribution whose instances the official code takes longest to draw."""
+    found: dict[str, tuple[float, Ratio]] = {}
+    for name in DISTRIBUTIONS:
+        arguments = n, official.BATCH[n], name
+        took = in_turns(
+            {
+                "official": official.sampling(theirs, *arguments),
+                "ours": ours.sampling(theirs.problem, *arguments),
+            },
+            repeats,
+        )
+        found[name] = min(took["official"]), ratio(took["official"], took["ours"])
+    slowest = max(found, key=lambda name: found[name][0])
+    return Figure(SAMPLING, theirs.problem, n, found[slowest][1], f" {slowest}")
+
+
+def buffer_bytes(theirs: official.Official, n: int) -> Figure:
+    """Measure the memory of a state."""
+    batch = official.BATCH[n]
+    mine = ours.bytes_a_state(theirs.problem, n, batch)
+    value = official.bytes_a_state(theirs, n, batch) / mine
+    return Figure(BYTES, theirs.problem, n, Ratio(value, value, value), f" {mine:.0f} bytes")
+
+
+def figures(theirs: official.Official, n: int, options: argparse.Namespace) -> Iterator[Figure]:
+    """Measure everything for one problem and size."""
+    yield from steps(theirs, n, options.repeats)
+    yield sampling(theirs, n, options.repeats)
+    yield buffer_bytes(theirs, n)
+    if not options.smoke:
+        yield recording(theirs, n, options.recorded)
+        yield test(theirs, n, options.tests, max(1, options.repeats // 2))
+
+
+def about() -> dict[str, object]:
+    """Return machine, versions and commit."""
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    )
+    cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
+    return {
+        "commit": commit.stdout.strip(),
+        "machine": platform.platform(),
+        "cpu": cpu[0].partition(":")[2].strip() if cpu else platform.processor(),
+        "threads": torch.get_num_threads(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
+
+
+def main() -> int:
+    """Print the table, write it as JSON, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--official", type=Path, help="checkout of github.com/PeiJY/LLR-BC")
+    parser.add_argument("--problems", nargs="+", choices=("cvrp", "tsp"), default=["cvrp", "tsp"])
+    parser.add_argument("--sizes", nargs="+", type=int, choices=official.BATCH, default=None)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--recorded", type=int, default=10, help="batches of the last epoch")
+    parser.add_argument("--tests", type=int, default=1000)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--smoke", action="store_true", help="n = 20, steps only")
+    options = parser.parse_args()
+    checkout = official.find(options.official)
+    if checkout is None:
+        print("no official code here; `lifelong-co upstream fetch LLR-BC` brings it")
+        return 0
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(0)
+    sizes = options.sizes or ([20] if options.smoke else list(official.BATCH))
+    print(json.dumps(about()))
+    measured = []
+    for problem, n in product(options.problems, sizes):
+        for figure in figures(official.Official(checkout, problem), n, options):
+            print(figure.line(), flush=True)
+            measured.append(figure)
+    if options.json:
+        rows = [attrs.asdict(figure) for figure in measured]
+        options.json.write_text(json.dumps({**about(), "figures": rows}, indent=1) + "\n")
+    timed = (FINE_TUNING, WHOLE, SAMPLING)
+    lost = [f for f in measured if f.mark in timed and not f.mark.held(f.value.median, f.n, LOSS)]
+    return int(options.smoke and bool(lost))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""Our side of the benchmarks: the code path of ``lifelong-co run``, at the paper's sizes."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import torch
+
+from lifelong_co import registry
+from lifelong_co.config import resolve
+from lifelong_co.evaluation import best_costs
+from lifelong_co.experience import PackedExperience
+from lifelong_co.learner import train_batch
+from lifelong_co.run import Run, new_optimizer, start
+from lifelong_co.run_folder import RunFolder
+from lifelong_co.seeding import generator
+from lifelong_co.tasks import Task
+
+WHOLE = {"replay_size": 16, "replay_rows": 1.0}
+"""What the paper replays at every step."""
+TASK_BATCHES = {20: 157, 50: 125, 100: 125}
+"""Batches of an epoch, in the paper."""
+
+
+def prepared(problem: str, n: int, batch: int, method: str, **options: Any) -> Run:
+    """Return a run of preset `paper` at the beginning of the second of two equal tasks."""
+    config = resolve(method=method, preset="paper", problem=problem, method_options=options or None)
+    task = Task(distribution="U", size=n, epochs=2, batches=1, batch_size=batch)
+    config = attrs.evolve(config, tasks=(task, task), tests=2)
+    with tempfile.TemporaryDirectory() as folder:  # nothing is written to it
+        run = start(config, RunFolder(Path(folder)))
+    learning = run.learning
+    learning.optimizer = new_optimizer(config, learning)
+    run.method.before_task(learning)
+    if method == "llr-bc":
+        learning.epoch = 1  # the last epoch: it fills the buffer
+        for _ in range(2):
+            train_batch(run)
+    learning.task, learning.epoch = 1, 0
+    run.method.before_task(learning)
+    return run
+
+
+def training_step(problem: str, n: int, batch: int, **options: Any) -> Callable[[], object]:
+    """Return one step of fine-tuning, or of LLR-BC where it has options."""
+    run = prepared(problem, n, batch, "llr-bc" if options else "fine-tuning", **options)
+    return lambda: train_batch(run)
+
+
+def shipped(problem: str) -> dict[str, Any]:
+    """Return the options of LLR-BC that preset `paper` ships."""
+    return dict(resolve(method="llr-bc", preset="paper", problem=problem).method_options)
+
+
+@attrs.define
+class Watched:
+    """The seconds that a method's observer took, and those of the whole step."""
+
+    recording: float = 0.0
+    whole: float = 0.0
+
+
+def recording(problem: str, n: int, batch: int, batches: int) -> Watched:
+    """Time the last epoch of a first task, shortened: the buffer is as much smaller as it is."""
+    capacity = max(1, round(1000 * batches / TASK_BATCHES[n]))
+    run = prepared(problem, n, batch, "llr-bc", **{**shipped(problem), "buffer_size": capacity})
+    run.learning.task, run.learning.epoch = 0, 1
+    run.method.before_task(run.learning)  # with an empty buffer
+    observer, watched = run.method.observer, Watched()
+
+    def timed(learning: Any, instances: Any) -> Any:
+        observe = observer(learning, instances)
+        assert observe is not None
+
+        def watch(state: Any, log_probs: torch.Tensor) -> None:
+            began = time.perf_counter()
+            observe(state, log_probs)
+            watched.recording += time.perf_counter() - began
+
+        return watch
+
+    run.method = attrs.evolve(run.method, observer=timed)
+    began = time.perf_counter()
+    for _ in range(batches):
+        train_batch(run)
+    watched.whole = time.perf_counter() - began
+    return watched
+
+
+def test(problem: str, n: int, tests: int) -> Callable[[], object]:
+    """Return a greedy test of so many uniform instances, as after every task."""
+    run = prepared(problem, n, 2, "fine-tuning")
+    instances = distribution("U", problem).sample(tests, n, generator=generator(0, "tests"))
+    return lambda: best_costs(run.learning.solver, instances)
+
+
+def sampling(problem: str, n: int, batch: int, name: str) -> Callable[[], object]:
+    """Return the drawing of a training batch."""
+    source, stream = distribution(name, problem), generator(0, "sampling")
+    return lambda: source.sample(batch, n, generator=stream)
+
+
+def distribution(name: str, problem: str) -> Any:
+    """Return a registered distribution."""
+    return registry.distribution(name, registry.problem(problem))
+
+
+def bytes_a_state(problem: str, n: int, batch: int) -> float:
+    """Return the memory of a buffered experience, divided by the states it holds.
+
+    The batch is counted once for every unit of it, although its units share it.
+    """
+    run = prepared(problem, n, batch, "llr-bc", **shipped(problem))
+    held: list[PackedExperience] = run.method.state_dict()["snapshot"]
+    taken = 0
+    for unit in held:
+        parts = [unit["behavior"], *unit["packed"].values(), *unit["instances"].values()]  # type: ignore[index]
+        taken += sum(part.numel() * part.element_size() for part in parts)
+    return taken / (len(held) * batch * n)
