@@ -67,7 +67,7 @@ def save(folder: Path, step: int, tree: Tree, keep: int = 2) -> Path:
     skeleton, tensors = flatten(tree)
     text = json.dumps({"format": FORMAT, "step": step, "tree": skeleton}, allow_nan=False)
     named = {f"t{index}": tensor for index, tensor in enumerate(tensors)}
-    path = folder / f"checkpoint-{step:08d}.safetensors"
+    path = path_of(folder, step)
     # In a folder of its own, as safetensors writes under yet another name first.
     fresh = folder / UNFINISHED / path.name
     try:
@@ -143,6 +143,16 @@ def latest(folder: Path) -> tuple[Path, Tree] | None:
         reasons = "; ".join(str(reason) for reason in refused)
         raise CheckpointError(f"{folder}: no checkpoint can be used: {reasons}")
     return None
+
+
+def path_of(folder: Path, step: int) -> Path:
+    """Return where the checkpoint of a step is, if it is there."""
+    return folder / f"checkpoint-{step:08d}.safetensors"
+
+
+def step_of(path: Path) -> int:
+    """Return the step of a checkpoint, as `path_of` names it."""
+    return int(path.stem.rpartition("-")[2])
 
 
 def checkpoints(folder: Path) -> list[Path]:

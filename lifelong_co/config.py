@@ -12,7 +12,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.presets import Preset
 from lifelong_co.presets import preset as find_preset
 from lifelong_co.strict_toml import drop_none, parse, structure
-from lifelong_co.tasks import Task, at_least, order, unique_labels
+from lifelong_co.tasks import Task, at_least, drifting, order, unique_labels
 
 Options = dict[str, Any]
 
@@ -58,6 +58,7 @@ def resolve(
     device: str = "cpu",
     start_from: Path | None = None,
     buffer_from: Path | None = None,
+    drift: bool = False,
     solver_options: Options | None = None,
     method_options: Options | None = None,
     **settings: Any,
@@ -73,6 +74,8 @@ def resolve(
         preset's own sequence when neither is given.
     start_from, buffer_from
         Folders of other runs: one with parameters to start with, one with a buffer.
+    drift
+        Let every task but the first drift from the one before it (`tasks.drifting`).
     solver_options, method_options
         Override the options of the preset, or of ``start_from``, one by one.
     settings
@@ -95,6 +98,8 @@ def resolve(
     else:
         tasks = base.tasks(base.order, solver)
         source = "1" if base.order == order(1) else base.name
+    if drift:
+        tasks = drifting(tasks)
     chosen = {name: value for name, value in settings.items() if value is not None}
     given = dict(method_options or {})
     if method == "llr-bc":
@@ -158,11 +163,13 @@ def read_config(folder: Path) -> Config:
 
 
 def to_toml(config: Config) -> str:
-    """Return the configuration as TOML; what is None or a task leaves empty is left out."""
+    """Return the configuration as TOML; what is None or a task does not say is left out."""
     plain = drop_none(cattrs.unstructure(config))
-    optional = {field.name for field in attrs.fields(Task) if field.default == ""}
+    # Not the variant, with which configurations have been written ever since.
+    unsaid = {f.name: f.default for f in attrs.fields(Task) if isinstance(f.default, str)}
+    del unsaid["variant"]
     plain["tasks"] = [
-        {name: value for name, value in task.items() if value or name not in optional}
+        {name: value for name, value in task.items() if value != unsaid.get(name)}
         for task in plain["tasks"]
     ]
     return tomli_w.dumps(plain)

@@ -119,18 +119,18 @@ def from_state_dicts(
     states: list[Mapping[str, Any]], problem: Problem, device: torch.device
 ) -> list[PackedExperience]:
     """Undo `state_dicts`, on a device; batches are told apart by the identity of their tensors."""
-    batches: dict[int, Any] = {}
+    batches: dict[tuple[int, ...], Any] = {}
     known: dict[int, PackedExperience] = {}  # one that was held twice comes back as one
     experiences = []
     for state in states:
         fields, behavior = state["instances"], state["behavior"]
-        if id(fields["nodes"]) not in batches:
-            batch = problem.instances_type(**fields)
-            batches[id(fields["nodes"])] = records.to(batch, device)
+        key = tuple(map(id, fields.values()))
+        if key not in batches:
+            batches[key] = records.to(problem.instances_type(**fields), device)
         if id(behavior) not in known:
             known[id(behavior)] = PackedExperience(
                 task=state["task"],
-                instances=batches[id(fields["nodes"])],
+                instances=batches[key],
                 state_type=problem.state_type,
                 packed={name: tensor.to(device) for name, tensor in state["packed"].items()},
                 widths=state["widths"],

@@ -38,6 +38,8 @@ def first_part(config: Config, method: Method) -> Config | None:
     first = config.tasks[0]
     if not method.shares_first_task or config.buffer_from or first.epochs < 2:
         return None
+    if first.drift_from:  # over fewer epochs it would drift faster
+        return None
     return attrs.evolve(
         config,
         method=METHOD,

@@ -12,10 +12,11 @@ import torch
 from torch import Tensor
 
 from lifelong_co.config import Config, to_toml
-from lifelong_co.errors import LifelongError
+from lifelong_co.errors import ConfigError, LifelongError
 from lifelong_co.evaluation import mean_cost
 from lifelong_co.first_part import begin_with, read_first_part
 from lifelong_co.heritage import take_over
+from lifelong_co.ranks import ALONE, Ranks
 from lifelong_co.run import Run, new_optimizer, restore, save, save_learned, start
 from lifelong_co.run_folder import Cost, RunFolder
 
@@ -34,6 +35,7 @@ def learn(
     *,
     resume: bool = False,
     first_task_from: Path | None = None,
+    ranks: Ranks = ALONE,
     stop: Stop = lambda: False,
     watch: Watch = lambda run, losses: None,  # noqa: ARG005
     tell: Tell = lambda line: None,  # noqa: ARG005
@@ -49,6 +51,8 @@ def learn(
     first_task_from
         Run folder of the part that this run shares with others (`first_part`), to begin after it
         instead of repeating it; what is learned is the same.
+    ranks
+        This process among those that learn the run together, each calling this alike.
     stop
         Asked after every step; when it says so the run is saved and `Interrupted` raised.
     watch
@@ -56,11 +60,15 @@ def learn(
     tell
         Told the configuration, and a line after every test.
     """
-    run = start(config, RunFolder(folder))
+    if ranks.count > 1 and first_task_from is not None:
+        raise ConfigError("first_task_from: expected one process, which it was learned with")
+    run = start(config, RunFolder(folder), ranks)
     shared = None if first_task_from is None else read_first_part(run, first_task_from)
     if not resume:
         take_over(run)  # what cannot be taken over is refused before anything is written
-        run.folder.create(config)
+        if ranks.first:
+            run.folder.create(config)
+        ranks.wait()
     tell(to_toml(config))
     restored = resume and restore(run, tell)
     if resume and not restored:
@@ -98,7 +106,7 @@ def train_epoch(run: Run, stop: Stop, watch: Watch) -> None:
             run.sums[name] = run.sums.get(name, 0.0) + value
         began = now
         watch(run, losses)
-        if stop():
+        if run.ranks.any(stop()):
             save(run)
             raise Interrupted(f"stopped; continue with: {run.folder.resume_command}")
 
@@ -123,6 +131,7 @@ def train_batch(run: Run) -> dict[str, Tensor]:
     for name, term in method.loss_terms(learning, rollout):
         term.backward()
         losses[name] = losses.get(name, torch.zeros_like(policy)) + term.detach()
+    run.ranks.average(solver.module.parameters())
     learning.optimizer.step()
     method.after_step(learning)
     return losses
@@ -159,7 +168,9 @@ def after_epoch(run: Run, tell: Tell) -> None:
 
 
 def measure(run: Run, tested: range, tell: Tell) -> None:
-    """Test on some tasks and note the costs."""
+    """Test on some tasks and note the costs; one process does so for all."""
+    if not run.ranks.first:
+        return
     learning, config = run.learning, run.config
     rows = [
         Cost(

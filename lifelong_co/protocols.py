@@ -253,13 +253,20 @@ class Learning:
     """The parameters before the first task."""
     tasks: Sequence[Any]
     """All tasks (`tasks.Task`), in the order of arrival."""
-    draw: Callable[[int], Any]
-    """Draws a fresh training batch of the task with this index."""
+    draw: Callable[..., Any]
+    """``draw(task, step=None)`` draws a fresh training batch of the task with this index, as it is
+    at a step of its budget, from 0; None: as it is now (a task that drifts changes, `drift`)."""
     seed: int = 0
     """Seed of the run; `seeding` derives streams from it."""
     task: int = 0
     epoch: int = 0
     batch: int = 0
+
+    def step_of(self, task: int) -> int:
+        """Return how many steps of its budget a task has had; all, if it is not the present one."""
+        its = self.tasks[task]
+        present = self.epoch * its.batches + self.batch
+        return int(present if task == self.task else its.epochs * its.batches)
 
     @property
     def last_epoch(self) -> bool:

@@ -1,7 +1,8 @@
 """Records: frozen attrs classes whose fields are tensors that share their first dimension.
 
 Instances, states and experiences are records, so that moving, slicing and joining them is written
-once and works for a third party's problem too.
+once and works for a third party's problem too. A field that records may lack is None by default,
+and its metadata say under `ABSENT` what each row of such a record has.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,11 +14,15 @@ from torch import Tensor
 
 R = TypeVar("R")
 
+ABSENT = "absent"
+"""Key of a field's metadata: the value in every row where the field is None."""
+
 
 def tensors(record: object) -> dict[str, Tensor]:
-    """Return the fields of a record by name, in the order of definition."""
+    """Return the fields of a record by name, in the order of definition; none that it lacks."""
     fields = attrs.fields(type(record))  # type: ignore[arg-type]
-    return {field.name: getattr(record, field.name) for field in fields}
+    named = ((field.name, getattr(record, field.name)) for field in fields)
+    return {name: tensor for name, tensor in named if tensor is not None}
 
 
 def transform(record: R, change: Callable[[Tensor], Tensor]) -> R:
@@ -42,12 +47,26 @@ def to(record: R, device: torch.device | str) -> R:
 
 
 def concatenate(records: Sequence[R]) -> R:
-    """Join records of one type, whose other dimensions agree, along the first dimension."""
+    """Join records of one type, whose other dimensions agree, along the first dimension.
+
+    A field that only some of them lack is filled in for those.
+    """
     if len(records) == 1:
         return records[0]
     build: Any = type(records[0])
-    columns = [tensors(record) for record in records]
-    joined = {name: torch.cat([column[name] for column in columns]) for name in columns[0]}
+    joined = {}
+    for field in attrs.fields(build):
+        parts = [getattr(record, field.name) for record in records]
+        model = next((part for part in parts if part is not None), None)
+        if model is not None:
+            joined[field.name] = torch.cat(
+                [
+                    model.new_full((rows(record), *model.shape[1:]), field.metadata[ABSENT])
+                    if part is None
+                    else part
+                    for record, part in zip(records, parts, strict=True)
+                ]
+            )
     return build(**joined)  # type: ignore[no-any-return]
 
 

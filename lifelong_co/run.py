@@ -7,9 +7,11 @@ from typing import Any
 import attrs
 import torch
 
-from lifelong_co import checkpoint, records, registry, streams
+from lifelong_co import checkpoint, drift, records, registry, streams
 from lifelong_co.config import Config
+from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import Learning, Method, Objective, Problem, Solver
+from lifelong_co.ranks import ALONE, Ranks
 from lifelong_co.resuming import resume
 from lifelong_co.run_folder import Cost, RunFolder
 from lifelong_co.seeding import generator, python_seed
@@ -35,22 +37,29 @@ class Run:
     sums: dict[str, float] = attrs.field(factory=dict)
     """Sums over the present epoch's batches of the losses and of the training cost."""
     steps: int = 0
+    ranks: Ranks = ALONE
 
 
-def start(config: Config, folder: RunFolder) -> Run:
-    """Build everything a run needs; all of it follows from the configuration."""
+def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
+    """Build everything a run needs; all of it follows from the configuration and the rank."""
     problem = registry.problem(config.problem)
     solver = new_solver(config, problem)
-    instances = generator(config.seed, "instances", config.device)
-    draws = [streams.training(task, problem) for task in config.tasks]
+    instances = generator(config.seed, ranks.stream("instances"), config.device)
+    tasks = tuple(attrs.evolve(t, batch_size=ranks.share(t.batch_size)) for t in config.tasks)
+    draws = [drift.training(task, problem) for task in tasks]
+
+    def draw(task: int, step: int | None = None) -> Any:
+        now = learning.step_of(task) if step is None else step
+        return records.to(draws[task](instances, now), config.device)
+
     learning = Learning(
         problem=problem,
         solver=solver,
         optimizer=torch.optim.Adam(solver.module.parameters()),
         initial=copy.deepcopy(solver.module.state_dict()),
-        tasks=config.tasks,
-        draw=lambda task: records.to(draws[task](instances), config.device),
-        seed=config.seed,
+        tasks=tasks,
+        draw=draw,
+        seed=config.seed if ranks.first else python_seed(config.seed, ranks.stream("method")),
     )
     return Run(
         config=config,
@@ -58,9 +67,10 @@ def start(config: Config, folder: RunFolder) -> Run:
         learning=learning,
         method=registry.method(config.method, **config.method_options),
         objective=solver.objective(),
-        actions=generator(config.seed, "actions", config.device),
+        actions=generator(config.seed, ranks.stream("actions"), config.device),
         instances=instances,
         tests=[streams.testing(task, problem, config.tests) for task in config.tasks],
+        ranks=ranks,
     )
 
 
@@ -86,11 +96,13 @@ def new_optimizer(config: Config, learning: Learning) -> torch.optim.Optimizer:
 
 def save(run: Run) -> None:
     """Write the costs and a checkpoint of all there is."""
-    learning = run.learning
-    run.folder.write_costs(run.costs, run.config)
-    run.folder.write_log(run.log)
+    learning, ranks = run.learning, run.ranks
+    if ranks.first:
+        run.folder.write_costs(run.costs, run.config)
+        run.folder.write_log(run.log)
+        ranks.wait()  # the checkpoint is there when the first process's is: it comes last
     checkpoint.save(
-        run.folder.checkpoints,
+        ranks.place(run.folder.checkpoints),
         run.steps,
         {
             "task": learning.task,
@@ -107,12 +119,17 @@ def save(run: Run) -> None:
             "costs": [attrs.astuple(cost) for cost in run.costs],
             "log": run.log,
             "sums": run.sums,
+            **({"ranks": ranks.count} if ranks.count > 1 else {}),
         },
     )
+    if not ranks.first:
+        ranks.wait()
 
 
 def save_learned(run: Run) -> None:
     """Keep the parameters after a task, for `trained.load_solver`."""
+    if not run.ranks.first:
+        return
     parameters = {"parameters": run.learning.solver.module.state_dict()}
     checkpoint.save(run.folder.after_task(run.learning.task + 1), run.steps, parameters)
 
@@ -125,17 +142,27 @@ def restore(run: Run, tell: Callable[[str], None]) -> bool:
     CheckpointError
         If checkpoints are there and none is whole, or the one that is belongs to another run.
     """
-    path = resume(run.folder, lambda state: load(run, state), tell)
-    if path is None:
+    path = None
+    if run.ranks.first:
+        path = resume(run.folder, lambda state: load(run, state), tell)
+    run.steps = run.ranks.highest(0 if path is None else checkpoint.step_of(path))
+    if not run.steps:
         return False
-    run.steps = int(path.stem.rpartition("-")[2])
+    if path is None:
+        path = checkpoint.path_of(run.ranks.place(run.folder.checkpoints), run.steps)
+        load(run, checkpoint.load(path))
     tell(f"continuing after step {run.steps} from {path}")
     return True
 
 
 def load(run: Run, state: Mapping[str, Any]) -> None:
     """Undo `save`."""
-    learning = run.learning
+    learning, count = run.learning, state.get("ranks", 1)
+    if count != run.ranks.count:
+        raise CheckpointError(
+            f"{run.folder.path}: expected {count} processes, which it was begun with, "
+            f"got {run.ranks.count}"
+        )
     learning.task, learning.epoch, learning.batch = state["task"], state["epoch"], state["batch"]
     learning.solver.module.load_state_dict(state["parameters"])
     if run.config.start_from:

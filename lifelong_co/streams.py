@@ -9,6 +9,7 @@ import torch
 from lifelong_co import records, registry
 from lifelong_co.errors import ConfigError, LifelongError
 from lifelong_co.instance_files import InstancePool, load_instances
+from lifelong_co.problems.distances import EUCLIDEAN, measured
 from lifelong_co.protocols import Problem
 from lifelong_co.seeding import generator
 from lifelong_co.tasks import Task
@@ -34,10 +35,14 @@ def _about(task: Task) -> Iterator[None]:
 def training(task: Task, problem: Problem) -> Draw:
     """Return a function that draws a training batch from a generator, on its device.
 
-    Files are drawn from with replacement, since a stream may be shorter than the budget.
+    Files are drawn from with replacement, since a stream may be shorter than the budget. Batches
+    are of the task's own distribution, whether it drifts (`drift`) or not.
     """
     with _about(task):
-        return _training(task, problem)
+        draw = _training(task, problem)
+    if task.distance == EUCLIDEAN:
+        return draw
+    return lambda stream: measured(draw(stream), task.distance)
 
 
 def _training(task: Task, problem: Problem) -> Draw:
@@ -60,10 +65,10 @@ def testing(task: Task, problem: Problem, tests: int) -> list[Any]:
 
     They are the paper's own 1,000 where the task is the paper's and 1,000 are asked for; else drawn
     from the distribution with a fixed seed; else those of the test files, or of the training files
-    when there are none (the first ``tests`` of each size).
+    when there are none (the first ``tests`` of each size). They are the same under each distance.
     """
     with _about(task):
-        return _testing(task, problem, tests)
+        return [measured(group, task.distance) for group in _testing(task, problem, tests)]
 
 
 def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:

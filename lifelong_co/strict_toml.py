@@ -8,7 +8,7 @@ import cattrs
 from cattrs.gen import make_dict_structure_fn
 from cattrs.v import format_exception
 
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import ConfigError, LifelongError, UnknownNameError
 from lifelong_co.tasks import Task
 
 
@@ -66,7 +66,7 @@ def _explain(error: BaseException, kind: type | None) -> str:
         known = [field.name for field in attrs.fields(error.cl)]
         unknown = sorted(error.extra_fields)
         return " ".join(UnknownNameError("key", name, known).message for name in unknown)
-    return str(error) if isinstance(error, ConfigError) else format_exception(error, kind)
+    return str(error) if isinstance(error, LifelongError) else format_exception(error, kind)
 
 
 def drop_none(value: Any) -> Any:

@@ -14,8 +14,8 @@ def evaluate(
     task: Annotated[
         list[str] | None,
         typer.Option(
-            help="A task of the run, e.g. E50, or any distribution and size, e.g. U:20; give it"
-            " again for more. All tasks of the run when not given."
+            help="A task of the run, e.g. E50, or any distribution and size, e.g. U:20 or"
+            " U:20:manhattan; give it again for more. All tasks of the run when not given."
         ),
     ] = None,
     after: Annotated[
@@ -74,19 +74,23 @@ def evaluate(
 
 
 def find(name: str, tasks: Any) -> Any:
-    """Return a task of the run by its name, or a new one from ``DISTRIBUTION:SIZE``.
+    """Return a task of the run by its name, or a new one from ``DISTRIBUTION:SIZE[:DISTANCE]``.
 
     Raises
     ------
     UnknownNameError
         If it is neither.
     """
+    import attrs
+
     from lifelong_co.errors import UnknownNameError
     from lifelong_co.tasks import Task
 
-    distribution, separator, size = name.partition(":")
-    if separator and size.isdecimal():
-        return Task(distribution=distribution, size=int(size), epochs=1, batches=1, batch_size=1)
+    distribution, _, rest = name.partition(":")
+    size, _, distance = rest.partition(":")
+    if size.isdecimal():
+        task = Task(distribution=distribution, size=int(size), epochs=1, batches=1, batch_size=1)
+        return attrs.evolve(task, distance=distance) if distance else task
     for one in tasks:
         if one.label == name:
             return one

@@ -1,5 +1,9 @@
 """Carrying out a run: the configuration first, then its progress, metrics and report."""
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +27,14 @@ def execute(
 ) -> None:
     """Show the configuration, learn, and end with the metrics and the report."""
     from lifelong_co.learner import Interrupted, learn
+    from lifelong_co.ranks import joined
     from lifelong_co.report.comparison import compare_folders
     from lifelong_co.report.publish import write_run_report
     from lifelong_co.report.tables import as_text
     from lifelong_co_cli.progress import watching
     from lifelong_co_cli.signals import stop_on_signal
 
-    with stop_on_signal() as stop:
+    with joined() as ranks, stop_on_signal() as stop, silent(not ranks.first):
         try:
             with watching(config) as watcher:
                 learn(
@@ -37,6 +42,7 @@ def execute(
                     folder,
                     resume=resume,
                     first_task_from=first_task_from,
+                    ranks=ranks,
                     stop=stop,
                     watch=watcher.watch,
                     tell=watcher.tell,
@@ -44,7 +50,36 @@ def execute(
         except Interrupted as interrupted:
             print(interrupted)
             raise typer.Exit(stop.status) from interrupted
+    if not ranks.first:
+        return
     report = write_run_report(folder)
     print()
     print(as_text(compare_folders([folder])))
+    print(f"peak memory: {peak_memory()}")
     print(f"report: {report}")
+
+
+def peak_memory() -> str:
+    """Return the most memory that this process has held, and that it has held on a GPU."""
+    import torch
+
+    if sys.platform == "win32":  # which has no `resource`
+        return "unknown"
+    import resource
+
+    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    mebibytes = highest / (2**20 if sys.platform == "darwin" else 2**10)  # bytes there, else KiB
+    shown = f"{mebibytes:.0f} MiB"
+    if torch.cuda.is_available():
+        shown += f", on the GPU {torch.cuda.max_memory_allocated() / 2**20:.0f} MiB"
+    return shown
+
+
+@contextmanager
+def silent(really: bool) -> Iterator[None]:
+    """Print nothing: of several processes that learn together one speaks."""
+    if not really:
+        yield
+        return
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        yield

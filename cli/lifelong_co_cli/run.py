@@ -1,5 +1,6 @@
 """``lifelong-co run``: learn a sequence of tasks."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ def run(
     preset: options.Preset = None,
     order: options.Order = None,
     tasks: options.Tasks = None,
+    drift: options.Drift = None,
     seed: options.Seed = 0,
     ablation: options.Ablation = None,
     weighting: options.Weighting = None,
@@ -52,6 +54,8 @@ def run(
     from lifelong_co.config import resolve
     from lifelong_co_cli.options import assignments, choose_device, fresh_folder, machine
 
+    if out is None and os.environ.get("WORLD_SIZE", "1") != "1":
+        raise typer.BadParameter("expected --out under torchrun: all processes share one folder")
     place = choose_device(device)
     if preset is None:
         preset = "small"
@@ -86,6 +90,7 @@ def run(
         device=place,
         start_from=start_from,
         buffer_from=buffer_from,
+        drift=bool(drift),
         solver_options=assignments(solver_option or [], "--solver-option"),
         method_options={**given, **more},
         tests=tests,

@@ -54,6 +54,15 @@ Tasks = Annotated[
         rich_help_panel=WHAT,
     ),
 ]
+Drift = Annotated[
+    bool | None,
+    typer.Option(
+        "--drift",
+        help="Let each task's training batches move gradually from the distribution of the task"
+        " before to its own.",
+        rich_help_panel=WHAT,
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Fixes everything random.", min=0, rich_help_panel=WHAT)]
 Ablation = Annotated[
     str | None,

@@ -73,6 +73,12 @@ def start(config: Config, path: Path) -> Pretraining:
     settings = settings_of(config, path)
     if not config.tasks:
         raise ConfigError("tasks: expected at least one to meta-train on, got none")
+    for task in config.tasks:
+        if task.drift_from:
+            raise ConfigError(
+                f"task {task.label}: expected one that does not drift, as pretraining has no order,"
+                f" got drift_from={task.drift_from!r}"
+            )
     algorithm = ALGORITHMS[config.method]
     problem = registry.problem(config.problem)
     solver = new_solver(config, problem)  # with the first parameters of a run with this seed
@@ -86,7 +92,7 @@ def start(config: Config, path: Path) -> Pretraining:
         ),
         initial=copy.deepcopy(solver.module.state_dict()),
         tasks=config.tasks,
-        draw=lambda task: records.to(draws[task](instances), config.device),
+        draw=lambda task, step=None: records.to(draws[task](instances), config.device),  # noqa: ARG005
         seed=config.seed,
     )
     return Pretraining(

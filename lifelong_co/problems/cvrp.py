@@ -2,7 +2,7 @@
 
 ==========  ======================================================================
 instance    ``depot`` float ``[B, 1, 2]``, ``nodes`` ``[B, n, 2]``, ``demand`` ``[B, n]`` in
-            fractions of the capacity, each in ``[0, 1]``
+            fractions of the capacity, each in ``[0, 1]``, and a distance if not Euclidean
 action      the depot (0) or a customer (1 … n), ``A = n + 1``
 state       ``current`` long ``[B, S]``, ``load`` float ``[B, S]`` in ``[0, 1]``,
             ``visited`` bool ``[B, S, A]`` (entry 0: at the depot)
@@ -18,9 +18,11 @@ import torch
 from torch import Tensor
 
 from lifelong_co.errors import InvalidInstancesError
+from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS, exponents
 from lifelong_co.problems.geometry import all_true, closed_length, symmetries
 from lifelong_co.problems.validation import coordinates, fractions, same_kind
 from lifelong_co.protocols import Context
+from lifelong_co.records import ABSENT
 
 # Sums of float32 fractions such as 1/30 miss the capacity by rounding; the official tolerance.
 ROUNDING = 1e-5
@@ -33,6 +35,8 @@ class CVRPInstances:
     depot: Tensor  # [B, 1, 2]
     nodes: Tensor  # [B, n, 2]
     demand: Tensor  # [B, n], fractions of the capacity
+    distance: Tensor | None = attrs.field(default=None, metadata={ABSENT: EXPONENTS[EUCLIDEAN]})
+    """``[B]``, p of each instance's distance (`distances`); None: all are Euclidean."""
 
 
 @attrs.frozen(eq=False)
@@ -55,7 +59,9 @@ class CVRP:
     context_nodes: ClassVar[tuple[str, ...]] = ("last",)
     context_scalars: ClassVar[int] = 1
 
-    def instances(self, *, depot: object, nodes: object, demand: object) -> CVRPInstances:
+    def instances(
+        self, *, depot: object, nodes: object, demand: object, distance: str = EUCLIDEAN
+    ) -> CVRPInstances:
         """Check and wrap a batch of instances.
 
         Parameters
@@ -66,11 +72,15 @@ class CVRP:
             Float ``[B, n, 2]``, ``n >= 2``; solvers expect them in the unit square.
         demand
             Float ``[B, n]`` in fractions of the capacity, each in ``[0, 1]``.
+        distance
+            ``euclidean``, ``manhattan`` or ``chebyshev``.
 
         Raises
         ------
         InvalidInstancesError
             If shape, dtype or values are wrong.
+        UnknownNameError
+            If there is no such distance.
         """
         node_xy = coordinates("nodes", nodes)
         B, n, _ = node_xy.shape
@@ -86,7 +96,12 @@ class CVRP:
                 "demand: expected fractions of the capacity, at most 1, "
                 f"got {fraction.max().item():g} (above the capacity)"
             )
-        return CVRPInstances(depot=depot_xy, nodes=node_xy, demand=fraction)
+        return CVRPInstances(
+            depot=depot_xy,
+            nodes=node_xy,
+            demand=fraction,
+            distance=exponents(distance, node_xy),
+        )
 
     def reset(self, instances: CVRPInstances, trajectories: int) -> CVRPState:
         """Return the state before the first action: at the depot with a full load."""
@@ -141,7 +156,8 @@ class CVRP:
 
     def cost(self, instances: CVRPInstances, actions: Tensor) -> Tensor:
         """Return the length of all routes ``[B, S]`` of ``actions`` long ``[B, S, T]``."""
-        return closed_length(torch.cat((instances.depot, instances.nodes), dim=1), actions)
+        points = torch.cat((instances.depot, instances.nodes), dim=1)
+        return closed_length(points, actions, instances.distance)
 
     def size(self, instances: CVRPInstances) -> int:
         """Return ``n``."""
@@ -167,6 +183,7 @@ class CVRP:
             depot=symmetries(instances.depot),
             nodes=symmetries(instances.nodes),
             demand=instances.demand.repeat(8, 1),
+            distance=None if instances.distance is None else instances.distance.repeat(8),
         )
 
     def features(self, instances: CVRPInstances) -> dict[str, Tensor]:

@@ -3,9 +3,11 @@
 import torch
 from torch import Tensor
 
+from lifelong_co.problems.distances import lengths
 
-def closed_length(points: Tensor, actions: Tensor) -> Tensor:
-    """Return the Euclidean length of closed routes.
+
+def closed_length(points: Tensor, actions: Tensor, p: Tensor | None = None) -> Tensor:
+    """Return the length of closed routes.
 
     Parameters
     ----------
@@ -13,6 +15,8 @@ def closed_length(points: Tensor, actions: Tensor) -> Tensor:
         ``[B, A, 2]`` coordinates of all actions.
     actions
         Long ``[B, S, T]``, the order of visits.
+    p
+        ``[B]``, of each instance's distance; None: Euclidean. See `distances.lengths`.
 
     Returns
     -------
@@ -22,7 +26,7 @@ def closed_length(points: Tensor, actions: Tensor) -> Tensor:
     flat = actions.reshape(B, S * T, 1).expand(-1, -1, 2)
     ordered = points.gather(1, flat).reshape(B, S, T, 2)
     legs = ordered - ordered.roll(-1, dims=2)  # [B, S, T, 2]
-    return legs.square().sum(dim=3).sqrt().sum(dim=2)
+    return lengths(legs, p).sum(dim=2)
 
 
 def all_true(mask: Tensor) -> Tensor:

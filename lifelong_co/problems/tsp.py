@@ -1,7 +1,7 @@
 """The traveling salesman problem: visit every node once and return to the first.
 
 ==========  ======================================================================
-instance    ``nodes`` float ``[B, n, 2]``
+instance    ``nodes`` float ``[B, n, 2]``, and a distance if it is not Euclidean
 action      the node visited next, ``A = n``
 state       ``first``, ``current`` long ``[B, S]`` (-1: nowhere yet), ``visited`` bool ``[B, S, A]``
 feasible    the nodes not visited yet
@@ -15,9 +15,11 @@ import attrs
 import torch
 from torch import Tensor
 
+from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS, exponents
 from lifelong_co.problems.geometry import all_true, closed_length, symmetries
 from lifelong_co.problems.validation import coordinates
 from lifelong_co.protocols import Context
+from lifelong_co.records import ABSENT
 
 
 @attrs.frozen(eq=False)
@@ -25,6 +27,8 @@ class TSPInstances:
     """A batch of instances: ``nodes`` float ``[B, n, 2]``."""
 
     nodes: Tensor
+    distance: Tensor | None = attrs.field(default=None, metadata={ABSENT: EXPONENTS[EUCLIDEAN]})
+    """``[B]``, p of each instance's distance (`distances`); None: all are Euclidean."""
 
 
 @attrs.frozen(eq=False)
@@ -47,20 +51,25 @@ class TSP:
     context_nodes: ClassVar[tuple[str, ...]] = ("first", "last")
     context_scalars: ClassVar[int] = 0
 
-    def instances(self, *, nodes: object) -> TSPInstances:
+    def instances(self, *, nodes: object, distance: str = EUCLIDEAN) -> TSPInstances:
         """Check and wrap a batch of instances.
 
         Parameters
         ----------
         nodes
             Float ``[B, n, 2]``, ``n >= 2``; solvers expect them in the unit square.
+        distance
+            ``euclidean``, ``manhattan`` or ``chebyshev``.
 
         Raises
         ------
         InvalidInstancesError
             If shape, dtype or values are wrong.
+        UnknownNameError
+            If there is no such distance.
         """
-        return TSPInstances(nodes=coordinates("nodes", nodes))
+        node_xy = coordinates("nodes", nodes)
+        return TSPInstances(nodes=node_xy, distance=exponents(distance, node_xy))
 
     def reset(self, instances: TSPInstances, trajectories: int) -> TSPState:
         """Return the state before the first action: nowhere."""
@@ -95,7 +104,7 @@ class TSP:
 
     def cost(self, instances: TSPInstances, actions: Tensor) -> Tensor:
         """Return the tour length ``[B, S]`` of ``actions`` long ``[B, S, T]``."""
-        return closed_length(instances.nodes, actions)
+        return closed_length(instances.nodes, actions, instances.distance)
 
     def size(self, instances: TSPInstances) -> int:
         """Return ``n``."""
@@ -113,7 +122,8 @@ class TSP:
 
     def augment(self, instances: TSPInstances) -> TSPInstances:
         """Return the eight symmetric images of every instance, ``[8B, n, 2]``."""
-        return TSPInstances(nodes=symmetries(instances.nodes))
+        distance = None if instances.distance is None else instances.distance.repeat(8)
+        return TSPInstances(nodes=symmetries(instances.nodes), distance=distance)
 
     def features(self, instances: TSPInstances) -> dict[str, Tensor]:
         """Return what a network reads of each action, in the order of the actions."""

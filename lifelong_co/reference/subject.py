@@ -16,6 +16,7 @@ import torch
 
 from lifelong_co import records
 from lifelong_co.problems.cvrp import ROUNDING
+from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS
 from lifelong_co.protocols import Problem
 from lifelong_co.solutions import check as check_solution
 from lifelong_co.vrplib_files import FileInstance, InvalidSolutionError, distance_matrix
@@ -90,7 +91,10 @@ def _of_row(row: Any, problem: Problem, name: str, key: str) -> Subject:
     def model() -> Model:
         demand = getattr(exact, "demand", None)
         points = exact.nodes if demand is None else torch.cat((exact.depot, exact.nodes), dim=1)
-        distances = np.rint(torch.cdist(points[0], points[0], compute_mode=_EXACT).numpy() * STEPS)
+        p = getattr(exact, "distance", None)  # of another problem there may be none
+        power = EXPONENTS[EUCLIDEAN] if p is None else float(p[0])
+        lengths = torch.cdist(points[0], points[0], power, compute_mode=_EXACT)
+        distances = np.rint(lengths.numpy() * STEPS)
         loads = (None, None) if demand is None else whole_demand(demand[0].numpy())
         return Model(distances.astype(np.int64), *loads)
 

@@ -3,7 +3,6 @@
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -11,7 +10,6 @@ from lifelong_co import metrics
 from lifelong_co.errors import ConfigError
 from lifelong_co.report.labels import identity, label
 from lifelong_co.report.runs import Run, load_run
-from lifelong_co.tasks import Task
 
 
 @attrs.frozen
@@ -126,18 +124,7 @@ def _check_comparable(first: Run, other: Run) -> None:
     refuse("tasks", ", ".join(sorted(first.names)), ", ".join(sorted(other.names)))
     refuse("test instances of a task", one.tests, two.tests)
     refuse("augmentation at test", one.augment, two.augment)
-    theirs = {task.label: _tested(task) for task in two.tasks}
+    theirs = {task.label: task.tested for task in two.tasks}
     for task in one.tasks:
-        for key, value in _tested(task).items():
+        for key, value in task.tested.items():
             refuse(f"task {task.label}, {key}", value, theirs[task.label][key])
-
-
-def _tested(task: Task) -> dict[str, Any]:
-    """Return what decides the test instances of a task."""
-    return {
-        "distribution": task.distribution or "none",
-        "size": task.size,
-        "capacity": task.capacity or "the official rule",
-        "variant": task.variant,
-        "test files": task.test_files or task.files or "none",
-    }

@@ -79,4 +79,4 @@ def _short(key: str, among: Sequence[str]) -> str:
 
 def _value(flat: Mapping[str, Any], key: str) -> str:
     value = flat.get(key, "none")
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value) or "none"

@@ -1,6 +1,6 @@
 """What a sweep shall do: grids of runs, read from TOML (docs/sweep.md)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import cattrs
 import tomli_w
 
 from lifelong_co.ablations import ABLATIONS
+from lifelong_co.config import read_config
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.strict_toml import drop_none, parse, structure
 from lifelong_co.sweep.ranges import parse_ranges
@@ -49,6 +50,10 @@ class Grid:
         ``auto``, ``cpu`` or ``cuda``.
     tests, curve_every, augment, images, solver_options
         As in ``lifelong-co run``; None: the preset's.
+    start_from
+        Run folder whose parameters all runs start with; None: each with fresh ones.
+    drift
+        Whether every task but the first drifts from the one before it.
     """
 
     name: str = ""
@@ -67,6 +72,8 @@ class Grid:
     augment: bool | None = None
     images: bool | None = None
     solver_options: Options = attrs.field(factory=dict)
+    start_from: str | None = None
+    drift: bool | None = None
 
     def __attrs_post_init__(self) -> None:
         names = [variant.name for variant in self.rows]
@@ -128,10 +135,25 @@ def grids_from_toml(text: str, source: str, folder: Path) -> tuple[Grid, ...]:
     grids = []
     for number, table in enumerate(tables, start=1):
         where = source if len(tables) == 1 else f"{source}, grid {number}"
-        grid: Grid = structure(_plain({**data, **table}, where), Grid, where)
+        plain = _plain({**data, **table}, where)
+        grid: Grid = structure(plain, Grid, where)
         paths = tuple(str((folder / task).resolve()) for task in grid.tasks)
-        grids.append(attrs.evolve(grid, tasks=paths))
+        grid = attrs.evolve(grid, tasks=paths)
+        if grid.start_from is not None:
+            grid = _starting(grid, folder / grid.start_from, plain.keys())
+        grids.append(grid)
     return tuple(grids)
+
+
+def _starting(grid: Grid, start: Path, said: Collection[str]) -> Grid:
+    """Return a grid that starts from a run, of that run's problem and solver if it says none."""
+    of = read_config(start)
+    return attrs.evolve(
+        grid,
+        start_from=str(start.resolve()),
+        problems=grid.problems if "problems" in said else (of.problem,),
+        solvers=grid.solvers if "solvers" in said else (of.solver,),
+    )
 
 
 def _plain(data: Mapping[str, Any], source: str) -> Options:

@@ -16,7 +16,6 @@ from lifelong_co.report.runs import load_run
 from lifelong_co.run_folder import RunFolder
 from lifelong_co.sweep.grid import Grid, Variant
 from lifelong_co.sweep.ranges import parse_ranges
-from lifelong_co.tasks import Task
 
 
 @attrs.frozen
@@ -200,6 +199,8 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
                 curve_every=grid.curve_every,
                 augment=grid.augment,
                 images=grid.images,
+                start_from=None if grid.start_from is None else Path(grid.start_from),
+                drift=bool(grid.drift),
                 **source,
             ),
         )
@@ -210,12 +211,8 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
 
 def tasks_tested(config: Config) -> str:
     """Return what runs must share for their costs to be compared, whatever their order."""
-    tested = ("distribution", "size", "capacity", "variant", "files", "test_files")
-
-    def key(task: Task) -> str:
-        return repr((task.label, [getattr(task, field) for field in tested]))
-
-    return repr((config.problem, config.tests, config.augment, sorted(map(key, config.tasks))))
+    tasks = sorted(repr((task.label, task.tested)) for task in config.tasks)
+    return repr((config.problem, config.tests, config.augment, tasks))
 
 
 def _hash(config: Config) -> str:

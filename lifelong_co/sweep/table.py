@@ -103,7 +103,7 @@ def table(results: Results, block: Block) -> Table:
         found = results.spreads(row)
         count = sum(name in results.runs for _, _, name in row.cells)
         runs = str(count) if count == len(row.cells) else f"{count} of {len(row.cells)}"
-        cells = [_cell(found[name]) if found else "-" for name in metrics.NAMES]
+        cells = [show(found[name]) if found else "-" for name in metrics.NAMES]
         lines.append([row.label, *([row.solver] if several else []), runs, *cells])
     return lines
 
@@ -160,7 +160,8 @@ def as_csv(results: Results) -> str:
     return lines.getvalue()
 
 
-def _cell(value: Spread) -> str:
+def show(value: Spread) -> str:
+    """Return ``mean (s) ± c`` in 10^-3, as `EXPLANATION` says; a dash where not defined."""
     if value.mean != value.mean:
         return "-"
     orders = "" if value.orders is None else f" ({value.orders * SCALE:.1f})"

@@ -87,6 +87,6 @@ def _standing(solver: Solver, instances: Any, seed: int) -> Learning:
         optimizer=torch.optim.Adam(solver.module.parameters()),
         initial=copy.deepcopy(solver.module.state_dict()),
         tasks=(task,),
-        draw=lambda task: instances,  # noqa: ARG005
+        draw=lambda task, step=None: instances,  # noqa: ARG005
         seed=seed,
     )

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pty
+import re
 import subprocess
 
 import pytest
@@ -114,6 +115,7 @@ def test_a_terminal_shows_progress_and_the_time_left(finished, tmp_path):
     assert "100%" in shown.out
     assert "E7 epoch 2: cost U6" in shown.out
     assert f"report: {folder / 'report.html'}" in shown.out
+    assert re.search(r"^peak memory: [1-9]\d* MiB", shown.out, re.MULTILINE)
     assert results(folder) == results(run.folder)
 
 

@@ -31,6 +31,8 @@ tasks = st.builds(
     capacity=st.none() | positive,
     variant=text,
     test_files=text,
+    distance=st.sampled_from(["euclidean", "manhattan", "chebyshev"]),
+    drift_from=st.sampled_from(["", "U", "U manhattan"]),
 )
 configs = st.builds(
     Config,

@@ -61,7 +61,7 @@ def feng(alpha: float = 0.5, buffer_size: int = 200, every: int = 5) -> Method:
         return batch
 
     def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
-        step = learning.epoch * learning.tasks[learning.task].batches + learning.batch
+        step = learning.step_of(learning.task)
         for task in scheduled(step, learning.task, every) if alpha else ():
             batch = memory.sample(learning, task)
             if batch is not None:

@@ -20,7 +20,8 @@ batches per epoch differ, our epochs of a task do not begin with the loop's.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lifelong_co.protocols import Learning, Method
@@ -39,13 +40,13 @@ def multi_task_batch() -> Method:
 
 def scheduled_method(*, by_epoch: bool) -> Method:
     """Return the method that learns what the schedule says."""
-    plan: list[int] = []
+    plan: list[tuple[int, int]] = []
     carried: dict[str, Any] = {}  # the optimizer's state, between two of the loop's tasks
 
     def instances(learning: Learning) -> Any:
         if not plan:
-            plan.extend(schedule(learning.tasks, learning.seed, by_epoch=by_epoch))
-        return learning.draw(plan[step(learning)])
+            plan.extend(counted(schedule(learning.tasks, learning.seed, by_epoch=by_epoch)))
+        return learning.draw(*plan[step(learning)])
 
     def before_task(learning: Learning) -> None:
         if carried:
@@ -80,8 +81,16 @@ def schedule(tasks: Sequence[Any], seed: int, *, by_epoch: bool) -> list[int]:
     return steps
 
 
+def counted(tasks: Iterable[int]) -> list[tuple[int, int]]:
+    """Return each task with how often it came before: a task that drifts does so as it is drawn."""
+    seen: Counter[int] = Counter()
+    found = []
+    for task in tasks:
+        found.append((task, seen[task]))
+        seen[task] += 1
+    return found
+
+
 def step(learning: Learning) -> int:
     """Return how many steps the run took before this one."""
-    before = sum(task.epochs * task.batches for task in learning.tasks[: learning.task])
-    within = learning.epoch * learning.tasks[learning.task].batches + learning.batch
-    return int(before + within)
+    return sum(learning.step_of(task) for task in range(learning.task + 1))

@@ -1,0 +1,130 @@
+"""Sweeps whose runs start from the parameters of one run, and sweeps of tasks that drift."""
+
+from pathlib import Path
+
+import attrs
+import pytest
+import torch
+from tiny_runs import MODEL, parameters, same, tiny_config, tiny_learn
+
+from lifelong_co.config import Config
+from lifelong_co.errors import ConfigError
+from lifelong_co.learner import learn
+from lifelong_co.sweep.calibration import shortened
+from lifelong_co.sweep.grid import Grid, grids_from_toml, grids_to_toml, read_grids
+from lifelong_co.sweep.plan import Plan, make_plan
+from lifelong_co.trained import load_solver
+
+TASKS = """
+epochs = 3
+batches = 2
+batch_size = 4
+tasks = [{distribution = "U", size = 5}, {distribution = "E", size = 5}]
+"""
+FILE = """
+tasks = ["tasks.toml"]
+device = "cpu"
+tests = 3
+curve_every = 2
+methods = ["fine-tuning", "restart"]
+start_from = "pretrained/run"
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a run of a tiny Omni on the TSP, a task file and a sweep file."""
+    root = tmp_path_factory.mktemp("start")
+    model = {**MODEL, "norm": "none"}
+    tiny = attrs.evolve(tiny_config("fine-tuning"), solver="omni", solver_options=model, seed=7)
+    tiny_learn(tiny, root / "pretrained")
+    (root / "tasks.toml").write_text(TASKS)
+    (root / "sweep.toml").write_text(FILE)
+    return root
+
+
+def plan(folder: Path, extra: str = "") -> Plan:
+    """Return the plan of the sweep file."""
+    return make_plan(grids_from_toml(FILE + extra, "sweep.toml", folder), folder / "out")
+
+
+def of(plan: Plan, method: str) -> Config:
+    """Return the configuration of the run of a method."""
+    [config] = [job.config for job in plan.jobs.values() if job.config.method == method]
+    return config
+
+
+def test_the_start_is_read(folder):
+    """Relative to the file; problem and solver are its own where the file does not say them."""
+    [grid] = read_grids(folder / "sweep.toml")
+    assert grid.start_from == str((folder / "pretrained" / "run").resolve())
+    assert (grid.problems, grid.solvers) == (("tsp",), ("omni",))
+    assert grids_from_toml(grids_to_toml((grid,)), "again", Path("elsewhere")) == (grid,)
+    plain = grids_to_toml((Grid(methods=("ewc",)),))
+    assert "start_from" not in plain
+    assert "drift" not in plain
+
+
+def test_every_run_starts_there(folder):
+    """With the start's own model, whatever the preset's; the part they share starts there, too."""
+    found = plan(folder)
+    configs = [job.config for job in (*found.jobs.values(), *found.shared.values())]
+    assert len(configs) == 3
+    for config in configs:
+        assert config.start_from == str((folder / "pretrained" / "run").resolve())
+        assert (config.problem, config.solver) == ("tsp", "omni")
+        assert config.solver_options == {**MODEL, "norm": "none"}
+    assert shortened(configs[0]).start_from == ""  # a few timed steps need no start
+    text = FILE.replace('start_from = "pretrained/run"', "")
+    fresh = grids_from_toml(text + 'problems = ["tsp"]\nsolvers = ["omni"]', "f", folder)
+    both = make_plan([*fresh, *read_grids(folder / "sweep.toml")], folder / "out")
+    assert len(both.jobs) == 4
+    assert len(both.shared) == 2
+
+
+def test_what_is_shared_is_what_would_have_been_learned(folder, tmp_path):
+    """Runs begin with the start's parameters, which `restart` goes back to, alone or after it."""
+    found = plan(folder)
+    [shared] = found.shared.values()
+    learn(shared.config, tmp_path / "shared")
+    given = load_solver(folder / "pretrained" / "run").module.state_dict()
+    for method in ("fine-tuning", "restart"):
+        config = of(found, method)
+        alone = learn(config, tmp_path / method / "alone")
+        after = learn(config, tmp_path / method / "after", first_task_from=tmp_path / "shared")
+        assert same(after.learning.initial, given)
+        assert same(parameters(after), parameters(alone))
+        assert after.costs == alone.costs
+        assert torch.equal(after.actions.get_state(), alone.actions.get_state())
+
+
+@pytest.mark.parametrize(
+    ("extra", "said"),
+    [
+        ('problems = ["cvrp"]', "problem: expected 'tsp' as in .*run, got 'cvrp'"),
+        ('solvers = ["omni", "pomo"]', "solver: expected 'omni' as in .*run, got 'pomo'"),
+    ],
+)
+def test_another_problem_or_solver_is_refused(extra, said, folder):
+    """Parameters fit only their own."""
+    with pytest.raises(ConfigError, match=said):
+        plan(folder, extra)
+
+
+def test_a_start_that_is_none(folder):
+    """A folder without a run is refused before anything is planned."""
+    for start, said in (("nowhere", "nowhere: expected a run folder"), (3, "expected str, got 3")):
+        with pytest.raises(ConfigError, match=said):
+            grids_from_toml(f"methods = ['ewc']\nstart_from = {start!r}", "mine.toml", folder)
+
+
+def test_a_sweep_of_drifting_tasks(folder):
+    """`drift = true` makes them other runs under other names, with the first part in common."""
+    text = FILE + '[[grids]]\nname = "still"\n[[grids]]\nname = "drifting"\ndrift = true\n'
+    grids = grids_from_toml(text, "sweep.toml", folder)
+    found = make_plan(grids, folder / "out")
+    assert len(found.jobs) == 4
+    drifts = [job.config.tasks[1].drift_from for job in found.jobs.values()]
+    assert sorted(drifts) == ["", "", "U", "U"]
+    assert len(found.shared) == 1
+    assert {job.first for job in found.jobs.values()} == set(found.shared)
