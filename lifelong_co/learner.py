@@ -21,7 +21,7 @@ from lifelong_co.run import Run, new_optimizer, restore, save, save_learned, sta
 from lifelong_co.run_folder import Cost, RunFolder
 
 Stop = Callable[[], bool]
-Watch = Callable[[Run, dict[str, float]], None]
+Watch = Callable[[Run, dict[str, Tensor]], None]
 Tell = Callable[[str], None]
 
 
@@ -56,7 +56,7 @@ def learn(
     stop
         Asked after every step; when it says so the run is saved and `Interrupted` raised.
     watch
-        Told the losses after every step.
+        Told the losses after every step, scalars on the device.
     tell
         Told the configuration, and a line after every test.
     """
@@ -98,12 +98,13 @@ def train_epoch(run: Run, stop: Stop, watch: Watch) -> None:
         run.sums = {}
     began = time.perf_counter()
     while learning.batch < run.config.tasks[learning.task].batches:
-        losses = {name: float(value) for name, value in train_batch(run).items()}
+        losses = train_batch(run)
         learning.batch += 1
         run.steps += 1
         now = time.perf_counter()
-        for name, value in {**losses, "seconds": now - began}.items():
-            run.sums[name] = run.sums.get(name, 0.0) + value
+        for name, value in losses.items():  # left on the device: a number would wait for it
+            run.sums[name] = run.sums.get(name, 0.0) + value.double()
+        run.sums["seconds"] = run.sums.get("seconds", 0.0) + now - began
         began = now
         watch(run, losses)
         if run.ranks.any(stop()):
@@ -127,7 +128,7 @@ def train_batch(run: Run) -> dict[str, Tensor]:
     learning.optimizer.zero_grad()
     policy = run.objective.loss(instances, rollout)
     policy.backward()
-    losses = {"cost": rollout.cost.min(dim=1).values.mean(), "policy": policy.detach()}
+    losses = {"cost": rollout.cost.min(dim=1).values.mean().detach(), "policy": policy.detach()}
     for name, term in method.loss_terms(learning, rollout):
         term.backward()
         losses[name] = losses.get(name, torch.zeros_like(policy)) + term.detach()
@@ -144,7 +145,7 @@ def after_epoch(run: Run, tell: Tell) -> None:
     run.objective.after_epoch(learning)
     learning.epoch, learning.batch = learning.epoch + 1, 0
     batches = config.tasks[learning.task].batches
-    means = {name: total / batches for name, total in run.sums.items()}
+    means = {name: float(total) / batches for name, total in run.sums.items()}
     seconds = means.pop("seconds") * batches
     run.log.append(
         {

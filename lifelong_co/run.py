@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 import torch
+from torch import Tensor
 
 from lifelong_co import checkpoint, drift, records, registry, streams
 from lifelong_co.config import Config
@@ -34,7 +35,7 @@ class Run:
     """Test instances of every task."""
     costs: list[Cost] = attrs.field(factory=list)
     log: list[dict[str, Any]] = attrs.field(factory=list)
-    sums: dict[str, float] = attrs.field(factory=dict)
+    sums: dict[str, float | Tensor] = attrs.field(factory=dict)
     """Sums over the present epoch's batches of the losses and of the training cost."""
     steps: int = 0
     ranks: Ranks = ALONE
@@ -118,7 +119,7 @@ def save(run: Run) -> None:
             "instances": run.instances.get_state(),
             "costs": [attrs.astuple(cost) for cost in run.costs],
             "log": run.log,
-            "sums": run.sums,
+            "sums": {name: float(total) for name, total in run.sums.items()},
             **({"ranks": ranks.count} if ranks.count > 1 else {}),
         },
     )

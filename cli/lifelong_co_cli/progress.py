@@ -6,14 +6,20 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from lifelong_co.config import Config
     from lifelong_co.run import Run
+
+
+# How often the live line reads the cost: on a GPU each reading waits for it.
+SHOW_EVERY = 8
 
 
 class Watcher(Protocol):
     """What the learner tells."""
 
-    def watch(self, run: "Run", losses: dict[str, float]) -> None:
+    def watch(self, run: "Run", losses: "dict[str, Tensor]") -> None:
         """Take note of a step."""
 
     def tell(self, line: str) -> None:
@@ -23,7 +29,7 @@ class Watcher(Protocol):
 class Plain:
     """Lines for logs and pipes: one per epoch."""
 
-    def watch(self, run: "Run", losses: dict[str, float]) -> None:
+    def watch(self, run: "Run", losses: "dict[str, Tensor]") -> None:
         """Print at the end of an epoch."""
         learning = run.learning
         task = run.config.tasks[learning.task]
@@ -31,7 +37,7 @@ class Plain:
             return
         done = work_done(run) / total_work(run.config)
         # Means over the epoch: those of its last batch alone are mostly noise.
-        means = {name: run.sums[name] / task.batches for name in losses}
+        means = {name: float(run.sums[name]) / task.batches for name in losses}
         shown = "  ".join(f"{name} {value:.4g}" for name, value in means.items())
         self.tell(f"{task.label} epoch {learning.epoch + 1}/{task.epochs} [{done:.0%}]: {shown}")
 
@@ -68,14 +74,18 @@ def watching(config: "Config") -> Iterator[Watcher]:
         row = bar.add_task("starting", total=total_work(config))
 
         class Live:
-            def watch(self, run: "Run", losses: dict[str, float]) -> None:
+            cost = float("nan")
+
+            def watch(self, run: "Run", losses: "dict[str, Tensor]") -> None:
                 learning = run.learning
                 task = config.tasks[learning.task]
+                if learning.batch % SHOW_EVERY == 1 % SHOW_EVERY:
+                    self.cost = float(losses["cost"])
                 bar.update(
                     row,
                     completed=work_done(run),
                     description=f"{task.label} epoch {learning.epoch + 1}/{task.epochs} "
-                    f"cost {losses['cost']:.3f}",
+                    f"cost {self.cost:.3f}",
                 )
 
             def tell(self, line: str) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+from torch import Tensor
 
 from lifelong_co.config import Config, from_toml
 from lifelong_co.evaluation import mean_cost
@@ -47,7 +48,8 @@ def measure(config: Config, folder: Path) -> list[dict[str, Any]]:
     short = shortened(config)
     marks: list[list[float]] = [[] for _ in short.tasks]
 
-    def watch(run: Run, losses: dict[str, float]) -> None:  # noqa: ARG001
+    def watch(run: Run, losses: dict[str, Tensor]) -> None:
+        float(losses["cost"])  # waits for the device
         marks[run.learning.task].append(time.perf_counter())
 
     run = learn(short, folder, watch=watch)

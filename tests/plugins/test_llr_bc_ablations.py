@@ -73,7 +73,7 @@ def test_every_epoch_is_recorded(tmp_path: Path, options: dict[str, str]) -> Non
     """Every unforced step of every epoch is offered to the buffer."""
     seen: list[int] = []
 
-    def watch(run: Run, _: dict[str, float]) -> None:
+    def watch(run: Run, _: dict[str, torch.Tensor]) -> None:
         seen.append(memory_state(run)["buffer"]["seen"])
 
     tiny_learn(tiny_config(**options), tmp_path, watch=watch)

@@ -46,7 +46,7 @@ def test_only_the_last_epoch_of_a_task_is_recorded(tmp_path: Path) -> None:
     """Every unforced step of it is offered to the buffer, and none of an epoch before."""
     seen: list[tuple[int, int, int]] = []
 
-    def watch(run: Run, _: dict[str, float]) -> None:
+    def watch(run: Run, _: dict[str, torch.Tensor]) -> None:
         offered = run.method.state_dict()["buffer"]["seen"]
         seen.append((run.learning.task, run.learning.epoch, offered))
 
@@ -68,7 +68,7 @@ def test_only_the_snapshot_of_the_tasks_start_is_replayed(
     snapshots: list[tuple[int, list[int]]] = []
     losses: list[tuple[int, set[str]]] = []
 
-    def watch(run: Run, each: dict[str, float]) -> None:
+    def watch(run: Run, each: dict[str, torch.Tensor]) -> None:
         snapshots.append((run.learning.task, snapshot_ids(run)))
         losses.append((run.learning.task, set(each)))
 
@@ -148,7 +148,7 @@ def test_portions_are_spread_evenly(sizes: list[int], fraction: float, seed: int
     for unit, rows in found:
         index = torch.arange(unit.rows)[rows]
         assert bool((index.diff() > 0).all())
-        assert abs(len(index) - fraction * unit.rows) <= 1
+        assert abs(len(index) - fraction * unit.rows) <= 1.5  # the first may be ahead
         total += len(index)
     assert abs(total - fraction * sum(sizes)) <= 0.5 or total == 1
 

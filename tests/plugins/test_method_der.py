@@ -135,7 +135,7 @@ def test_every_step_of_every_epoch_is_offered(tmp_path: Path) -> None:
     losses: list[set[str]] = []
     offered: list[int] = []
 
-    def watch(run: Run, each: dict[str, float]) -> None:
+    def watch(run: Run, each: dict[str, torch.Tensor]) -> None:
         losses.append(set(each))
         offered.append(run.method.state_dict()["buffer"]["seen"])
 

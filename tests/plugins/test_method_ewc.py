@@ -265,7 +265,7 @@ def test_the_official_loss_counts_the_terms(tmp_path: Path) -> None:
     losses: list[dict[str, float]] = []
     notes: list[float] = []
 
-    def watch(run: Run, each: dict[str, float]) -> None:
+    def watch(run: Run, each: dict[str, torch.Tensor]) -> None:
         losses.append(each)
         notes.append(run.method.state_dict()["best"]["total"])
 

@@ -187,7 +187,7 @@ def test_which_model_is_the_exemplar(
     monkeypatch.setattr(Exemplar, "divergences", spy)
     spied: list[Any] = []
 
-    def watch(run: Run, each: dict[str, float]) -> None:
+    def watch(run: Run, each: dict[str, torch.Tensor]) -> None:
         if not spied:
             spied.append(run.learning)
         costs.append((run.learning.task, run.learning.epoch, each["cost"]))
@@ -279,7 +279,7 @@ def test_fengs_replay_grows_with_the_tasks(tmp_path: Path) -> None:
     """Every past task is replayed in half of the steps when ``every`` is 2."""
     replays: Counter[int] = Counter()
 
-    def watch(run: Run, each: dict[str, float]) -> None:
+    def watch(run: Run, each: dict[str, torch.Tensor]) -> None:
         replays[run.learning.task] += "replay" in each
 
     tiny_learn(tiny_config("feng", sizes=(5, 6, 5), every=2), tmp_path, watch=watch)

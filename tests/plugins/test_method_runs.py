@@ -62,7 +62,7 @@ def streams(method: str, options: dict[str, Any], folder: Path) -> list[Streams]
     """Return where a run's streams of instances and actions stand after each step."""
     seen: list[Streams] = []
 
-    def watch(run: Run, _: dict[str, float]) -> None:
+    def watch(run: Run, _: dict[str, torch.Tensor]) -> None:
         seen.append((run.instances.get_state(), run.actions.get_state()))
 
     tiny_learn(tiny_config(method, sizes=(5, 6), **options), folder, watch=watch)
