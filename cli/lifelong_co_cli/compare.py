@@ -8,6 +8,8 @@ import typer
 
 from lifelong_co_cli.options import REFERENCES
 
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report in --out.")]
+
 
 class Format(StrEnum):
     """What the comparison is printed as."""
@@ -31,12 +33,10 @@ def compare(
     output: Annotated[
         Format, typer.Option("--format", help="What to print on standard output.")
     ] = Format.TEXT,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an earlier report in --out.")
-    ] = False,
+    overwrite: Overwrite = False,
     references: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help=f"{REFERENCES} With it the text has optimality gaps."),
+        typer.Option(metavar="DIR", help=f"{REFERENCES} With it there are optimality gaps."),
     ] = None,
 ) -> None:
     """Compare finished runs: AP, AF, AMF, APl and AG with a common d*, costs and figures.
@@ -46,22 +46,24 @@ def compare(
     """
     import json
 
-    from lifelong_co.report import figures, publish, tables
+    from lifelong_co.report import figures, gaps, publish, tables
     from lifelong_co.report.comparison import compare_folders
 
     comparison = compare_folders(runs)
+    found = gaps.mean_references(comparison.runs[0].config, references) if references else None
+    means = found.means if found else {}
     if out is not None:
-        for path in publish.write_report(comparison, out, overwrite=overwrite):
+        written = publish.write_report(comparison, out, overwrite=overwrite, references=found)
+        for path in written:
             typer.echo(f"wrote {path}", err=True)
         if not figures.available():
             typer.echo(f"no figures: matplotlib is missing; {figures.INSTALL}", err=True)
     if output is Format.JSON:
-        typer.echo(json.dumps(tables.as_json(comparison), indent=2, allow_nan=False))
+        values = tables.as_json(comparison, means)
+        typer.echo(json.dumps(values, indent=2, allow_nan=False))
     elif output is Format.CSV:
-        typer.echo(tables.as_csv(comparison), nl=False)
+        typer.echo(tables.as_csv(comparison, means), nl=False)
     else:
         typer.echo(tables.as_text(comparison), nl=False)
-        if references is not None:
-            from lifelong_co.report import gaps
-
-            typer.echo(gaps.as_text(comparison, references), nl=False)
+        if found is not None:
+            typer.echo(gaps.as_text(comparison, found), nl=False)

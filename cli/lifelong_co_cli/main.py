@@ -14,6 +14,7 @@ from lifelong_co_cli.import_checkpoint import import_checkpoint
 from lifelong_co_cli.plugins import plugins
 from lifelong_co_cli.pretrain import pretrain
 from lifelong_co_cli.reference import reference
+from lifelong_co_cli.report import report
 from lifelong_co_cli.run import run
 from lifelong_co_cli.solve import solve
 from lifelong_co_cli.sweep import sweep
@@ -33,6 +34,7 @@ app.command("pretrain")(pretrain)
 app.command("import-checkpoint")(import_checkpoint)
 app.command("sweep")(sweep)
 app.command("compare")(compare)
+app.command("report")(report)
 app.command("evaluate")(evaluate)
 app.command("solve")(solve)
 app.command("reference")(reference)

@@ -30,6 +30,37 @@ class Result:
     seconds: float
 
 
+@attrs.frozen
+class Benchmark:
+    """What a folder holds."""
+
+    folder: Path
+    settings: dict[str, Any]
+    """As ``lifelong-co benchmark`` was asked: library, checkpoints, protocol."""
+    results: list[Result]
+
+
+def read(folder: Path) -> Benchmark:
+    """Return the results in a folder with the settings they were found with.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it has none.
+    FileFormatError
+        If they cannot be read.
+    """
+    file = folder / FILE
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        results = [cattrs.structure(row, Result) for row in stored["results"]]
+        return Benchmark(folder, dict(stored["settings"]), results)
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # cattrs raises groups of its own
+        raise FileFormatError(f"{file}: expected the results of a benchmark ({error})") from error
+
+
 def load(folder: Path, settings: dict[str, Any]) -> list[Result]:
     """Return the results in a folder; none if it has none.
 
@@ -40,23 +71,18 @@ def load(folder: Path, settings: dict[str, Any]) -> list[Result]:
     FileFormatError
         If they cannot be read.
     """
-    file = folder / FILE
     try:
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        theirs = stored["settings"]
-        results = [cattrs.structure(row, Result) for row in stored["results"]]
+        found = read(folder)
     except FileNotFoundError:
         return []
-    except Exception as error:  # cattrs raises groups of its own
-        raise FileFormatError(f"{file}: expected the results of a benchmark ({error})") from error
-    different = [name for name in settings if theirs.get(name) != settings[name]]
+    different = [name for name in settings if found.settings.get(name) != settings[name]]
     if different:
         name = different[0]
         raise ConfigError(
-            f"{file}: was made with {name}={theirs.get(name)!r}, not {settings[name]!r}; "
-            "choose another --out"
+            f"{folder / FILE}: was made with {name}={found.settings.get(name)!r}, not"
+            f" {settings[name]!r}; choose another --out"
         )
-    return results
+    return found.results
 
 
 def save(folder: Path, settings: dict[str, Any], results: Sequence[Result]) -> None:

@@ -59,7 +59,7 @@ def normalised_table(results: Sequence[Result], *, rounded: bool) -> Table:
 
 def as_text(results: Sequence[Result], *, rounded: bool) -> str:
     """Return both tables in plain text."""
-    first, second = _titled(results, rounded)
+    first, second = titled(results, rounded=rounded)
     return (
         "\n\n".join(f"{title}\n\n{align(rows, left=1)}" for title, rows in (first, second)) + "\n"
     )
@@ -67,7 +67,7 @@ def as_text(results: Sequence[Result], *, rounded: bool) -> str:
 
 def as_markdown(results: Sequence[Result], *, rounded: bool) -> str:
     """Return both tables in Markdown."""
-    parts = (f"{title}\n\n{markdown(rows)}" for title, rows in _titled(results, rounded))
+    parts = (f"{title}\n\n{markdown(rows)}" for title, rows in titled(results, rounded=rounded))
     return "\n\n".join(parts) + "\n"
 
 
@@ -87,7 +87,8 @@ def as_csv(results: Sequence[Result]) -> str:
     return lines.getvalue()
 
 
-def _titled(results: Sequence[Result], rounded: bool) -> list[tuple[str, Table]]:
+def titled(results: Sequence[Result], *, rounded: bool) -> list[tuple[str, Table]]:
+    """Return both tables, each after its title."""
     what = "cost" if rounded else "length, not rounded,"
     return [
         (COSTS, cost_table(results)),

@@ -3,7 +3,7 @@
 import importlib.util
 import io
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lifelong_co.report import curves, panels
@@ -47,19 +47,12 @@ def forgetting(comparison: Comparison) -> bytes:
     for i, groups in enumerate(sequences):
         for side, best in enumerate((None, comparison.best)):
             axes = figure.add_subplot(grid[i, side * COLUMNS : (side + 1) * COLUMNS])
-            panels.tasks(axes, groups[0].runs[0])
-            for group in groups:
-                found = [curves.learned(run, best) for run in group.runs]
-                shown = list(zip(*found, strict=True))[int(len(found[0]) > 1) :]
-                panels.lines(axes, comparison, group, shown, 1.0 if best is None else 1e3)
-            kind = "Cost" if best is None else "Gap to d*"
-            unit = "mean cost" if best is None else "mean gap, $10^{-3}$"
-            panels.finish(axes, f"{kind}, mean over the tasks learned so far", "epoch", unit)
+            draw_learned(axes, comparison, groups, best)
     for j in range(rows and len(comparison.runs[0].names)):
         row, column = divmod(j, COLUMNS)
         where = grid[len(sequences) + row, 2 * column : 2 * column + 2]
         _one_task(figure.add_subplot(where), comparison, j + 1)
-    return _png(figure)
+    return png(figure)
 
 
 def plasticity(comparison: Comparison) -> bytes:
@@ -79,16 +72,40 @@ def plasticity(comparison: Comparison) -> bytes:
     figure = panels.figure(WIDTH, 2.3 * per_block * len(sequences), list(comparison.groups))
     grid = figure.add_gridspec(per_block * len(sequences), COLUMNS)
     for block, groups in enumerate(sequences):
-        starts = curves.boundaries(groups[0].runs[0])
-        for j, (name, epochs) in enumerate(groups[0].sequence):
+        for j in range(len(names)):
             axes = figure.add_subplot(grid[block * per_block + j // COLUMNS, j % COLUMNS])
-            for group in groups:
-                segments = [_shift(curves.current(run)[j], starts[j]) for run in group.runs]
-                panels.lines(axes, comparison, group, [segments])
-            axes.set_xlim(0, epochs)
-            unit = "cost" if j % COLUMNS == 0 else ""
-            panels.finish(axes, f"{j + 1}. {name}", "epoch of the task", unit)
-    return _png(figure)
+            draw_current(axes, comparison, groups, j, "cost" if j % COLUMNS == 0 else "")
+    return png(figure)
+
+
+def draw_learned(
+    axes: panels.Axes,
+    comparison: Comparison,
+    groups: Sequence[Group],
+    best: Mapping[str, float] | None,
+) -> None:
+    """Draw the mean cost over the tasks learned so far of one order, or the gap to ``best``."""
+    panels.tasks(axes, groups[0].runs[0])
+    for group in groups:
+        found = [curves.learned(run, best) for run in group.runs]
+        shown = list(zip(*found, strict=True))[int(len(found[0]) > 1) :]
+        panels.lines(axes, comparison, group, shown, 1.0 if best is None else 1e3)
+    kind = "Cost" if best is None else "Gap to d*"
+    unit = "mean cost" if best is None else "mean gap, $10^{-3}$"
+    panels.finish(axes, f"{kind}, mean over the tasks learned so far", "epoch", unit)
+
+
+def draw_current(
+    axes: panels.Axes, comparison: Comparison, groups: Sequence[Group], j: int, unit: str
+) -> None:
+    """Draw the cost on task ``j``, counted from 0, while it is learned in one order."""
+    start = curves.boundaries(groups[0].runs[0])[j]
+    name, epochs = groups[0].sequence[j]
+    for group in groups:
+        segments = [_shift(curves.current(run)[j], start) for run in group.runs]
+        panels.lines(axes, comparison, group, [segments])
+    axes.set_xlim(0, epochs)
+    panels.finish(axes, f"{j + 1}. {name}", "epoch of the task", unit)
 
 
 def _one_task(axes: panels.Axes, comparison: Comparison, task: int) -> None:
@@ -114,8 +131,9 @@ def _shift(points: Sequence[Point], by: float) -> list[Point]:
     return [(x - by, y) for x, y in points]
 
 
-def _png(figure: "Figure") -> bytes:
+def png(figure: "Figure") -> bytes:
+    """Return a figure as PNG; equal figures give equal bytes."""
     buffer = io.BytesIO()
-    # No software version or date, so that equal runs give equal files.
+    # No software version or date.
     figure.savefig(buffer, format="png", metadata={"Software": None})
     return buffer.getvalue()

@@ -6,7 +6,7 @@ from html import escape
 
 import attrs
 
-from lifelong_co.report import figures, tables
+from lifelong_co.report import figures, gaps, tables
 from lifelong_co.report.comparison import Comparison, Group
 from lifelong_co.report.labels import settings
 from lifelong_co.report.runs import Run
@@ -38,7 +38,11 @@ AS_TEXT = ("<table>", '<table class="text">')
 TOP = ("problem", "solver", "method", "preset", "order")
 
 
-def page(comparison: Comparison, images: Mapping[str, bytes]) -> str:
+def page(
+    comparison: Comparison,
+    images: Mapping[str, bytes],
+    references: Mapping[str, float] | None = None,
+) -> str:
     """Return the page.
 
     Parameters
@@ -47,6 +51,8 @@ def page(comparison: Comparison, images: Mapping[str, bytes]) -> str:
         One or more runs.
     images
         PNGs by the names of `ABOUT`; one that is missing is replaced by how to get it.
+    references
+        Mean reference costs of tasks; with them the page has optimality gaps.
     """
     single = len(comparison.runs) == 1
     labels = ", ".join(group.label for group in comparison.groups)
@@ -58,7 +64,14 @@ def page(comparison: Comparison, images: Mapping[str, bytes]) -> str:
         f" {escape(_sequences(comparison))}.</p>",
         "<h2>Metrics</h2>",
         _table(tables.metrics_table(comparison), _sentence(tables.caption(comparison))),
-        _meanings(),
+        meanings(),
+        "<p>All five are smaller for better solvers. d* is the least mean cost that any of the runs"
+        " on this page reached on a task after any task.</p>",
+        *(
+            [_table(gaps.gap_table(comparison, references), f"{gaps.CAPTION}.")]
+            if references
+            else []
+        ),
         *(_figure(key, images.get(key), comparison) for key in ABOUT),
         "<h2>Costs</h2>",
         "<p>Mean test cost. Each row is one moment, after learning the task it names; each column"
@@ -71,11 +84,23 @@ def page(comparison: Comparison, images: Mapping[str, bytes]) -> str:
         "<h2>What was run</h2>",
         _configuration(comparison),
     ]
-    body = "\n".join(parts)
+    return document(name, "\n".join(parts))
+
+
+def document(title: str, body: str) -> str:
+    """Return a page that needs nothing beside itself.
+
+    Parameters
+    ----------
+    title
+        Plain text.
+    body
+        HTML.
+    """
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(name)}</title>\n<style>{STYLE}</style>\n</head>\n"
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 
@@ -89,14 +114,12 @@ def _sentence(caption: str) -> str:
     return caption[0].upper() + caption[1:].replace("10^-3", "10⁻³").replace(" - ", " − ") + "."
 
 
-def _meanings() -> str:
+def meanings() -> str:
+    """Return what the five metrics are."""
     terms = [
         f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in tables.MEANINGS.items()
     ]
-    return (
-        f"<dl>{''.join(terms)}</dl>\n<p>All five are smaller for better solvers. d* is the least"
-        " mean cost that any of the runs on this page reached on a task after any task.</p>"
-    )
+    return f"<dl>{''.join(terms)}</dl>"
 
 
 def _figure(name: str, image: bytes | None, comparison: Comparison) -> str:

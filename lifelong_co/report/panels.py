@@ -28,20 +28,27 @@ LETTER = 0.07
 """Inches a letter of 8 points takes, a little generously."""
 
 
-def figure(width: float, height: float, groups: Sequence[Group]) -> "Figure":
-    """Return an empty figure of ``width`` x ``height`` inches and a legend above all panels."""
+def empty_figure(width: float, height: float) -> "Figure":
+    """Return an empty figure of ``width`` x ``height`` inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+
+    made = Figure(figsize=(width, height), dpi=150)
+    made.set_layout_engine("constrained", w_pad=0.09, h_pad=0.07, wspace=0.03)
+    FigureCanvasAgg(made)
+    return made
+
+
+def figure(width: float, height: float, groups: Sequence[Group]) -> "Figure":
+    """Return an empty figure of ``width`` x ``height`` inches and a legend above all panels."""
     from matplotlib.lines import Line2D
 
     longest = max(len(group.label) for group in groups) + 8
     columns = max(1, min(len(groups), int(width / (1.3 * LETTER * longest))))
     rows = -(-len(groups) // columns)
-    made = Figure(figsize=(width, height + LEGEND * rows), dpi=150)
-    made.set_layout_engine("constrained", w_pad=0.09, h_pad=0.07, wspace=0.03)
-    FigureCanvasAgg(made)
+    made = empty_figure(width, height + LEGEND * rows)
     handles = [
-        Line2D([], [], label=_plain(group.label), **_style(i), lw=2, markersize=5)
+        Line2D([], [], label=plain(group.label), **_style(i), lw=2, markersize=5)
         for i, group in enumerate(groups)
     ]
     made.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False)
@@ -63,7 +70,7 @@ def tasks(axes: Axes, run: Run, only: int | None = None) -> None:
         name = f"+ {run.names[i]}" if i > 1 else " + ".join(run.names[: i + 1])
         fits = len(name) * LETTER < room * (ends[i + 1] - ends[i])
         axes.annotate(
-            _plain(name if fits else str(i + 1)),
+            plain(name if fits else str(i + 1)),
             ((ends[i] + ends[i + 1]) / 2, 0.985),
             xycoords=("data", "axes fraction"),
             ha="center", va="top", fontsize=8, color=SOFT,
@@ -119,7 +126,7 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
     axes.set_ylim(low - pad, top)
     if points[:, 1].max() > top:
         axes.set_title("higher values cut off", loc="right", fontsize=7, color=SOFT)
-    axes.set_title(_plain(title), loc="left", fontsize=10)
+    axes.set_title(plain(title), loc="left", fontsize=10)
     axes.set_xlabel(x, fontsize=9)
     axes.set_ylabel(y, fontsize=9)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
@@ -135,8 +142,8 @@ def _data(line: Any) -> bool:
     return line.get_marker() not in ("None", "", None)
 
 
-def _plain(text: str) -> str:
-    # Between dollar signs matplotlib reads mathematics, and a stray one may not parse.
+def plain(text: str) -> str:
+    """Return text that matplotlib draws as it stands: between dollar signs it reads mathematics."""
     return text.replace("$", r"\$")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.files import write_whole
-from lifelong_co.report import figures, html, tables
+from lifelong_co.report import figures, gaps, html, tables
 from lifelong_co.report.comparison import Comparison, compare_folders
 
 FILES = ("table.txt", "table.csv", "forgetting.png", "plasticity.png", "report.html")
@@ -29,8 +29,8 @@ def write_run_report(run_dir: Path | str) -> Path:
     comparison = compare_folders([folder])
     images = draw(comparison)
     page = html.page(comparison, images)
-    _write({f"figures/{name}.png": image for name, image in images.items()}, folder)
-    _write({"report.html": page.encode()}, folder)
+    write_files({f"figures/{name}.png": image for name, image in images.items()}, folder)
+    write_files({"report.html": page.encode()}, folder)
     return folder / "report.html"
 
 
@@ -64,9 +64,13 @@ def write_comparison(
 
 
 def write_report(
-    comparison: Comparison, out_dir: Path | str, *, overwrite: bool = False
+    comparison: Comparison,
+    out_dir: Path | str,
+    *,
+    overwrite: bool = False,
+    references: gaps.MeanReferences | None = None,
 ) -> list[Path]:
-    """Write `FILES` for a comparison and return the paths written.
+    """Write `FILES` for a comparison, with gaps where there are references; return their paths.
 
     Raises
     ------
@@ -76,20 +80,22 @@ def write_report(
     folder = Path(out_dir)
     check_writable(folder, overwrite=overwrite)
     images = draw(comparison)
+    means = references.means if references else {}
+    more = gaps.as_text(comparison, references) if references else ""
     files = {
-        "table.txt": tables.as_text(comparison).encode(),
-        "table.csv": tables.as_csv(comparison).encode(),
+        "table.txt": (tables.as_text(comparison) + more).encode(),
+        "table.csv": tables.as_csv(comparison, means).encode(),
         **{f"{name}.png": image for name, image in images.items()},
-        "report.html": html.page(comparison, images).encode(),
+        "report.html": html.page(comparison, images, means).encode(),
     }
-    return _write(files, folder)
+    return write_files(files, folder)
 
 
-def check_writable(folder: Path, *, overwrite: bool) -> None:
-    """Raise `ConfigError` where a report cannot go to ``folder`` without harm."""
+def check_writable(folder: Path, files: Sequence[str] = FILES, *, overwrite: bool) -> None:
+    """Raise `ConfigError` where a report of these files cannot go to ``folder`` without harm."""
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder}: expected a folder for the report, found a file")
-    there = [name for name in FILES if (folder / name).exists()]
+    there = [name for name in files if (folder / name).exists()]
     if there and not overwrite:
         raise ConfigError(
             f"{folder}: holds {', '.join(there)} already; choose another folder or pass --overwrite"
@@ -106,7 +112,14 @@ def draw(comparison: Comparison) -> dict[str, bytes]:
     }
 
 
-def _write(files: Mapping[str, bytes], folder: Path) -> list[Path]:
+def write_files(files: Mapping[str, bytes], folder: Path) -> list[Path]:
+    """Write files by their paths below a folder, each whole or not at all, and return the paths.
+
+    Raises
+    ------
+    ConfigError
+        If one cannot be written.
+    """
     paths = []
     for name, content in files.items():
         path = folder / name

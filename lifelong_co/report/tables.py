@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lifelong_co import metrics
@@ -72,31 +72,50 @@ def title(group: Group) -> str:
     return group.label + (f" (mean of {len(group.runs)} runs)" if len(group.runs) > 1 else "")
 
 
-def as_csv(comparison: Comparison) -> str:
+def as_csv(comparison: Comparison, references: Mapping[str, float] | None = None) -> str:
     """Return the metrics in 10^-3 as CSV: mean and standard deviation in columns of their own.
 
     The standard deviation over seeds is empty for a single run, and so is a metric that is not
-    defined.
+    defined. With the mean reference costs of tasks two columns follow for each of these: mean cost
+    after the last task, and its gap to the reference as a plain fraction.
     """
+    means = references or {}
     columns = [f"{name}{kind}_1e-3" for name in metrics.NAMES for kind in ("", "_std")]
+    columns += [f"{task}_{kind}" for task in means for kind in ("cost", "gap")]
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(["method", "runs", *columns])
     for group in comparison.groups:
         values = [v for name in metrics.NAMES for v in comparison.spread(group, name)]
         cells = ["" if v is None or v != v else f"{v * SCALE:.6g}" for v in values]
+        for cost, gap in final_gaps(group, means).values():
+            cells += [f"{cost:.6g}", f"{gap:.6f}"]
         writer.writerow([group.label, len(group.runs), *cells])
     return lines.getvalue()
 
 
-def as_json(comparison: Comparison) -> dict[str, Any]:
-    """Return everything as JSON values; metrics as plain fractions, null where not defined."""
+def as_json(
+    comparison: Comparison, references: Mapping[str, float] | None = None
+) -> dict[str, Any]:
+    """Return everything as JSON values; metrics and gaps as plain fractions, null if not defined.
+
+    ``references``, the mean reference costs of tasks, bring ``gaps``: of each group's mean costs
+    after the last task.
+    """
+    means = references or {}
+    known: dict[str, Any] = {"references": dict(means)} if means else {}
     return {
         "problem": comparison.problem,
         "best": dict(comparison.best),
+        **known,
         "groups": [
             {
                 "label": group.label,
+                **(
+                    {"gaps": {t: gap for t, (_, gap) in final_gaps(group, means).items()}}
+                    if means
+                    else {}
+                ),
                 "runs": [
                     {
                         "path": str(run.path),
@@ -111,6 +130,12 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
             for group in comparison.groups
         ],
     }
+
+
+def final_gaps(group: Group, references: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+    """Return mean cost after the last task and its gap to the mean reference, by task."""
+    final = dict(zip(group.runs[0].names, group.costs[-1], strict=True))
+    return {task: (final[task], final[task] / mean - 1) for task, mean in references.items()}
 
 
 def align(table: Table, left: int) -> str:

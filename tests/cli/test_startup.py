@@ -78,7 +78,8 @@ def test_help_names_every_command_and_ends_each_sentence():
 
     commands = typer.main.get_command(app).commands
     assert list(commands) == [
-        *("run", "pretrain", "import-checkpoint", "sweep", "compare", "evaluate", "solve"),
+        *("run", "pretrain", "import-checkpoint", "sweep", "compare", "report", "evaluate"),
+        *("solve",),
         *("reference", "benchmark", "tasks"),
         *("plugins", "demo", "upstream"),
     ]

@@ -5,9 +5,9 @@ import io
 import json
 import re
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
+import pages
 import pytest
 import synthetic_runs
 
@@ -103,38 +103,10 @@ def test_a_few_extreme_tests_do_not_flatten_a_panel(
     assert bool(axes.get_title("right")) == cut
 
 
-class _Page(HTMLParser):
-    """Collects the links, the images and the text of a page, and that its tags are balanced."""
-
-    VOID = ("meta", "img")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: list[str] = []
-        self.open: list[str] = []
-        self.tags: list[str] = []
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.links += [value or "" for name, value in attributes if name in ("src", "href")]
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
-def _parse(text: str) -> _Page:
-    page = _Page()
-    page.feed(text)
-    assert page.open == []
-    return page
-
-
 def test_the_page_is_self_contained(comparison: Comparison) -> None:
     """Nothing is loaded from elsewhere: images are data, there is no script and no style sheet."""
     text = html.page(comparison, publish.draw(comparison))
-    page = _parse(text)
+    page = pages.parse(text)
     assert len(page.links) == 2
     assert all(link.startswith("data:image/png;base64,") for link in page.links)
     assert not {"script", "link", "iframe"} & set(page.tags)
@@ -149,7 +121,7 @@ def test_names_are_escaped_on_the_page(tmp_path: Path) -> None:
     of = synthetic_runs.config(task={"name": evil})
     folder = synthetic_runs.write(tmp_path / "<i>run", of)
     text = publish.write_run_report(folder).read_text(encoding="utf-8")
-    assert not {"b", "i"} & set(_parse(text).tags)
+    assert not {"b", "i"} & set(pages.parse(text).tags)
     assert "&lt;b&gt;&amp;&quot;$\\frac$" in text
 
 

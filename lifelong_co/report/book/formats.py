@@ -1,0 +1,154 @@
+"""A table as text, Markdown, LaTeX and CSV: pure functions of a `Sheet`."""
+
+import csv
+import io
+import re
+import textwrap
+from collections.abc import Callable
+
+from lifelong_co.report import tables
+from lifelong_co.report.book.sheet import Sheet
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "±": r"$\pm$",
+    "→": r"$\rightarrow$",
+    "−": r"$-$",
+    "–": "--",
+    "×": r"$\times$",
+    "α": r"$\alpha$",
+    "⁻³": r"$^{-3}$",
+    "§": r"\S{}",
+    "`": "",
+}
+FITS = 8
+"""Columns that a page of LaTeX takes at its usual size."""
+NOTHING = "-"
+"""What a cell without a number shows."""
+
+_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
+
+
+def text(sheet: Sheet) -> str:
+    """Return title, table and note in columns of fixed width; ``*`` marks what is best."""
+    best = sheet.best()
+    starred = {j for _, j in best}
+    rows = [list(sheet.columns)]
+    for i, row in enumerate(sheet.rows):
+        # Where some cell of a column has a star the others have room for one.
+        marks = [("*" if (i, j) in best else " ") if j in starred else "" for j in range(len(row))]
+        rows.append([cell.shown + mark for cell, mark in zip(row, marks, strict=True)])
+    notes = [textwrap.fill(sheet.notes, 100), "* the best of its " + sheet.best_of if best else ""]
+    parts = [
+        sheet.title,
+        tables.align(rows, left=sheet.left),
+        "\n".join(note for note in notes if note),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def markdown(sheet: Sheet) -> str:
+    """Return title, table and note; what is best is bold."""
+    best = sheet.best()
+    rows = [list(sheet.columns)]
+    for i, row in enumerate(sheet.rows):
+        rows.append(
+            [f"**{cell.shown}**" if (i, j) in best else cell.shown for j, cell in enumerate(row)]
+        )
+    parts = [f"**{sheet.title}**", tables.markdown(rows), sheet.notes]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def latex(sheet: Sheet) -> str:
+    """Return a floating table for the package ``booktabs``; what is best is bold."""
+    best = sheet.best()
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        r"\begin{table}[htbp]",
+        r"\centering",
+        rf"\caption{{{escape(_sentence(sheet.title, sheet.notes))}}}",
+        rf"\label{{tab:{sheet.key}}}",
+        *([r"\footnotesize\setlength{\tabcolsep}{3pt}"] if len(sheet.header) > FITS else []),
+        rf"\begin{{tabular}}{{{'l' * sheet.left}{'r' * (len(sheet.header) - sheet.left)}}}",
+        r"\toprule",
+    ]
+    if sheet.spans:
+        above = [rf"\multicolumn{{{n}}}{{c}}{{{escape(title)}}}" for title, n in sheet.spans]
+        lines.append(" & ".join(above) + r" \\")
+        lines.append(" ".join(_rules(sheet.spans)))
+    lines += [" & ".join(map(escape, sheet.header)) + r" \\", r"\midrule"]
+    number = 0
+    for k, block in enumerate(sheet.blocks):
+        lines += [r"\midrule"] if k else []
+        for row in block:
+            cells = [
+                rf"\textbf{{{escape(cell.shown)}}}" if (number, j) in best else escape(cell.shown)
+                for j, cell in enumerate(row)
+            ]
+            lines.append(" & ".join(cells) + r" \\")
+            number += 1
+    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    return "\n".join(lines) + "\n"
+
+
+def as_csv(sheet: Sheet) -> str:
+    """Return header and rows; what a cell shows in one is in columns of its own."""
+    suffixes = [
+        list(dict.fromkeys(["", *(part for row in sheet.rows for part in row[j].parts)]))
+        for j in range(len(sheet.header))
+    ]
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(
+        f"{name} {part}".strip()
+        for name, parts in zip(sheet.columns, suffixes, strict=True)
+        for part in parts
+    )
+    for row in sheet.rows:
+        # What has no numbers apart stands in the first of its columns; a dash is nothing there.
+        told = [cell.parts or {"": "" if cell.shown == NOTHING else cell.shown} for cell in row]
+        writer.writerow(
+            cell.get(part, "") for cell, parts in zip(told, suffixes, strict=True) for part in parts
+        )
+    return lines.getvalue()
+
+
+def escape(plain: str) -> str:
+    """Return text that LaTeX sets as it stands."""
+    return _SPECIAL.sub(lambda match: _LATEX[match[0]], plain)
+
+
+def _sentence(title: str, note: str) -> str:
+    return f"{title}. {note}" if note else f"{title}."
+
+
+def _rules(spans: tuple[tuple[str, int], ...]) -> list[str]:
+    """Return the short rules below what stands above several columns."""
+    rules, first = [], 1
+    for title, count in spans:
+        if title:
+            rules.append(rf"\cmidrule(lr){{{first}-{first + count - 1}}}")
+        first += count
+    return rules
+
+
+FORMATS: dict[str, tuple[str, Callable[[Sheet], str]]] = {
+    "text": ("txt", text),
+    "markdown": ("md", markdown),
+    "latex": ("tex", latex),
+    "csv": ("csv", as_csv),
+}
+"""Name to suffix of the file and function."""

@@ -1,0 +1,142 @@
+"""What a report says about a buffer, against counting and computing by hand."""
+
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import synthetic_runs
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_runs import tiny_config, tiny_learn
+
+from lifelong_co.errors import CheckpointError
+from lifelong_co.report.book.assemble import make_book
+from lifelong_co.report.book.buffer_contents import (
+    confidences,
+    contents,
+    correlation,
+    items_of,
+    papers_units,
+)
+from lifelong_co.report.book.collect import collect
+from lifelong_co.report.book.drift_by_confidence import kept_decisions
+from lifelong_co.report.runs import Run, load_run
+from lifelong_co.run import Run as Learned
+
+LEVELS = st.lists(st.floats(-10, 10), min_size=2, max_size=20)
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Learned:
+    """Learn two tasks with a buffer that holds all that is recorded."""
+    return tiny_learn(tiny_config(replay_size=2), tmp_path_factory.mktemp("buffer"))
+
+
+@pytest.fixture(scope="module")
+def run(learned: Learned) -> Run:
+    """Read the run back."""
+    return load_run(learned.folder.path)
+
+
+def test_correlation_by_hand():
+    """Of (1, 2, 4) and (1, 3, 2) it is 1 / sqrt(14/3 * 2) by pencil; of a constant undefined."""
+    x, y = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1.0, 3.0, 2.0])
+    # Deviations (-4/3, -1/3, 5/3) and (-1, 1, 0): products 4/3 - 1/3 = 1, squares 14/3 and 2.
+    assert correlation(x, y) == pytest.approx(1 / math.sqrt(14 / 3 * 2))
+    assert math.isnan(correlation(x, torch.ones(3)))
+
+
+@given(LEVELS, st.floats(0.1, 5), st.floats(-5, 5))
+def test_correlation_sees_shape_not_scale(values, scale, shift):
+    """A linear change keeps it at 1, a negative one turns it to -1, or both are undefined."""
+    x = torch.tensor(values, dtype=torch.float64)
+    if x.std() > 1e-3:
+        assert correlation(x, scale * x + shift) == pytest.approx(1)
+        assert correlation(x, -scale * x + shift) == pytest.approx(-1)
+
+
+def test_confidence_is_1_when_certain_and_0_when_uniform():
+    """By variance as by entropy, at any number of actions; between them by hand."""
+    probs = torch.tensor([[1.0, 0, 0, 0], [0.25] * 4, [0.5, 0.5, 0, 0]], dtype=torch.float64)
+    variance, entropy = confidences(probs)
+    # Variance of (1/2, 1/2, 0, 0) is 1/16 of at most 3/16; entropy log 2 of at most log 4.
+    assert variance.tolist() == pytest.approx([1, 0, 1 / 3])
+    assert entropy.tolist() == pytest.approx([1, 0, 1 / 2])
+
+
+def test_units_are_counted_by_task(learned, run):
+    """The counts are those of the buffer in memory, and the states those of its tensors."""
+    held = learned.method.state_dict()["buffer"]["items"]
+    found = contents(run, items_of(run))
+    want = Counter(run.names[unit["task"]] for unit in held)
+    assert found.units == want
+    assert set(want) == {"U5", "U6"}
+    assert found.states == sum(u["behavior"].shape[0] * u["behavior"].shape[1] for u in held)
+    parts = [confidences(unit["behavior"].double().exp()) for unit in held]
+    both = torch.stack([torch.cat(column) for column in zip(*parts, strict=True)])
+    assert found.correlation == pytest.approx(float(torch.corrcoef(both)[0, 1]))
+    assert 0.5 < found.correlation < 1
+
+
+def test_whole_solutions_count_as_units(tmp_path):
+    """In the ablation -IB a unit has several steps, which all count for the correlation."""
+    made = tiny_learn(tiny_config(ablation="IB", unit="solution", buffer_size=20), tmp_path)
+    run = load_run(made.folder.path)
+    found = contents(run, items_of(run))
+    assert found.units == {"U5": 2, "U6": 2}  # batches of the last epoch
+    assert found.states == 2 * 4 * (4 * 5 + 5 * 6)  # batches x instances x steps x starts
+
+
+def test_a_run_without_a_buffer_or_checkpoint_says_so(tmp_path):
+    """The first has nothing in it, the second is an error with its folder."""
+    made = tiny_learn(tiny_config("fine-tuning"), tmp_path)
+    assert items_of(load_run(made.folder.path)) == []
+    folder = synthetic_runs.write(tmp_path / "bare", synthetic_runs.config())
+    with pytest.raises(CheckpointError, match="expected a checkpoint, found none"):
+        items_of(load_run(folder))
+
+
+def test_the_papers_counts_stand_beside_order_1_only(tmp_path):
+    """Its numbers are for its order and its two kinds of buffer."""
+    order1 = ("E", "C", "G", "U", "R", "GM")
+    for options, expected in (({}, 287), ({"buffer": "balanced"}, 153)):
+        of = synthetic_runs.config(distributions=order1, method_options=options)
+        run = load_run(synthetic_runs.write(tmp_path / str(expected), of))
+        assert papers_units(run)["GM40"] == expected
+    run = load_run(synthetic_runs.write(tmp_path / "other", synthetic_runs.config()))
+    assert papers_units(run) == {}
+
+
+def test_decisions_are_kept_or_changed(run):
+    """Every state of the first task with a choice is in one range; changed ones are among them."""
+    items = items_of(run)
+    kept = kept_decisions(run, items)
+    first = [item["behavior"] for item in items if item["task"] == 0]
+    choices = sum(int((b.isfinite().sum(dim=-1) > 1).sum()) for b in first)
+    assert sum(each.states for each in kept) == choices > 0
+    assert all(0 <= each.changed <= each.states for each in kept)
+
+
+def test_the_section_has_counts_correlation_and_pictures(run, tmp_path):
+    """What is in the buffer is in the tables, and drawn."""
+    book = make_book(collect([run.path]), tmp_path / "absent", str)
+    (sheet,) = (sheet for sheet in book.sheets if sheet.key == "buffer")
+    found = contents(run, items_of(run))
+    cells = dict(zip(sheet.header, (cell.shown for cell in sheet.rows[0]), strict=True))
+    assert cells["U5"] == str(found.units["U5"])
+    assert cells["correlation"] == f"{found.correlation:.3f}"
+    keys = {picture.key for picture in book.pictures}
+    assert {"buffer-tsp-pomo", "confidence-tsp-pomo"} <= keys
+    assert "drift" in {sheet.key for sheet in book.sheets}
+
+
+def test_without_checkpoints_the_sections_say_that_they_need_them(tmp_path: Path) -> None:
+    """Costs alone make all other tables."""
+    folder = synthetic_runs.write(tmp_path / "bare", synthetic_runs.config())
+    book = make_book(collect([folder]), tmp_path / "absent", str)
+    missing = "\n".join(book.missing)
+    assert "What is in the buffer: 1 of the runs have no checkpoints" in missing
+    assert "drifts: CVRP: needs a run's checkpoints/" in missing
+    assert {"metrics", "per-order-cvrp", "distances-cvrp", "runs"} == {s.key for s in book.sheets}

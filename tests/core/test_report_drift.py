@@ -1,0 +1,157 @@
+"""A decision that drifts, in cases constructed so that it is known."""
+
+from typing import Any
+
+import attrs
+import pytest
+import torch
+from tiny_runs import tiny_config, tiny_learn
+from torch import Tensor, nn
+
+import lifelong_co as lco
+from lifelong_co import rollout
+from lifelong_co.protocols import Problem
+from lifelong_co.report.book.drift_pictures import likeliest, name_of, number, pictures
+from lifelong_co.report.book.drifted_decision import example, find
+from lifelong_co.report.runs import load_run
+
+PNG = b"\x89PNG\r\n\x1a\n"
+TSP = lco.problem("tsp")
+
+
+@attrs.frozen(eq=False)
+class Preferring:
+    """A TSP solver that goes from each node to the others with fixed preferences."""
+
+    table: Tensor
+    """``[n, n]``: log-preferences from node to node."""
+    first: int | None = None
+    """The node to begin at; None: begin at each."""
+    problem: Problem = TSP
+    module: nn.Module = attrs.field(factory=lambda: nn.Linear(1, 1))
+
+    def encode(self, instances: Any) -> Any:
+        """Return the instances, as nothing is learned of them."""
+        return instances
+
+    def log_probs(self, encoding: Any, state: Any) -> Tensor:  # noqa: ARG002
+        """Return the preferences among the nodes not visited yet."""
+        scores = self.table[state.current]
+        return scores.masked_fill(state.visited, -torch.inf).log_softmax(dim=-1)
+
+    def rollout(self, instances: Any, decode: Any = "greedy", **keywords: Any) -> Any:
+        """Solve from one node, or from every node."""
+        S = self.problem.size(instances) if self.first is None else 1
+        (start,) = self.problem.starts(instances, S)
+        start = start + (self.first or 0)
+        return rollout.rollout(self, instances, decode, starts=[start], trajectories=S, **keywords)
+
+
+def circle(n: int = 6) -> Any:
+    """Return one instance of nodes on a circle, 0 … n - 1 around it."""
+    angle = torch.arange(n) * 2 * torch.pi / n
+    nodes = 0.5 + 0.4 * torch.stack((angle.cos(), angle.sin()), dim=1)
+    return TSP.instances(nodes=nodes[None])
+
+
+def around(n: int = 6, certainty: float = 8.0) -> Tensor:
+    """Return the preferences of going around the circle."""
+    table = torch.zeros(n, n)
+    table[torch.arange(n), (torch.arange(n) + 1) % n] = certainty
+    return table
+
+
+def test_the_parting_decision_is_found():
+    """Both go 2, 3, 4; there the old solver is for 5, the next on the circle, the new one for 1."""
+    old, new = around(), around()
+    old[4], new[4] = torch.tensor([[0.0, 0.2, 0, 0, 0, 0.5], [0.0, 2.0, 0, 0, 0, 1.0]])
+    drift = find(Preferring(old, first=2), Preferring(new, first=2), circle())
+    assert drift is not None
+    assert drift.then.actions == [2, 3, 4, 5, 0, 1]
+    assert drift.now.actions == [2, 3, 4, 1, 0, 5]
+    assert (drift.step, drift.forced) == (3, 1)
+    assert drift.now.cost > drift.then.cost == pytest.approx(6 * 0.4)  # sides of a hexagon
+    want = torch.zeros(6)
+    want[[0, 1, 5]] = torch.tensor([0.0, 0.2, 0.5]).softmax(dim=0)
+    assert torch.allclose(drift.probs(drift.then), want)
+    assert drift.weight == pytest.approx(float(lco.weighting("variance")(want)), abs=1e-6)
+    assert [number(drift, i) for i in (0, 3)] == [1, 4]
+    assert name_of(drift, 5) == "node 4 (then)\nnode 6 (now)"
+    top = [(5, *drift.probs(drift.then)[[5]].tolist()), (1, *drift.probs(drift.then)[[1]].tolist())]
+    assert {row[:2] for row in likeliest(drift)} >= set(top)
+
+
+def test_the_three_likeliest_of_each_are_told():
+    """Actions of either solver's top three, with the probability that each gave them."""
+    old, new = around(), around()
+    old[2] = torch.tensor([0.0, 0.0, 0.0, 3.0, 2.0, 1.0])
+    new[2] = torch.tensor([0.0, 0.0, 0.0, 1.0, 2.0, 3.0])
+    old[0, 1] = new[0, 1] = old[1, 2] = new[1, 2] = 20.0
+    drift = find(Preferring(old), Preferring(new), circle())
+    assert drift is not None
+    rows = likeliest(drift)
+    then, now = (drift.probs(course) for course in (drift.then, drift.now))
+    assert {action for action, _, _ in rows} >= {int(then.argmax()), int(now.argmax())}
+    assert all((a, float(then[a]), float(now[a])) == (a, p, q) for a, p, q in rows)
+    assert max(rows, key=lambda row: row[1])[0] == drift.then.actions[drift.step]
+    assert max(rows, key=lambda row: row[2])[0] == drift.now.actions[drift.step]
+    chosen = drift.then.actions[drift.step]
+    assert f"node {number(drift, drift.step)} (then)" in name_of(drift, chosen)
+
+
+def test_of_several_instances_the_least_confident_decision_counts():
+    """A solver that drifts everywhere is shown where it was least sure and the result is worse."""
+    generator = torch.Generator().manual_seed(0)
+    nodes = torch.rand((8, 7, 2), generator=generator)
+    old, new = (3 * torch.rand((7, 7), generator=generator) for _ in range(2))
+    instances = TSP.instances(nodes=nodes)
+    alone = [
+        find(Preferring(old), Preferring(new), TSP.instances(nodes=one[None])) for one in nodes
+    ]
+    worse = [d for d in alone if d is not None and d.now.cost > d.then.cost]
+    shared = [d for d in worse if d.step - d.forced >= 3] or worse
+    drift = find(Preferring(old), Preferring(new), instances)
+    assert drift is not None
+    assert drift.weight == pytest.approx(max(d.weight for d in shared))
+
+
+def test_equal_solvers_do_not_drift():
+    """Where both do the same there is nothing to show."""
+    assert find(Preferring(around()), Preferring(around()), circle()) is None
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_a_run_gives_an_example_with_its_pictures(tmp_path, problem):
+    """Solvers after a task and after the last are read back; four pictures come of it."""
+    made = tiny_learn(tiny_config("fine-tuning", problem, sizes=(7, 8)), tmp_path)
+    run = load_run(made.folder.path)
+    found = example(run)
+    assert found is not None
+    assert found.task == "U7"
+    drift = found.drift
+    assert drift.then.actions[drift.step] != drift.now.actions[drift.step]
+    assert int(drift.probs(drift.then).argmax()) == drift.then.actions[drift.step]
+    assert int(drift.probs(drift.now).argmax()) == drift.now.actions[drift.step]
+    nodes = set(range(7) if problem == "tsp" else range(8))
+    assert set(drift.then.actions) == set(drift.now.actions) == nodes
+    drawn = pictures(drift, found.task)
+    assert list(drawn) == ["then", "now", "actions", "confidence"]
+    assert all(png.startswith(PNG) for png in drawn.values())
+
+
+def test_solvers_without_forced_starts_are_drawn_too():
+    """INViT begins a CVRP with a decision: what comes before it is the depot."""
+    solvers = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        solver = lco.solver("invit", problem="cvrp", dim_emb=16, dim_ff=16, nb_heads=2,
+                            state_k=[6, 8], action_k=4)  # fmt: skip
+        solver.module.eval()
+        solvers.append(solver)
+    generator = torch.Generator().manual_seed(0)
+    instances = lco.distribution("U", problem="cvrp").sample(6, 8, generator=generator)
+    drift = find(*solvers, instances)
+    assert drift is not None
+    assert drift.forced == 0
+    assert number(drift, 0) == 1
+    assert all(png.startswith(PNG) for png in pictures(drift, "U8").values())
