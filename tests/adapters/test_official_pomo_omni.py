@@ -67,8 +67,7 @@ def instances_of(problem, size, batch, dtype=torch.float64):
     drawn = lco.distribution("U", problem).sample(
         batch, size, generator=torch.Generator().manual_seed(size)
     )
-    fields = {key: getattr(drawn, key).to(dtype) for key in drawn.__annotations__}
-    return lco.problem(problem).instances(**fields)
+    return records.transform(drawn, lambda tensor: tensor.to(dtype))
 
 
 def learn(solver, instances, actions):
@@ -177,7 +176,7 @@ def test_states_need_not_come_in_order(problem, name, norm):
     half = made.instances(
         **{
             key: getattr(stored.instances, key)[:1] * 0.9
-            for key in stored.instances.__annotations__
+            for key in records.tensors(stored.instances)
         }
     )
     first, second = (solver.encode(instances) for instances in (stored.instances, half))

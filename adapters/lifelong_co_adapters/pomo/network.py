@@ -1,5 +1,6 @@
 """The attention network of POMO and Omni; `decoder` has what runs at every decoding step."""
 
+import math
 from typing import cast
 
 import torch
@@ -20,6 +21,8 @@ from lifelong_co_adapters.pomo.normalization import NORMALIZATIONS, join
 
 # Up to how many actions the CPU looks attention scores up instead of computing them.
 TABLE_ACTIONS = 48
+# Up to how many it attends by plain products in the encoder.
+FEW_ACTIONS = 32
 
 
 class EncoderLayer(nn.Module):
@@ -41,11 +44,27 @@ class EncoderLayer(nn.Module):
         """Map ``[B, A, embedding_dim]`` to the same shape."""
         B, A, _ = nodes.shape
         packed = self.query_key_value(nodes).view(B, A, 3, self.head_num, -1)
-        query, key, value = packed.permute(2, 0, 3, 1, 4)  # each [B, H, A, d]
-        attended = F.scaled_dot_product_attention(query, key, value)
+        attended = self_attention(packed.permute(2, 0, 3, 1, 4))
         mixed = self.combine(attended.transpose(1, 2).reshape(B, A, -1))
         nodes = join(self.norm1, nodes, mixed)
-        return join(self.norm2, nodes, self.contract(F.relu(self.expand(nodes))))
+        hidden = F.relu(self.expand(nodes), inplace=True)
+        return join(self.norm2, nodes, self.contract(hidden))
+
+
+def self_attention(packed: Tensor) -> Tensor:
+    """Return what every node attends to, ``[B, H, A, d]``, from queries, keys and values.
+
+    ``packed`` is ``[3, B, H, A, d]``. Over few nodes a CPU does three plain products faster than
+    the fused kernel; a tenth of a layer at 21 nodes, nothing at 50.
+    """
+    _, B, H, A, d = packed.shape
+    if A > FEW_ACTIONS or packed.device.type != "cpu":
+        query, key, value = packed
+        return F.scaled_dot_product_attention(query, key, value)
+    query, key, value = packed.reshape(3, B * H, A, d)
+    nothing = query.new_zeros((1, 1, 1))
+    scores = torch.baddbmm(nothing, query, key.transpose(1, 2), beta=0, alpha=1 / math.sqrt(d))
+    return torch.bmm(scores.softmax(dim=2), value).view(B, H, A, d)
 
 
 class Network(nn.Module):
