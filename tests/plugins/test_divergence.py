@@ -183,3 +183,28 @@ def test_the_official_loss_of_undecided_behaviors(name: str) -> None:
     squares = lco.divergence("squared")(teacher, learner) / 200
     torch.testing.assert_close(official, squares, rtol=0.1, atol=0)
     assert float(torch.corrcoef(torch.stack([official, squares]))[0, 1]) > 0.99
+
+
+@all_of_them
+@given(drawn=pairs(), seed=st.integers(0, 999))
+def test_a_teacher_may_forbid_what_its_learner_may_do(
+    name: str, drawn: tuple[Tensor, Tensor], seed: int
+) -> None:
+    """As INViT, who sees the nearest nodes only, teaches POMO: finite, and so are gradients."""
+    logits = drawn[1].nan_to_num(neginf=0.0).requires_grad_()  # everything is feasible
+    only = torch.randint(logits.shape[-1], (2, 3, 1), generator=torch.Generator().manual_seed(seed))
+    teacher = torch.full_like(logits, -torch.inf).scatter(-1, only, 0.0).detach()
+    distance = lco.divergence(name)(teacher, logits.log_softmax(dim=-1))
+    assert distance.isfinite().all()
+    assert (distance > -1e-6).all()
+    distance.sum().backward()
+    assert logits.grad.isfinite().all()
+
+
+def test_what_the_teacher_forbids_weighs_as_a_billionth() -> None:
+    """A learner undecided between a teacher's only action and a forbidden one, by hand."""
+    teacher = torch.tensor([1.0, 0.0], dtype=torch.float64).log()
+    learner = torch.tensor([0.5, 0.5], dtype=torch.float64).log()
+    want = 0.5 * math.log(0.5) + 0.5 * (math.log(0.5) - math.log(1e-9))
+    assert float(lco.divergence("rkl")(teacher, learner)) == pytest.approx(want, rel=1e-12)
+    assert float(lco.divergence("kl")(teacher, learner)) == pytest.approx(math.log(2), rel=1e-12)

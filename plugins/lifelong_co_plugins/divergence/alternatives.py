@@ -1,7 +1,7 @@
 """Divergences beside forward and reverse KL: a mixture of both, Jensen-Shannon, squares.
 
 Each maps the log-probabilities of teacher ``P`` and learner ``Q``, ``[..., A]``, to ``[...]``, at
-least 0, and 0 only for ``P = Q``. Actions that are -inf in both add nothing and get no gradient.
+least 0, and 0 only for ``P = Q``. What is -inf in one or both is as in `kullback_leibler`.
 """
 
 import math
@@ -9,7 +9,7 @@ import math
 import torch
 from torch import Tensor
 
-from lifelong_co_plugins.divergence.kullback_leibler import kl, rkl
+from lifelong_co_plugins.divergence.kullback_leibler import finite, kl, rkl
 
 
 def mixture(teacher: Tensor, learner: Tensor, reverse: float = 0.5) -> Tensor:
@@ -27,9 +27,7 @@ def js(teacher: Tensor, learner: Tensor) -> Tensor:
     Jensen-Shannon (Lin 1991). Its gradient stays small where the learner all but excludes what
     the teacher does: it pulls less than `kl` out of a wrong certainty.
     """
-    feasible = teacher.isfinite()
-    # -inf replaced before anything is subtracted: a NaN masked afterwards has a NaN gradient.
-    p, q = (x.masked_fill(~feasible, 0.0) for x in (teacher, learner))
+    p, q = finite(teacher, learner)
     middle = torch.logaddexp(p, q) - math.log(2)
     forward = (teacher.exp() * (p - middle)).sum(dim=-1)
     return (forward + (learner.exp() * (q - middle)).sum(dim=-1)) / 2
