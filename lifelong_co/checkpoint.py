@@ -26,6 +26,7 @@ from lifelong_co.skeleton import Tree, flatten, octets, unflatten
 FORMAT = 1
 UNFINISHED = ".unfinished"
 METADATA = "lifelong_co"  # the key of the skeleton in the file's metadata
+AT_ONCE = 100  # tensors that are read back through one opening of the file
 NAME = re.compile(r"checkpoint-(\d{8,})\.safetensors(\.sha256)?")
 MALFORMED = (AttributeError, LookupError, TypeError, ValueError, RuntimeError)  # as read by us
 
@@ -175,13 +176,16 @@ def _tensor(file: Any, name: str) -> Tensor:
 
 def _compare(fresh: Path, text: str, named: dict[str, Tensor]) -> None:
     """Raise OSError unless the file, read back, holds what is in memory, bit for bit."""
-    with safe_open(fresh, framework="pt") as file:
-        same = (file.metadata() or {}).get(METADATA) == text and all(
-            torch.equal(octets(_tensor(file, name)), octets(tensor))
-            for name, tensor in named.items()
-        )
-    if not same:
-        raise OSError(f"{fresh}: read back, it is not what was written")
+    names = list(named)
+    # In parts: what has been read of an open file stays in memory.
+    for start in range(0, len(names) + 1, AT_ONCE):
+        with safe_open(fresh, framework="pt") as file:
+            same = (file.metadata() or {}).get(METADATA) == text and all(
+                torch.equal(octets(_tensor(file, name)), octets(named[name]))
+                for name in names[start : start + AT_ONCE]
+            )
+        if not same:
+            raise OSError(f"{fresh}: read back, it is not what was written")
 
 
 def _publish(fresh: Path, path: Path) -> None:
