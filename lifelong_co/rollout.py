@@ -85,6 +85,56 @@ def rollout(
     )
 
 
+def multi_start(
+    solver: Solver,
+    instances: object,
+    decode: Decode = "greedy",
+    *,
+    trajectories: int | None = None,
+    generator: torch.Generator | None = None,
+    observe: Observer | None = None,
+) -> Rollout:
+    """Solve with one trajectory from every node, or from the first ``trajectories`` nodes."""
+    problem = solver.problem
+    S = problem.size(instances) if trajectories is None else trajectories
+    return rollout(
+        solver,
+        instances,
+        decode,
+        starts=problem.starts(instances, S),
+        trajectories=S,
+        generator=generator,
+        observe=observe,
+    )
+
+
+def single(
+    solver: Solver,
+    instances: object,
+    decode: Decode = "greedy",
+    *,
+    trajectories: int | None = None,
+    generator: torch.Generator | None = None,
+    observe: Observer | None = None,
+) -> Rollout:
+    """Solve with ``trajectories`` solutions each, by default one.
+
+    Only where they begin nowhere (TSP) are their first nodes forced, to be different ones.
+    """
+    problem = solver.problem
+    S = 1 if trajectories is None else trajectories
+    nowhere = problem.context(problem.reset(instances, S)).nowhere
+    return rollout(
+        solver,
+        instances,
+        decode,
+        starts=() if nowhere is None else problem.starts(instances, S),
+        trajectories=S,
+        generator=generator,
+        observe=observe,
+    )
+
+
 @torch.no_grad()
 def pick(log_probs: Tensor, decode: Decode, generator: torch.Generator | None = None) -> Tensor:
     """Return an action long ``[B, S]`` from log-probabilities ``[B, S, A]``.

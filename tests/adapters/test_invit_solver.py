@@ -6,6 +6,7 @@ import pytest
 import torch
 from goldens import PROBLEMS, invit_golden
 from invit_reference import Reference, reference_probs
+from lifelong_co_adapters.invit import encoder
 from lifelong_co_adapters.invit.official_names import from_official
 from torch import Tensor
 
@@ -163,6 +164,30 @@ def test_no_state_knows_of_the_others(name: str) -> None:
             alone = records.transform(state, lambda tensor, b=b: tensor[b : b + 1, 1:])
             log_probs = solver.log_probs(solver.encode(one), alone)
             torch.testing.assert_close(log_probs, together[b : b + 1, 1:], rtol=0, atol=1e-12)
+
+
+@both
+def test_rows_in_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many tokens are encoded at a time, the behavior is the same."""
+    solver = tiny(name)
+    instances, state = mixed(name)
+    with torch.no_grad():
+        together = solver.log_probs(solver.encode(instances), state)
+        monkeypatch.setattr(encoder, "TOKENS", 20)
+        apart = solver.log_probs(solver.encode(instances), state)
+    torch.testing.assert_close(apart, together, rtol=0, atol=1e-12)
+
+
+def test_without_a_choice_nothing_is_learned() -> None:
+    """With one node left it has log-probability 0, which still has a gradient: 0 everywhere."""
+    solver, instances = tiny("tsp"), drawn("tsp", batch=2, size=5)
+    state = walk(solver.problem, instances, trajectories=2)[-1]
+    log_probs = solver.log_probs(solver.encode(instances), state)
+    left = solver.problem.feasible(instances, state)
+    assert (left.sum(dim=2) == 1).all()
+    assert torch.equal(log_probs.exp(), left.double())
+    log_probs[left].sum().backward()
+    assert not any(p.grad.any() for p in solver.module.parameters() if p.grad is not None)
 
 
 def test_once_done_a_route_stays_at_the_depot() -> None:

@@ -9,9 +9,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from lifelong_co.protocols import Context, Problem
-from lifelong_co_adapters.invit.decoder import Decoder
-from lifelong_co_adapters.invit.encoder import Encoder, Folded
-from lifelong_co_adapters.invit.views import HIDDEN, Lists, nearest, tokens, view
+from lifelong_co_adapters.invit.decoder import Decoder, Weights
+from lifelong_co_adapters.invit.encoder import Encoder
+from lifelong_co_adapters.invit.layer import Folded
+from lifelong_co_adapters.invit.views import HIDDEN, nearest, tokens, view
 
 
 @attrs.frozen(eq=False)
@@ -20,6 +21,7 @@ class Prepared:
 
     table: Tensor  # [B, A, 2 + k]: coordinates and scalars of every action
     folded: list[Folded]  # of the action encoder, then of the state encoders
+    decoder: Weights
 
 
 class Network(nn.Module):
@@ -93,25 +95,85 @@ nb_layers_decoder, action_k, state_k, batchnorm
         """Prepare a batch, given the features of every action, ``[B, *, dim]`` per kind."""
         width = features["node"].shape[2]
         table = torch.cat([F.pad(x, (0, width - x.shape[2])) for x in features.values()], dim=1)
-        return Prepared(table=table, folded=[encoder.fold() for encoder in self.encoders()])
+        return Prepared(
+            table=table,
+            folded=[encoder.fold() for encoder in self.encoders()],
+            decoder=self.decoder.weights(),
+        )
 
     def decode(
         self, prepared: Prepared, context: Context, feasible: Tensor, unfinished: Tensor
     ) -> Tensor:
         """Return log-probabilities ``[B, S, A]``, -inf where ``feasible`` bool is False."""
-        B, S, _ = feasible.shape
-        points = prepared.table[..., :2]
+        B, S, A = feasible.shape
+        rows = self.undecided(feasible)
+
+        def chosen(tensor: Tensor) -> Tensor:
+            return tensor.flatten(0, 1) if rows is None else tensor.flatten(0, 1)[rows]
+
+        instance = torch.arange(B, device=feasible.device)[:, None].expand(B, S)
         last = context.nodes["last"]
-        here = points.gather(1, last[..., None].expand(-1, -1, 2))
+        decided = self.decide(
+            prepared,
+            instance=chosen(instance),
+            last=chosen(last),
+            anchor=chosen(context.nodes.get("first", torch.zeros_like(last))),
+            scalars=None if context.scalars is None else chosen(context.scalars),
+            feasible=chosen(feasible),
+            unfinished=chosen(unfinished),
+        )
+        if rows is None and context.nowhere is None:
+            return decided.view(B, S, A)
+        weights = feasible.to(decided.dtype)
+        uniform = (weights / weights.sum(dim=2, keepdim=True)).log()
+        if rows is not None:
+            decided = uniform.flatten(0, 1).index_copy(0, rows, decided)
+        decided = decided.view(B, S, A)
+        if context.nowhere is None:
+            return decided
+        return torch.where(context.nowhere[..., None], uniform, decided)
+
+    def undecided(self, feasible: Tensor) -> Tensor | None:
+        """Return the rows long ``[N]`` that have a choice, or None for all of ``B * S``.
+
+        At least one, so that the result always depends on the parameters.
+        """
+        if feasible.device.type != "cpu" or self.action_encoder.batchnorm:
+            return None  # counting would wait for the device; rows normalised together stay so
+        choice = feasible.sum(dim=2).view(-1) > 1
+        if bool(choice.all()):
+            return None
+        choice[0] |= ~choice.any()
+        return choice.nonzero().squeeze(1)
+
+    def decide(
+        self,
+        prepared: Prepared,
+        *,
+        instance: Tensor,
+        last: Tensor,
+        anchor: Tensor,
+        scalars: Tensor | None,
+        feasible: Tensor,
+        unfinished: Tensor,
+    ) -> Tensor:
+        """Return the log-probabilities ``[N, A]`` of the rows; see `nearest` and `tokens`."""
+        N, A = feasible.shape
+        table = prepared.table
         lists = nearest(
-            points, here, reachable=feasible, unfinished=unfinished, action_k=self.action_k
+            table[..., :2][instance],
+            last,
+            reachable=feasible,
+            unfinished=unfinished,
+            action_k=self.action_k,
         )
         seen = tokens(
             lists,
-            prepared.table,
+            table,
+            instance=instance,
             last=last,
-            anchor=context.nodes.get("first", torch.zeros_like(last)),
-            scalars=context.scalars,
+            anchor=anchor,
+            scalars=scalars,
             longest=max(self.lengths),
             depots=self.depots,
         )
@@ -132,25 +194,14 @@ nb_layers_decoder, action_k, state_k, batchnorm
         # The last node is among what is pointed at for the layout's sake only, hidden always.
         candidates = torch.cat([outputs[:, : w + 1 + self.depots] for outputs in read], dim=2)
         may = torch.arange(w, device=last.device) < lists.candidates
-        may = torch.cat((may, may.new_zeros((B * S, 1))), dim=1)
+        may = torch.cat((may, may.new_zeros((N, 1))), dim=1)
         if self.depots:
-            may = torch.cat((may, feasible[..., 0].reshape(-1, 1)), dim=1)
-        logits = self.decoder(query, candidates, HIDDEN * (~may).to(candidates.dtype))
+            may = torch.cat((may, feasible[:, :1]), dim=1)
+        forbid = HIDDEN * (~may).to(candidates.dtype)
+        logits: Tensor = self.decoder(query, candidates, forbid, prepared.decoder)
         log_probs = logits.masked_fill(~may, -torch.inf).log_softmax(dim=1)
-        return self.spread(log_probs, lists, may, feasible, context.nowhere)
-
-    def spread(
-        self, log_probs: Tensor, lists: Lists, may: Tensor, feasible: Tensor, nowhere: Tensor | None
-    ) -> Tensor:
-        """Return the log-probabilities ``[N, C]`` of the candidates as ``[B, S, A]``."""
-        B, S, A = feasible.shape
-        aside = lists.nodes.new_zeros((B * S, 1 + self.depots))  # the last node and the depot
-        index = torch.cat((lists.nodes[:, : lists.width], aside), dim=1)
+        aside = lists.nodes.new_zeros((N, 1 + self.depots))  # the last node and the depot
+        index = torch.cat((lists.nodes[:, :w], aside), dim=1)
         index = index.masked_fill(~may, A)  # a place that is cut off
-        everywhere = log_probs.new_full((B * S, A + 1), -torch.inf)
-        everywhere = everywhere.scatter(1, index, log_probs)[:, :A].view(B, S, A)
-        if nowhere is None:
-            return everywhere
-        weights = feasible.to(log_probs.dtype)
-        uniform = (weights / weights.sum(dim=2, keepdim=True)).log()
-        return torch.where(nowhere[..., None], uniform, everywhere)
+        everywhere = log_probs.new_full((N, A + 1), -torch.inf)
+        return everywhere.scatter(1, index, log_probs)[:, :A]

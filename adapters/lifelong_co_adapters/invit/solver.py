@@ -11,7 +11,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.options import above_zero
 from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
 from lifelong_co.reinforce import greedy_baseline
-from lifelong_co.rollout import rollout
+from lifelong_co.rollout import single
 from lifelong_co_adapters.invit.network import Network, Prepared
 from lifelong_co_adapters.invit.official_names import from_official
 
@@ -63,14 +63,11 @@ class INViT:
 
         Solutions of a problem that begins nowhere are forced to begin at different nodes.
         """
-        S = 1 if trajectories is None else trajectories
-        nowhere = self.problem.context(self.problem.reset(instances, S)).nowhere
-        return rollout(
+        return single(
             self,
             instances,
             decode,
-            starts=() if nowhere is None else self.problem.starts(instances, S),
-            trajectories=S,
+            trajectories=trajectories,
             generator=generator,
             observe=observe,
         )

@@ -1,6 +1,6 @@
 """What INViT sees of a state: nested lists of the nearest nodes, each normalised to its own frame.
 
-The rows ``N = B * S`` are states. A row's list begins with its candidates, the ``action_k`` nearest
+The rows ``N`` are states. A row's list begins with its candidates, the ``action_k`` nearest
 nodes that may be visited next; the nearest of the other unfinished nodes follow. Every view is a
 prefix of this list, beside the last node and the anchor: the TSP's first node, the CVRP's depot.
 
@@ -28,35 +28,35 @@ class Lists:
 
 
 def nearest(
-    points: Tensor, here: Tensor, *, reachable: Tensor, unfinished: Tensor, action_k: int
+    points: Tensor, last: Tensor, *, reachable: Tensor, unfinished: Tensor, action_k: int
 ) -> Lists:
     """List the unfinished nodes of every row, candidates first, each part nearest first.
 
     Parameters
     ----------
     points
-        ``[B, A, 2]``.
-    here
-        ``[B, S, 2]``, from where distance is measured. Of two nodes equally far the lower comes
+        ``[N, A, 2]``.
+    last
+        Long ``[N]``, from where distance is measured. Of two nodes equally far the lower comes
         first.
     reachable
-        Bool ``[B, S, A]``: what may be a candidate, if unfinished.
+        Bool ``[N, A]``: what may be a candidate, if unfinished.
     unfinished
-        Bool ``[B, S, A]``.
+        Bool ``[N, A]``.
     action_k
         The most candidates.
     """
     A = points.shape[1]
-    far = (points[:, None] - here[:, :, None]).square().sum(dim=3)  # [B, S, A]
-    far = far.masked_fill(~unfinished, torch.inf).view(-1, A)
-    count = unfinished.view(-1, A).sum(dim=1, keepdim=True)
+    here = points.gather(1, last[:, None, None].expand(-1, -1, 2))
+    far = (points - here).square().sum(dim=2).masked_fill(~unfinished, torch.inf)  # [N, A]
+    count = unfinished.sum(dim=1, keepdim=True)
     # Sorting the distances of every node once per batch would save nothing: one trajectory asks
     # for each node's but once.
     order = far.sort(dim=1, stable=True).indices
     on_cpu = order.device.type == "cpu"  # elsewhere asking for a number would wait for the device
     if on_cpu:
         order = order[:, : max(1, int(count.max()))]
-    candidate = (reachable & unfinished).view(-1, A).gather(1, order)
+    candidate = (reachable & unfinished).gather(1, order)
     before = candidate.cumsum(dim=1)  # how many reachable nodes are at least as near
     candidate = candidate & (before <= action_k)
     before = before.clamp(max=action_k)
@@ -85,6 +85,7 @@ def tokens(
     lists: Lists,
     table: Tensor,
     *,
+    instance: Tensor,
     last: Tensor,
     anchor: Tensor,
     scalars: Tensor | None,
@@ -97,27 +98,27 @@ def tokens(
     ----------
     table
         ``[B, A, 2 + k]``, coordinates and scalars of every action.
+    instance
+        Each row's, long ``[N]``.
     last, anchor
-        Actions long ``[B, S]``.
+        Actions long ``[N]``.
     scalars
-        ``[B, S, k]`` of the state; None if ``k = 0``.
+        ``[N, k]`` of the state; None if ``k = 0``.
     longest
         The longest list of any view.
     depots
         How many actions are depots, 0 or 1; they come first.
     """
-    B, A, features = table.shape
+    _, A, features = table.shape
     # The official code fills gaps with the number of the last node, counted from the first
     # customer: at the depot that is -1, the last customer.
     gap = torch.where(last < depots, A - 1, last) if depots else last
-    first = torch.arange(0, B * A, A, device=table.device)[:, None, None]
-    own = (torch.stack((last, anchor, gap), dim=2) + first).flatten(0, 1)
-    nodes = lists.nodes[:, :longest].view(B, last.shape[1], -1) + first
-    nodes, w = nodes.flatten(0, 1), lists.width
+    own = torch.stack((last, anchor, gap), dim=1)
+    nodes, w = lists.nodes[:, :longest], lists.width
     index = torch.cat((nodes[:, :w], own[:, :2], nodes[:, w:], own[:, 2:]), dim=1)
-    found = F.embedding(index, table.view(-1, features))
+    found = F.embedding(index + A * instance[:, None], table.view(-1, features))
     if scalars is not None:
-        found[:, w, 2:] = scalars.flatten(0, 1)
+        found[:, w, 2:] = scalars
         found[:, w + 1, 2:] = 0
     return Tokens(
         lists=lists, points=found[:, :-1, :2], scalars=found[:, :-1, 2:], gap=found[:, -1:, :2]

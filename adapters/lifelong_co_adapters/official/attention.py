@@ -19,7 +19,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.options import above_zero
 from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
-from lifelong_co.rollout import rollout
+from lifelong_co.rollout import multi_start
 from lifelong_co_adapters.official.loading import load
 from lifelong_co_adapters.official.parameters import load_exactly
 
@@ -120,13 +120,11 @@ class OfficialAttention:
         observe: Observer | None = None,
     ) -> Rollout:
         """Solve with one trajectory from every node, or from the first ``trajectories`` nodes."""
-        S = self.problem.size(instances) if trajectories is None else trajectories
-        return rollout(
+        return multi_start(
             self,
             instances,
             decode,
-            starts=self.problem.starts(instances, S),
-            trajectories=S,
+            trajectories=trajectories,
             generator=generator,
             observe=observe,
         )

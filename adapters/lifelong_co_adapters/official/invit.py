@@ -11,7 +11,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.options import above_zero
 from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
 from lifelong_co.reinforce import greedy_baseline
-from lifelong_co.rollout import rollout
+from lifelong_co.rollout import single
 from lifelong_co_adapters.official.invit_policy import Sizes, cvrp_log_probs, tsp_log_probs
 from lifelong_co_adapters.official.loading import load
 from lifelong_co_adapters.official.locate import upstream
@@ -60,13 +60,11 @@ class OfficialINViT:
         The TSP's start at the first ``S`` nodes (the official code's at random ones), the CVRP's
         at the depot, from where the solver chooses every action itself.
         """
-        S = 1 if trajectories is None else trajectories
-        return rollout(
+        return single(
             self,
             instances,
             decode,
-            starts=self.problem.starts(instances, S) if self.problem.name == "tsp" else (),
-            trajectories=S,
+            trajectories=trajectories,
             generator=generator,
             observe=observe,
         )

@@ -10,7 +10,7 @@ from torch import Tensor
 from lifelong_co.options import above_zero
 from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
-from lifelong_co.rollout import rollout
+from lifelong_co.rollout import multi_start
 from lifelong_co_adapters.pomo.decoder import Nodes, Tables
 from lifelong_co_adapters.pomo.network import Network
 from lifelong_co_adapters.pomo.official_names import from_official
@@ -53,13 +53,11 @@ class POMO:
         observe: Observer | None = None,
     ) -> Rollout:
         """Solve with one trajectory from every node, or from the first ``trajectories`` nodes."""
-        S = self.problem.size(instances) if trajectories is None else trajectories
-        return rollout(
+        return multi_start(
             self,
             instances,
             decode,
-            starts=self.problem.starts(instances, S),
-            trajectories=S,
+            trajectories=trajectories,
             generator=generator,
             observe=observe,
         )

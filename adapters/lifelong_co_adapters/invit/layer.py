@@ -1,0 +1,162 @@
+"""A layer of INViT's encoders: attention over the tokens of one view, and a feed-forward.
+
+The tokens are linear in two or three features, so the first layer needs no projection of tokens:
+its attention scores are a bilinear form of the features, and what a token gathers is a weighted sum
+of features per head. Both forms are made of the weights once per batch (`Folded`), as are the
+weights of all layers in the form that is fastest to multiply by (`Weights`).
+"""
+
+import math
+from typing import cast
+
+import attrs
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+
+@attrs.frozen(eq=False)
+class Weights:
+    """A layer's weights as `Layer` multiplies by them, made once per batch."""
+
+    query: Tensor  # [d, d], divided by the root of d
+    key_value: Tensor  # [d, 2d]
+    combine: Tensor  # [d, d]
+    expand: Tensor  # [d, ff]
+    bias: Tensor  # [ff]: of `expand`; without gradients its negative, see `Layer.weights`
+    contract: Tensor  # [ff, d]
+    shift: Tensor  # [d], the bias of `contract`
+    learning: bool  # whether there are gradients
+
+
+@attrs.frozen(eq=False)
+class Folded:
+    """The first layer's attention as forms on ``f`` features, ``H`` heads; all layers' weights."""
+
+    embedding: Tensor  # [f, d]
+    scores: Tensor  # [f, H * f]: times features, the coefficients of the other token's features
+    mixed: Tensor  # [H * f, d]: what the features gathered add to a token
+    weights: list[Weights]
+
+
+class Layer(nn.Module):
+    """Self-attention and feed-forward with three normalisations, as in the official code.
+
+    Scores are divided by the root of the whole width, not of a head's; the decoder's are by that.
+    """
+
+    def __init__(self, dim: int, heads: int, dim_ff: int, batchnorm: bool) -> None:
+        super().__init__()
+        norm = nn.BatchNorm1d if batchnorm else nn.LayerNorm
+        self.heads = heads
+        self.query = nn.Linear(dim, dim, bias=False)
+        self.key_value = nn.Linear(dim, 2 * dim, bias=False)
+        self.combine = nn.Linear(dim, dim, bias=False)
+        self.norm = nn.LayerNorm(dim, eps=1e-6)
+        self.norm1 = norm(dim)
+        self.expand = nn.Linear(dim, dim_ff)
+        self.contract = nn.Linear(dim_ff, dim)
+        self.norm2 = norm(dim)
+
+    def weights(self) -> Weights:
+        """Return the weights as the products want them."""
+        learning = torch.is_grad_enabled()
+        bias: Tensor = self.expand.bias
+        shift: Tensor = self.contract.bias
+        if not learning:  # relu(x + b) = max(x, -b) + b, whose last term adds to the next bias
+            bias, shift = -bias, self.contract(bias)
+        return Weights(
+            query=turned(self.query.weight / math.sqrt(self.query.in_features)),
+            key_value=turned(self.key_value.weight),
+            combine=turned(self.combine.weight),
+            expand=turned(self.expand.weight),
+            bias=bias,
+            contract=turned(self.contract.weight),
+            shift=shift,
+            learning=learning,
+        )
+
+    def fold(self, embedding: Tensor, constant: Tensor) -> tuple[Tensor, Tensor]:
+        """Return `Folded.scores` and `Folded.mixed` of tokens that are ``features @ embedding``.
+
+        Parameters
+        ----------
+        embedding
+            ``[f, d]``; zero in the last feature, which is added to the scores of the token.
+        constant
+            ``[f]``: coefficients by which every token's features add up to 1.
+        """
+        f, dim = embedding.shape
+        H, width = self.heads, dim // self.heads
+        query = self.query(embedding).view(f, H, width).transpose(0, 1)  # [H, f, width]
+        key, value = self.key_value(embedding).view(f, 2, H, width).permute(1, 2, 0, 3)
+        scores = query @ key.transpose(1, 2) / math.sqrt(dim)  # [H, f, f]
+        hide = torch.cat((constant.new_zeros((f, f - 1)), constant[:, None]), dim=1)
+        combine = self.combine.weight.view(dim, H, width).permute(1, 2, 0)  # [H, width, d]
+        return (scores + hide).transpose(0, 1).reshape(f, H * f), (value @ combine).view(H * f, dim)
+
+    def first(self, features: Tensor, folded: Folded, read: int) -> Tensor:
+        """Map features ``[N, T, f]`` to outputs ``[N, read, d]`` of the first ``read`` tokens."""
+        N, _, f = features.shape
+        asking = features[:, :read]
+        coefficients = (asking @ folded.scores).view(N, read * self.heads, f)
+        # [N, T, read * H]: over the first of two long dimensions softmax is fast at any T.
+        attention = (features @ coefficients.transpose(1, 2)).softmax(dim=1)
+        # The small product is transposed and not the attention, whose gradient would be copied.
+        gathered = (features.transpose(1, 2) @ attention).transpose(1, 2)  # [N, read * H, f]
+        gathered = gathered.reshape(N * read, self.heads * f)
+        tokens = asking.flatten(0, 1) @ folded.embedding
+        joined = torch.addmm(tokens, gathered, folded.mixed)
+        return self.finish(tokens, joined, folded.weights[0]).view(N, read, -1)
+
+    def forward(
+        self, tokens: Tensor, filling: Tensor | None, read: int, weights: Weights
+    ) -> Tensor:
+        """Map tokens ``[N, T, d]`` to the outputs ``[N, read, d]`` of the first ``read`` tokens.
+
+        ``filling`` ``[N, T]`` is added to the scores of each token.
+        """
+        N, T, dim = tokens.shape
+        H = self.heads
+        asking = tokens[:, :read].flatten(0, 1)
+        query = (asking @ weights.query).view(N, read, dim).transpose(1, 2)
+        # Softmax over the dimension before the last is fast where the last is of whole vectors.
+        query = F.pad(query, (0, padding(read))).reshape(N * H, dim // H, -1)
+        packed = (tokens.view(N * T, dim) @ weights.key_value).view(N, T, 2, H, -1)
+        key, value = packed.permute(2, 0, 3, 1, 4).reshape(2, N * H, T, -1)
+        if filling is None:
+            scores = key @ query
+        else:
+            filling = filling[:, None].expand(N, H, T).reshape(N * H, T, 1)
+            scores = torch.baddbmm(filling, key, query)
+        attended = scores.softmax(dim=1).transpose(1, 2) @ value
+        attended = attended.view(N, H, -1, dim // H)[:, :, :read].transpose(1, 2)
+        joined = torch.addmm(asking, attended.reshape(N * read, dim), weights.combine)
+        return self.finish(asking, joined, weights).view(N, read, dim)
+
+    def finish(self, tokens: Tensor, joined: Tensor, weights: Weights) -> Tensor:
+        """Apply the feed-forward to tokens ``[rows, d]``, given joined to what they attended to.
+
+        Not ``[N, T, d]``: a linear map then returns a view, and writing into one would cost the
+        backward pass a copy of its gradient.
+        """
+        joined = self.norm(joined)
+        joined = self.norm1(joined.add_(tokens))  # the residual joins twice
+        if weights.learning:  # what the backward pass needs must not be written over
+            wide = F.relu(torch.addmm(weights.bias, joined, weights.expand), inplace=True)
+            changed = torch.addmm(weights.shift, wide, weights.contract).add_(joined)
+        else:
+            wide = joined @ weights.expand
+            torch.maximum(wide, weights.bias, out=wide)
+            changed = joined.add_(weights.shift).addmm_(wide, weights.contract)
+        return cast(Tensor, self.norm2(changed))
+
+
+def turned(weight: Tensor) -> Tensor:
+    """Return a weight ``[out, in]`` as ``[in, out]``, which a CPU multiplies by a sixth faster."""
+    return weight.T.contiguous()
+
+
+def padding(length: int) -> int:
+    """Return by how much to fill up to whole vectors of 16 numbers, unless few are left over."""
+    return -length % 16 if length % 16 > 3 else 0
