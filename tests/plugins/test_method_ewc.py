@@ -262,7 +262,7 @@ def test_which_epoch_libog_keeps(
 def test_the_official_loss_counts_the_terms(tmp_path: Path) -> None:
     """It is judged by ``L_DRL`` and all that is added to it."""
     config = tiny_config("libog", variant="official", intra_weight=5.0, fisher_batches=1)
-    losses: list[dict[str, float]] = []
+    losses: list[dict[str, torch.Tensor]] = []
     notes: list[float] = []
 
     def watch(run: Run, each: dict[str, torch.Tensor]) -> None:
@@ -271,7 +271,7 @@ def test_the_official_loss_counts_the_terms(tmp_path: Path) -> None:
 
     tiny_learn(config, tmp_path, watch=watch)
     assert set(losses[-1]) == {"cost", "policy", "ewc", "intra"}
-    want = sum(losses[-1].values()) - losses[-1]["cost"]
+    want = float(sum(losses[-1].values()) - losses[-1]["cost"])
     assert -(notes[-1] - notes[-2]) == pytest.approx(want, rel=1e-5)
 
 
