@@ -116,7 +116,7 @@ def until(happened: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def test_runs_as_jobs(tmp_path, monkeypatch):
+def test_runs_as_jobs(tmp_path, monkeypatch, request):
     """Through submitit's local stand-in: the status comes back, a cancelled job is told to save."""
     pytest.importorskip("submitit")
     program = (
@@ -126,6 +126,9 @@ def test_runs_as_jobs(tmp_path, monkeypatch):
         "time.sleep(60 if sys.argv[1] == 'long' else 0)\n"
         "sys.exit(int(sys.argv[1]))\n"
     )
+    # As in a sweep, which listens to it: a shell's background jobs, and theirs, would ignore it.
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, previous))
     monkeypatch.setattr(cluster, "command", lambda it: [sys.executable, "-S", "-c", program, *it])
     engine = cluster.cluster_engine("submitit-local", tmp_path / "jobs", 3, {"timeout_min": 2})
     jobs = {name: engine.submit([name], tmp_path / f"{name}.log") for name in ("0", "3", "long")}
@@ -133,12 +136,8 @@ def test_runs_as_jobs(tmp_path, monkeypatch):
     until(lambda: log.exists() and "begun" in log.read_text())
     assert jobs["long"].poll() is None
 
-    def ended() -> bool:
-        # More than once: submitit's stand-in loses a signal that comes before it listens.
-        jobs["long"].stop()
-        return all(job.poll() is not None for job in jobs.values())
-
-    until(ended)
+    jobs["long"].stop()
+    until(lambda: all(job.poll() is not None for job in jobs.values()))
     assert [jobs[name].poll() for name in ("0", "3")] == [0, 3]
     assert jobs["long"].poll() != 0
     until(lambda: log.read_text().split() == ["begun", "saved"])
