@@ -12,7 +12,6 @@ import torch
 from lifelong_co import registry
 from lifelong_co.config import resolve
 from lifelong_co.evaluation import best_costs
-from lifelong_co.experience import PackedExperience
 from lifelong_co.learner import train_batch
 from lifelong_co.run import Run, new_optimizer, start
 from lifelong_co.run_folder import RunFolder
@@ -114,9 +113,9 @@ def bytes_a_state(problem: str, n: int, batch: int) -> float:
     The batch is counted once for every unit of it, although its units share it.
     """
     run = prepared(problem, n, batch, "llr-bc", **shipped(problem))
-    held: list[PackedExperience] = run.method.state_dict()["snapshot"]
+    held: list[dict[str, Any]] = run.method.state_dict()["snapshot"]
     taken = 0
     for unit in held:
-        parts = [unit["behavior"], *unit["packed"].values(), *unit["instances"].values()]  # type: ignore[index]
+        parts = [unit["behavior"], *unit["packed"].values(), *unit["instances"].values()]
         taken += sum(part.numel() * part.element_size() for part in parts)
     return taken / (len(held) * batch * n)
