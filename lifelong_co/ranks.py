@@ -54,10 +54,10 @@ class Ranks:
         return checkpoints if self.first else checkpoints / f"rank-{self.rank}"
 
     def average(self, parameters: Iterable[Parameter]) -> None:
-        """Replace every gradient by its mean over the processes."""
+        """Replace every gradient by its mean over the processes; frozen parameters have none."""
         if self.count == 1:
             return
-        held = list(parameters)
+        held = [parameter for parameter in parameters if parameter.requires_grad]
         for parameter in held:  # all processes must send the same shapes
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)

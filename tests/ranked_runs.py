@@ -41,12 +41,14 @@ def gradients(ranks: Ranks, folder: Path) -> None:
     problem = registry.problem("tsp")
     solver = registry.solver("pomo", problem, **config.solver_options)
     solver.module.double()
+    frozen = next(solver.module.parameters()).requires_grad_(False)
     nodes = torch.rand(4, 5, 2, dtype=torch.double)
     mine = slice(2 * ranks.rank, 2 * ranks.rank + 2) if ranks.count > 1 else slice(None)
     instances = records.select(problem.instances(nodes=nodes), mine)
     loss = shared_baseline().loss(instances, solver.rollout(instances, "greedy"))
     loss.backward()
     ranks.average(solver.module.parameters())
+    assert frozen.grad is None  # Adam would let one of zero decay
     found = [p.grad for p in solver.module.parameters() if p.grad is not None]
     torch.save(torch.cat([g.flatten() for g in found]), folder / f"{ranks.count}-{ranks.rank}.pt")
 
