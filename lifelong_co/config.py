@@ -9,6 +9,7 @@ import tomli_w
 
 from lifelong_co.ablations import ablated
 from lifelong_co.errors import ConfigError
+from lifelong_co.gpu.precision import known_precision
 from lifelong_co.presets import Preset
 from lifelong_co.presets import preset as find_preset
 from lifelong_co.strict_toml import drop_none, parse, structure
@@ -35,6 +36,10 @@ class Config:
     """Test with the eight symmetric images of each instance."""
     images: bool = False
     """Train on the eight symmetric images of each instance."""
+    one_pass: bool = False
+    """Learn a rollout's likelihood in one pass (`one_pass`), not step by step."""
+    precision: str = attrs.field(default="float32", validator=known_precision)
+    """What training steps compute in; parameters and tests are float32 whatever it is."""
     start_from: str = ""
     """Run folder whose parameters this run starts with; empty: fresh ones."""
     buffer_from: str = ""
@@ -79,8 +84,8 @@ def resolve(
     solver_options, method_options
         Override the options of the preset, or of ``start_from``, one by one.
     settings
-        ``tests``, ``curve_every``, ``augment``, ``images``, ``learning_rate``,
-        ``weight_decay``; None: preset.
+        ``tests``, ``curve_every``, ``augment``, ``images``, ``learning_rate``, ``weight_decay``,
+        ``precision``, ``one_pass``; None: the preset's; ``one_pass`` as the device likes it.
 
     Raises
     ------
@@ -119,6 +124,7 @@ def resolve(
         tasks=unique_labels(tasks),
         **{
             "tests": base.tests,
+            "one_pass": not device.startswith("cpu"),
             "curve_every": base.curve_every,
             **base.settings_of.get(solver, {}),
             **chosen,

@@ -7,6 +7,7 @@ the method adds terms to the loss, and watches the decoding steps it wants to re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,7 +16,10 @@ from lifelong_co.config import Config, to_toml
 from lifelong_co.errors import ConfigError, LifelongError
 from lifelong_co.evaluation import mean_cost
 from lifelong_co.first_part import begin_with, read_first_part
+from lifelong_co.gpu.one_pass import one_pass
+from lifelong_co.gpu.precision import learning_in, warn_of_tf32
 from lifelong_co.heritage import take_over
+from lifelong_co.protocols import Observer, Rollout
 from lifelong_co.ranks import ALONE, Ranks
 from lifelong_co.run import Run, new_optimizer, restore, save, save_learned, start
 from lifelong_co.run_folder import Cost, RunFolder
@@ -70,6 +74,7 @@ def learn(
             run.folder.create(config)
         ranks.wait()
     tell(to_toml(config))
+    warn_of_tf32(config.device, tell)
     restored = resume and restore(run, tell)
     if resume and not restored:
         take_over(run)
@@ -119,23 +124,32 @@ def train_batch(run: Run) -> dict[str, Tensor]:
     instances = method.instances(learning)
     if run.config.images:
         instances = learning.problem.augment(instances)
-    rollout = solver.rollout(
-        instances,
-        "sample",
-        generator=run.actions,
-        observe=method.observer(learning, instances),
-    )
+    with learning_in(run.config.precision, run.config.device):
+        rollout = sampled(run, instances, method.observer(learning, instances))
+        policy = run.objective.loss(instances, rollout)
     learning.optimizer.zero_grad()
-    policy = run.objective.loss(instances, rollout)
     policy.backward()
     losses = {"cost": rollout.cost.min(dim=1).values.mean().detach(), "policy": policy.detach()}
-    for name, term in method.loss_terms(learning, rollout):
+    terms = iter(method.loss_terms(learning, rollout))
+    while True:
+        with learning_in(run.config.precision, run.config.device):
+            name, term = next(terms, ("", None))
+        if term is None:
+            break
         term.backward()
         losses[name] = losses.get(name, torch.zeros_like(policy)) + term.detach()
     run.ranks.average(solver.module.parameters())
     learning.optimizer.step()
     method.after_step(learning)
     return losses
+
+
+def sampled(run: Run, instances: Any, observe: Observer | None) -> Rollout:
+    """Return the rollout to learn from."""
+    solver = run.learning.solver
+    if run.config.one_pass:
+        return one_pass(solver, instances, generator=run.actions, observe=observe)
+    return solver.rollout(instances, "sample", generator=run.actions, observe=observe)
 
 
 def after_epoch(run: Run, tell: Tell) -> None:

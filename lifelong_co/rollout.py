@@ -7,6 +7,8 @@ from torch import Tensor
 
 from lifelong_co import records
 from lifelong_co.errors import ConfigError
+from lifelong_co.gpu.graphs import Graphs
+from lifelong_co.picking import pick
 from lifelong_co.protocols import Decode, Observer, Rollout, Solver
 
 # How often an accelerator is asked whether all trajectories are done: asking waits for the device.
@@ -93,10 +95,26 @@ def multi_start(
     trajectories: int | None = None,
     generator: torch.Generator | None = None,
     observe: Observer | None = None,
+    graphs: Graphs | None = None,
 ) -> Rollout:
-    """Solve with one trajectory from every node, or from the first ``trajectories`` nodes."""
+    """Solve with one trajectory from every node, or from the first ``trajectories`` nodes.
+
+    With ``graphs`` a GPU replays the steps while no gradients are kept; nothing in the solver's
+    `encode` and `log_probs` may wait for the device then.
+    """
     problem = solver.problem
     S = problem.size(instances) if trajectories is None else trajectories
+    replayed = graphs is not None and not torch.is_grad_enabled()
+    if graphs is not None and replayed and records.device(instances).type == "cuda":
+        return graphs.rollout(
+            solver,
+            instances,
+            decode,
+            starts=lambda batch: problem.starts(batch, S),
+            trajectories=S,
+            generator=generator,
+            observe=observe,
+        )
     return rollout(
         solver,
         instances,
@@ -133,21 +151,3 @@ def single(
         generator=generator,
         observe=observe,
     )
-
-
-@torch.no_grad()
-def pick(log_probs: Tensor, decode: Decode, generator: torch.Generator | None = None) -> Tensor:
-    """Return an action long ``[B, S]`` from log-probabilities ``[B, S, A]``.
-
-    Sampling inverts the cumulative distribution: one uniform number per trajectory, where
-    `torch.multinomial` draws one per action, and an action of probability zero is never taken,
-    which `torch.multinomial` does not promise in single precision.
-    """
-    if decode == "greedy":
-        return log_probs.argmax(dim=2)
-    cumulative = log_probs.exp().cumsum(dim=2)
-    total = cumulative[..., -1:]
-    uniform = torch.rand(total.shape, dtype=total.dtype, device=total.device, generator=generator)
-    # Kept strictly below the total, which rounding could otherwise reach.
-    threshold = uniform * (total * (1 - 2 * torch.finfo(total.dtype).eps))
-    return torch.searchsorted(cumulative, threshold, right=True).squeeze(2)

@@ -33,6 +33,8 @@ def run(
     buffer_from: options.BufferFrom = None,
     first_task_from: options.FirstTaskFrom = None,
     images: options.Images = None,
+    one_pass: options.OnePass = None,
+    precision: options.Precision = None,
     tests: options.Tests = None,
     curve_every: options.CurveEvery = None,
     augment: options.Augment = None,
@@ -97,6 +99,8 @@ def run(
         curve_every=curve_every,
         augment=augment,
         images=images,
+        one_pass=one_pass,
+        precision=precision,
     )
     variant = config.method_options.get("ablation") or config.method
     name = f"{config.problem}-{config.solver}-{variant}-{config.preset}-{seed}"

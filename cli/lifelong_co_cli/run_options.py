@@ -168,6 +168,21 @@ Images = Annotated[
         rich_help_panel=WHAT,
     ),
 ]
+OnePass = Annotated[
+    bool | None,
+    typer.Option(
+        "--one-pass/--stepwise",
+        help="Learn each rollout in one pass, as a GPU likes it, or step by step; by device.",
+        rich_help_panel=WHAT,
+    ),
+]
+Precision = Annotated[
+    str | None,
+    typer.Option(
+        help="float32, or bfloat16 for the products of training steps.",
+        rich_help_panel=WHAT,
+    ),
+]
 Tests = Annotated[
     int | None,
     typer.Option(help="Test instances of each task.", min=1, rich_help_panel=TESTING),

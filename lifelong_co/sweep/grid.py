@@ -48,7 +48,7 @@ class Grid:
         E.g. ``0-2``.
     device
         ``auto``, ``cpu`` or ``cuda``.
-    tests, curve_every, augment, images, solver_options
+    tests, curve_every, augment, images, one_pass, precision, solver_options
         As in ``lifelong-co run``; None: the preset's.
     start_from
         Run folder whose parameters all runs start with; None: each with fresh ones.
@@ -71,6 +71,8 @@ class Grid:
     curve_every: int | None = None
     augment: bool | None = None
     images: bool | None = None
+    one_pass: bool | None = None
+    precision: str | None = None
     solver_options: Options = attrs.field(factory=dict)
     start_from: str | None = None
     drift: bool | None = None

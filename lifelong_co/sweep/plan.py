@@ -199,6 +199,8 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
                 curve_every=grid.curve_every,
                 augment=grid.augment,
                 images=grid.images,
+                one_pass=grid.one_pass,
+                precision=grid.precision,
                 start_from=None if grid.start_from is None else Path(grid.start_from),
                 drift=bool(grid.drift),
                 **source,

@@ -141,6 +141,8 @@ class Network(nn.Module):
             scores = look_up(encoding, context, forbid)
         else:
             scores = attend(encoding, context, forbid)
+        if scores.dtype == torch.bfloat16:  # 8 bits would leave steps of 0.06 among the logits
+            scores, forbid = scores.float(), forbid.float()
         logits = self.logit_clipping * torch.tanh(scores)
         if context.nowhere is not None:  # equal logits: uniform over the feasible actions
             logits = logits.masked_fill(context.nowhere[..., None], 0.0)

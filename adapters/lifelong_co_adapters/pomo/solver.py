@@ -7,6 +7,7 @@ import attrs
 import torch
 from torch import Tensor
 
+from lifelong_co.gpu.graphs import Graphs
 from lifelong_co.options import above_zero
 from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
@@ -30,6 +31,8 @@ class POMO:
 
     problem: Problem
     module: Network
+    graphs: Graphs = attrs.field(factory=Graphs, init=False, repr=False)
+    """Rollouts captured on a GPU."""
 
     def encode(self, instances: Any) -> Encoding:
         """Return keys, values and lookup tables of a batch."""
@@ -60,6 +63,7 @@ class POMO:
             trajectories=trajectories,
             generator=generator,
             observe=observe,
+            graphs=self.graphs,
         )
 
     def objective(self) -> Objective:

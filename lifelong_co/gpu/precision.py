@@ -1,0 +1,45 @@
+"""In which precision a solver learns, and that nothing computes less precisely unasked."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+
+from lifelong_co.errors import ConfigError
+
+PRECISIONS = ("float32", "bfloat16")
+
+
+def known_precision(_: object, attribute: Any, value: str) -> None:
+    """Validate an attribute: raise `ConfigError` if it is none of `PRECISIONS`."""
+    if value not in PRECISIONS:
+        expected = " or ".join(PRECISIONS)
+        raise ConfigError(f"{attribute.name}: expected {expected}, got {value!r}")
+
+
+def learning_in(precision: str, device: str) -> AbstractContextManager[object]:
+    """Return the context that training steps compute their losses in.
+
+    Parameters
+    ----------
+    precision
+        ``bfloat16``: torch's autocast, whose products round to 8 bits and whose normalisations,
+        softmaxes and losses do not. Parameters, optimizer and tests stay in float32.
+    device
+        Where the solver is.
+    """
+    if precision == "float32":
+        return nullcontext()
+    # No cache: captured graphs (`graphs`) would read casts of parameters that have changed since.
+    return torch.autocast(torch.device(device).type, torch.bfloat16, cache_enabled=False)
+
+
+def warn_of_tf32(device: str, tell: Callable[[str], None]) -> None:
+    """Say so where products of float32 are rounded to TensorFloat-32, which torch does if told."""
+    if device.startswith("cuda") and torch.get_float32_matmul_precision() != "highest":
+        tell(
+            "matrix products round float32 to TensorFloat-32 here (torch's float32_matmul_precision"
+            f" is {torch.get_float32_matmul_precision()!r}, or TORCH_ALLOW_TF32_CUBLAS_OVERRIDE is"
+            " set); results differ from full float32"
+        )

@@ -1,0 +1,78 @@
+"""Learning in bfloat16 and in one pass, by the loop's own step, and warnings of TensorFloat-32."""
+
+from pathlib import Path
+
+import attrs
+import pytest
+import torch
+from tiny_runs import exact_run, parameters, same, tiny_config, tiny_learn
+
+from lifelong_co.config import resolve
+from lifelong_co.errors import ConfigError
+from lifelong_co.gpu.precision import warn_of_tf32
+from lifelong_co.learner import train_batch
+
+both = pytest.mark.parametrize("problem", ["cvrp", "tsp"])
+
+
+@both
+@pytest.mark.parametrize("method", ["llr-bc", "libog"])
+def test_bfloat16_learns_nearly_the_same_with_float32_parameters(
+    tmp_path: Path, problem: str, method: str
+) -> None:
+    """One pass over the same states: losses agree to bfloat16's 8 bits, and are not the same."""
+    losses = {}
+    for precision in ("float32", "bfloat16"):
+        config = attrs.evolve(tiny_config(method, problem), precision=precision)
+        run = tiny_learn(config, tmp_path / precision)
+        assert {p.dtype for p in run.learning.solver.module.parameters()} == {torch.float32}
+        losses[precision] = [row["train_cost"] for row in run.log]
+    assert losses["bfloat16"] != losses["float32"]
+    assert losses["bfloat16"] == pytest.approx(losses["float32"], rel=0.1)
+
+
+@both
+@pytest.mark.parametrize("method", ["llr-bc", "libog", "fine-tuning"])
+def test_one_pass_takes_the_steps_that_step_by_step_takes(
+    tmp_path: Path, problem: str, method: str
+) -> None:
+    """The same parameters after three steps in float64, but for rounding; not the same bits."""
+    found = []
+    for one_pass in (False, True):
+        config = attrs.evolve(tiny_config(method, problem), one_pass=one_pass)
+        run = exact_run(config, tmp_path / str(one_pass))
+        run.method.before_task(run.learning)
+        run.learning.epoch = 1  # the last: it records
+        for _ in range(3):
+            train_batch(run)
+        found.append(parameters(run))
+    assert not same(*found)
+    for name, tensor in found[0].items():
+        torch.testing.assert_close(found[1][name], tensor, rtol=1e-6, atol=1e-7)
+
+
+def test_a_gpu_learns_in_one_pass_unless_told_otherwise() -> None:
+    """The CPU does not."""
+    assert not resolve().one_pass
+    assert resolve(one_pass=True).one_pass
+    assert resolve(device="cuda").one_pass
+    assert not resolve(device="cuda:1", one_pass=False).one_pass
+
+
+def test_no_other_precision() -> None:
+    """It is named."""
+    with pytest.raises(ConfigError, match=r"precision: expected float32 or bfloat16, got 'half'"):
+        resolve(precision="half")
+
+
+def test_tf32_is_never_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is off in torch; where somebody turned it on, a run on a GPU says so."""
+    told: list[str] = []
+    warn_of_tf32("cuda", told.append)
+    assert torch.get_float32_matmul_precision() == "highest"
+    assert not told
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: "high")
+    warn_of_tf32("cpu", told.append)
+    assert not told
+    warn_of_tf32("cuda:0", told.append)
+    assert "TensorFloat-32" in told[0]
