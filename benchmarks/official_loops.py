@@ -6,6 +6,7 @@ nothing is taken from it but what is imported.
 """
 
 import copy
+import importlib.util
 import time
 from collections.abc import Callable
 from types import ModuleType
@@ -26,6 +27,14 @@ FOLDERS = {"pomo": pomo.folders, "omni": omni.folders}
 DRAWING = ("TSProblemDef", "CVRProblemDef", "ProblemDef")
 
 
+def genuine() -> Callable[..., Tensor] | None:
+    """Return ``torch_cluster.knn``, if it is installed."""
+    if importlib.util.find_spec("torch_cluster") is None:
+        return None
+    found: Callable[..., Tensor] = importlib.import_module("torch_cluster").knn
+    return found
+
+
 @attrs.frozen
 class Timed:
     """What is timed of a solver; both return the mean cost of an instance's best trajectory."""
@@ -38,14 +47,20 @@ class Timed:
 
 @attrs.define
 class Search:
-    """The stand-in for ``torch_cluster.knn``, and the seconds that were spent in it."""
+    """``torch_cluster.knn`` or, where it is not installed, its stand-in; and the seconds in it."""
 
+    knn: Callable[..., Tensor] = attrs.field(factory=lambda: genuine() or knn)
     seconds: float = 0.0
+
+    @property
+    def genuine(self) -> bool:
+        """Whether it is torch_cluster's."""
+        return self.knn is not knn
 
     def __call__(self, *arguments: Any, **options: Any) -> Tensor:
         """Do what `knn` does."""
         began = time.perf_counter()
-        found = knn(*arguments, **options)
+        found = self.knn(*arguments, **options)
         self.seconds += time.perf_counter() - began
         return found
 

@@ -20,7 +20,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from lifelong_co.products import affine
 from lifelong_co.protocols import Context
+from lifelong_co_adapters.pomo.attention import attention
 
 
 @attrs.frozen(eq=False)
@@ -63,11 +65,11 @@ def prepare(
     scale = 1 / math.sqrt(E)
     last = queries["last"]
     return Nodes(
-        queries={role: F.linear(nodes, weight[:, :E]) for role, weight in queries.items()},
+        queries={role: affine(nodes, weight[:, :E]) for role, weight in queries.items()},
         scalars=last[:, E:].T if last.shape[1] > E else None,
-        keys=F.linear(nodes, key).view(heads).transpose(1, 2),
-        values=F.linear(nodes, value).view(heads).transpose(1, 2),
-        pointer_keys=(nodes @ (combine.weight * scale)).transpose(1, 2),
+        keys=affine(nodes, key).view(heads).transpose(1, 2),
+        values=affine(nodes, value).view(heads).transpose(1, 2),
+        pointer_keys=affine(nodes, (combine.weight * scale).T).transpose(1, 2),
         pointer_bias=(nodes @ (combine.bias * scale))[:, None, :],
     )
 
@@ -81,12 +83,8 @@ def attend(nodes: Nodes, context: Context, forbid: Tensor) -> Tensor:
     query = pick_rows(nodes.queries, context)  # [B, S, H * d]
     if nodes.scalars is not None:
         query = query + cast(Tensor, context.scalars) @ nodes.scalars
-    attended = F.scaled_dot_product_attention(
-        query.view(B, S, nodes.keys.shape[1], -1).transpose(1, 2),
-        nodes.keys,
-        nodes.values,
-        attn_mask=forbid[:, None],
-    )
+    heads = query.view(B, S, nodes.keys.shape[1], -1).transpose(1, 2)
+    attended = attention(heads, nodes.keys, nodes.values, forbid)
     attended = attended.transpose(1, 2).reshape(B, S, -1)  # [B, S, H * d]
     return torch.baddbmm(nodes.pointer_bias, attended, nodes.pointer_keys)
 

@@ -1,13 +1,13 @@
 """The attention network of POMO and Omni; `decoder` has what runs at every decoding step."""
 
-import math
 from typing import cast
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from lifelong_co.products import linear
 from lifelong_co.protocols import Context, Problem
+from lifelong_co_adapters.pomo.attention import attention
 from lifelong_co_adapters.pomo.decoder import (
     Nodes,
     Tables,
@@ -21,8 +21,6 @@ from lifelong_co_adapters.pomo.normalization import NORMALIZATIONS, join
 
 # Up to how many actions the CPU looks attention scores up instead of computing them.
 TABLE_ACTIONS = 48
-# Up to how many it attends by plain products in the encoder.
-FEW_ACTIONS = 32
 
 
 class EncoderLayer(nn.Module):
@@ -43,28 +41,12 @@ class EncoderLayer(nn.Module):
     def forward(self, nodes: Tensor) -> Tensor:
         """Map ``[B, A, embedding_dim]`` to the same shape."""
         B, A, _ = nodes.shape
-        packed = self.query_key_value(nodes).view(B, A, 3, self.head_num, -1)
-        attended = self_attention(packed.permute(2, 0, 3, 1, 4))
-        mixed = self.combine(attended.transpose(1, 2).reshape(B, A, -1))
+        packed = linear(nodes, self.query_key_value).view(B, A, 3, self.head_num, -1)
+        attended = attention(*packed.permute(2, 0, 3, 1, 4))
+        mixed = linear(attended.transpose(1, 2).reshape(B, A, -1), self.combine)
         nodes = join(self.norm1, nodes, mixed)
-        hidden = F.relu(self.expand(nodes), inplace=True)
-        return join(self.norm2, nodes, self.contract(hidden))
-
-
-def self_attention(packed: Tensor) -> Tensor:
-    """Return what every node attends to, ``[B, H, A, d]``, from queries, keys and values.
-
-    ``packed`` is ``[3, B, H, A, d]``. Over few nodes a CPU does three plain products faster than
-    the fused kernel; a tenth of a layer at 21 nodes, nothing at 50.
-    """
-    _, B, H, A, d = packed.shape
-    if A > FEW_ACTIONS or packed.device.type != "cpu":
-        query, key, value = packed
-        return F.scaled_dot_product_attention(query, key, value)
-    query, key, value = packed.reshape(3, B * H, A, d)
-    nothing = query.new_zeros((1, 1, 1))
-    scores = torch.baddbmm(nothing, query, key.transpose(1, 2), beta=0, alpha=1 / math.sqrt(d))
-    return torch.bmm(scores.softmax(dim=2), value).view(B, H, A, d)
+        hidden = linear(nodes, self.expand, relu=True)
+        return join(self.norm2, nodes, linear(hidden, self.contract))
 
 
 class Network(nn.Module):
