@@ -41,7 +41,8 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, relu: bool 
         return F.relu(found, inplace=True) if relu else found
     flat = x.reshape(rows, x.shape[-1])
     found = Affine.apply(flat, weight, bias, relu)  # type: ignore[no-untyped-call]
-    return found.view(*x.shape[:-1], weight.shape[0])
+    # Not where nothing changes: writing into a view costs the backward pass a copy.
+    return found if x.dim() == 2 else found.view(*x.shape[:-1], weight.shape[0])
 
 
 def suits(x: Tensor, weight: Tensor) -> bool:

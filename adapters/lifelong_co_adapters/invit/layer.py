@@ -14,6 +14,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from lifelong_co.products import affine
+
 
 @attrs.frozen(eq=False)
 class Weights:
@@ -23,9 +25,7 @@ class Weights:
     key_value: Tensor  # [d, 2d]
     combine: Tensor  # [d, d]
     expand: Tensor  # [d, ff]
-    bias: Tensor  # [ff]: of `expand`; without gradients its negative, see `Layer.weights`
     contract: Tensor  # [ff, d]
-    shift: Tensor  # [d], the bias of `contract`
     learning: bool  # whether there are gradients
 
 
@@ -60,20 +60,13 @@ class Layer(nn.Module):
 
     def weights(self) -> Weights:
         """Return the weights as the products want them."""
-        learning = torch.is_grad_enabled()
-        bias: Tensor = self.expand.bias
-        shift: Tensor = self.contract.bias
-        if not learning:  # relu(x + b) = max(x, -b) + b, whose last term adds to the next bias
-            bias, shift = -bias, self.contract(bias)
         return Weights(
             query=turned(self.query.weight / math.sqrt(self.query.in_features)),
             key_value=turned(self.key_value.weight),
             combine=turned(self.combine.weight),
             expand=turned(self.expand.weight),
-            bias=bias,
             contract=turned(self.contract.weight),
-            shift=shift,
-            learning=learning,
+            learning=torch.is_grad_enabled(),
         )
 
     def fold(self, embedding: Tensor, constant: Tensor) -> tuple[Tensor, Tensor]:
@@ -106,7 +99,7 @@ class Layer(nn.Module):
         gathered = (features.transpose(1, 2) @ attention).transpose(1, 2)  # [N, read * H, f]
         gathered = gathered.reshape(N * read, self.heads * f)
         tokens = asking.flatten(0, 1) @ folded.embedding
-        joined = torch.addmm(tokens, gathered, folded.mixed)
+        joined = affine(gathered, folded.mixed.T).add_(tokens)
         return self.finish(tokens, joined, folded.weights[0]).view(N, read, -1)
 
     def forward(
@@ -118,12 +111,13 @@ class Layer(nn.Module):
         """
         N, T, dim = tokens.shape
         asking = tokens[:, :read].flatten(0, 1)
-        query = (asking @ weights.query).view(N, read, self.heads, -1)
-        packed = (tokens.view(N * T, dim) @ weights.key_value).view(N, T, 2, self.heads, -1)
+        query = affine(asking, weights.query.T).view(N, read, self.heads, -1)
+        packed = affine(tokens.view(N * T, dim), weights.key_value.T)
+        packed = packed.view(N, T, 2, self.heads, -1)
         key, value = packed.permute(2, 0, 1, 3, 4)
         by_hand = tokens.device.type == "cpu" and not weights.learning
         attended = (by_products if by_hand else fused)(query, key, value, filling)
-        joined = torch.addmm(asking, attended.reshape(N * read, dim), weights.combine)
+        joined = affine(attended.reshape(N * read, dim), weights.combine.T).add_(asking)
         return self.finish(asking, joined, weights).view(N, read, dim)
 
     def finish(self, tokens: Tensor, joined: Tensor, weights: Weights) -> Tensor:
@@ -134,13 +128,8 @@ class Layer(nn.Module):
         """
         joined = self.norm(joined)
         joined = self.norm1(joined.add_(tokens))  # the residual joins twice
-        if weights.learning:  # what the backward pass needs must not be written over
-            wide = F.relu(torch.addmm(weights.bias, joined, weights.expand), inplace=True)
-            changed = torch.addmm(weights.shift, wide, weights.contract).add_(joined)
-        else:
-            wide = joined @ weights.expand
-            torch.maximum(wide, weights.bias, out=wide)
-            changed = joined.add_(weights.shift).addmm_(wide, weights.contract)
+        wide = affine(joined, weights.expand.T, self.expand.bias, relu=True)
+        changed = affine(wide, weights.contract.T, self.contract.bias).add_(joined)
         return cast(Tensor, self.norm2(changed))
 
 

@@ -20,7 +20,7 @@ from lifelong_co_adapters.pomo.decoder import (
 from lifelong_co_adapters.pomo.normalization import NORMALIZATIONS, join
 
 # Up to how many actions the CPU looks attention scores up instead of computing them.
-TABLE_ACTIONS = 48
+TABLE_ACTIONS = 64
 
 
 class EncoderLayer(nn.Module):
