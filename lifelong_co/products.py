@@ -40,7 +40,10 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, relu: bool 
         found = F.linear(x, weight, bias)
         return F.relu(found, inplace=True) if relu else found
     flat = x.reshape(rows, x.shape[-1])
-    found = Affine.apply(flat, weight, bias, relu)  # type: ignore[no-untyped-call]
+    if torch.is_grad_enabled():
+        found = Affine.apply(flat, weight, bias, relu)  # type: ignore[no-untyped-call]
+    else:
+        found = multiply(flat, weight, bias, relu)
     # Not where nothing changes: writing into a view costs the backward pass a copy.
     return found if x.dim() == 2 else found.view(*x.shape[:-1], weight.shape[0])
 

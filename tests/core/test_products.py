@@ -1,0 +1,117 @@
+"""Linear maps by oneDNN: values, gradients of gradients, layouts, and where they give way."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from lifelong_co import products
+from lifelong_co.products import ROWS, affine, linear
+
+Map = Callable[[Tensor, Tensor, Tensor | None], Tensor]
+there = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="no oneDNN here")
+
+
+def plainly(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
+    """Return what `affine` shall, by PyTorch."""
+    found = F.linear(x, weight, bias)
+    return found.relu() if relu else found
+
+
+def twice(call: Map, tensors: list[Tensor], biased: bool) -> list[Tensor]:
+    """Return values, gradients, and gradients of the gradients' squares."""
+    own = [tensor.clone().requires_grad_() for tensor in tensors]
+    x, weight, bias = own
+    taken = own if biased else own[:2]
+    value = call(x, weight, bias if biased else None)
+    first = torch.autograd.grad(value.square().sum(), taken, create_graph=True)
+    loss = torch.stack([gradient.square().sum() for gradient in first]).sum()
+    return [value, *first, *torch.autograd.grad(loss, taken)]
+
+
+@given(
+    st.integers(min_value=ROWS, max_value=2 * ROWS),
+    st.integers(min_value=1, max_value=40),
+    st.integers(min_value=1, max_value=40),
+    st.booleans(),
+    st.booleans(),
+    st.integers(min_value=0, max_value=2**31),
+)
+def test_it_is_the_linear_map_with_its_gradients(
+    rows: int, k: int, n: int, biased: bool, relu: bool, seed: int
+) -> None:
+    """To single precision, against PyTorch in double."""
+    generator = torch.Generator().manual_seed(seed)
+    tensors = [torch.randn(shape, generator=generator) for shape in ((rows, k), (n, k), (n,))]
+    # Signs decided by rounding would make gradients differ by more than it.
+    if relu and bool((F.linear(*(t.double() for t in tensors)).abs() < 1e-3).any()):
+        relu = False
+    found = twice(lambda x, w, b: affine(x, w, b, relu=relu), tensors, biased)
+    exact = twice(
+        lambda x, w, b: plainly(x, w, b, relu), [tensor.double() for tensor in tensors], biased
+    )
+    for mine, its in zip(found, exact, strict=True):
+        scale = float(its.detach().abs().max()) + 1e-6
+        torch.testing.assert_close(mine.double() / scale, its / scale, rtol=0, atol=2e-5)
+
+
+@there
+@pytest.mark.parametrize("relu", [False, True])
+def test_any_layout(monkeypatch: pytest.MonkeyPatch, relu: bool) -> None:
+    """More dimensions, transposes and parts of a weight; oneDNN never sees what it is slow at."""
+    seen: list[Tensor] = []
+    multiply = products.multiply
+
+    def watch(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
+        seen.extend((products.dense(x), products.dense(weight)))
+        return multiply(x, weight, bias, relu)
+
+    monkeypatch.setattr(products, "multiply", watch)
+    torch.manual_seed(0)
+    x, weight = torch.randn(4, 40, 16), torch.randn(16, 24)
+    cases = [
+        (x, weight.T),
+        (x.transpose(0, 1), weight.T.contiguous()),
+        (x, torch.randn(24, 17)[:, :16]),
+        (torch.randn(4, 16, 40).transpose(1, 2), torch.randn(48, 16)[::2]),
+    ]
+    for given_x, given_weight in cases:
+        found = affine(given_x, given_weight, relu=relu)
+        torch.testing.assert_close(found, plainly(given_x, given_weight, None, relu))
+        assert found.shape == (*given_x.shape[:-1], 24)
+    assert len(seen) == 2 * len(cases)
+    assert all(tensor.is_contiguous() or tensor.T.is_contiguous() for tensor in seen)
+
+
+@there
+def test_where_it_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To few rows, double precision and autocast: PyTorch's own map has them."""
+
+    def never(*arguments: object) -> Tensor:
+        raise AssertionError(arguments)
+
+    monkeypatch.setattr(products, "multiply", never)
+    layer = torch.nn.Linear(8, 4)
+    x = torch.randn(2 * ROWS, 8)
+    with pytest.raises(AssertionError):
+        linear(x, layer)
+    with torch.no_grad(), pytest.raises(AssertionError):
+        linear(x, layer, relu=True)
+    assert torch.equal(linear(x[: ROWS - 1], layer), layer(x[: ROWS - 1]))
+    assert torch.equal(linear(x[:3], layer, relu=True), layer(x[:3]).relu())
+    with torch.autocast("cpu", torch.bfloat16):
+        assert linear(x, layer).dtype == torch.bfloat16
+    assert linear(x.double(), layer.double()).dtype == torch.float64
+    assert affine(torch.empty(0, 8), torch.ones(4, 8)).shape == (0, 4)
+
+
+@there
+def test_a_result_may_be_written_into() -> None:
+    """As residuals are; the gradient is that of the sum."""
+    x, weight = torch.randn(ROWS, 8, requires_grad=True), torch.randn(8, 8)
+    affine(x, weight).add_(x).sum().backward()
+    torch.testing.assert_close(x.grad, (weight.sum(dim=0) + 1).expand(ROWS, 8))
