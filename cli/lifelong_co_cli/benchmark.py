@@ -81,8 +81,8 @@ def benchmark(
 
     from lifelong_co.benchmarking import results as kept
     from lifelong_co.benchmarking import tables
-    from lifelong_co.benchmarking.decoding import best
     from lifelong_co.benchmarking.folder import read_folder
+    from lifelong_co.solving import best
     from lifelong_co_cli.options import choose_device
 
     found = read_folder(library, folder, paper=paper, largest=largest, references=references)

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 
 from lifelong_co import registry
 from lifelong_co.benchmarking import results, tables
-from lifelong_co.benchmarking.decoding import best, decode, length, paper_instances
 from lifelong_co.benchmarking.folder import read_folder
 from lifelong_co.benchmarking.published import CVRPLIB, LIBRARIES, TSPLIB
 from lifelong_co.benchmarking.results import Result
 from lifelong_co.errors import ConfigError, FileFormatError, UnknownNameError
 from lifelong_co.solutions import check
+from lifelong_co.solving import best, decode, length, paper_instances
 from lifelong_co.vrplib_files import FileInstance, to_instances
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -71,6 +71,16 @@ def test_chunks_find_the_same_solutions(problem, at_once):
     np.testing.assert_allclose(joined, whole[1], rtol=1e-12)
     firsts = [tour[0 if problem == "tsp" else 1] for actions, _ in parts for tour in actions]
     assert firsts == list(range(9)) if problem == "tsp" else list(range(1, 10))
+
+
+@pytest.mark.parametrize("trajectories", [1, 4, 11])
+def test_so_many_trajectories_start_at_the_first_nodes(trajectories):
+    """And begin again at the first where there are more than nodes."""
+    network = solver("tsp")
+    seen = double(to_instances(instance("tsp"), network.problem))
+    found = decode(network, seen, trajectories=trajectories, at_once=3)
+    firsts = [tour[0] for actions, _ in found for tour in actions]
+    assert firsts == [k % 9 for k in range(trajectories)]
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])

@@ -67,8 +67,8 @@ def prepare(
     return Nodes(
         queries={role: affine(nodes, weight[:, :E]) for role, weight in queries.items()},
         scalars=last[:, E:].T if last.shape[1] > E else None,
-        keys=affine(nodes, key).view(heads).transpose(1, 2),
-        values=affine(nodes, value).view(heads).transpose(1, 2),
+        keys=affine(nodes, key).view(heads).transpose(1, 2).contiguous(),
+        values=affine(nodes, value).view(heads).transpose(1, 2).contiguous(),
         pointer_keys=affine(nodes, (combine.weight * scale).T).transpose(1, 2),
         pointer_bias=(nodes @ (combine.bias * scale))[:, None, :],
     )
