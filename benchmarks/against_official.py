@@ -1,7 +1,7 @@
 """The marks of speed: ours beside the official LLR-BC code, in one run, as ratios.
 
     python benchmarks/against_official.py [--problems cvrp tsp] [--sizes 20 50 100]
-        [--repeats 5] [--tests 1000] [--threads 2] [--json FILE] [--smoke]
+        [--repeats 5] [--tests 1000] [--threads 2] [--device cpu] [--json FILE] [--smoke]
 
 Every ratio is the median over turns of both, with its quartiles; `mark` is what is wanted of it.
 Sizes of networks, batches and buffers are the paper's. "As shipped" is what preset `paper` replays.
@@ -160,6 +160,7 @@ def about() -> dict[str, object]:
     return {
         "commit": commit.stdout.strip(),
         "machine": platform.platform(),
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
         "cpu": cpu[0].partition(":")[2].strip() if cpu else platform.processor(),
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
@@ -177,6 +178,7 @@ def main() -> int:
     parser.add_argument("--recorded", type=int, default=10, help="batches of the last epoch")
     parser.add_argument("--tests", type=int, default=1000)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--device", default="cpu", help="cpu or cuda; the marks are the CPU's")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--smoke", action="store_true", help="n = 20, steps only")
     options = parser.parse_args()
@@ -190,9 +192,10 @@ def main() -> int:
     print(json.dumps(about()))
     measured = []
     for problem, n in product(options.problems, sizes):
-        for figure in figures(official.Official(checkout, problem), n, options):
-            print(figure.line(), flush=True)
-            measured.append(figure)
+        with torch.device(options.device):
+            for figure in figures(official.Official(checkout, problem), n, options):
+                print(figure.line(), flush=True)
+                measured.append(figure)
     if options.json:
         rows = [attrs.asdict(figure) for figure in measured]
         options.json.write_text(json.dumps({**about(), "figures": rows}, indent=1) + "\n")

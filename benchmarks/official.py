@@ -72,7 +72,7 @@ class Official:
             env=self.environment(n),
             optimizer=torch.optim.Adam(model.parameters(), lr=1e-4, weight_decay=1e-6),
             aug_factor=1,
-            device=torch.device("cpu"),
+            device=torch.get_default_device(),
             consolidation_loss_weight=alpha,
             clone_sample_size=16,
             old_experience_buffer=module.ExperienceBuffer(buffer_size),
@@ -110,7 +110,7 @@ def test(official: Official, n: int, tests: int) -> Callable[[], object]:
         model=official.part("Model")(**MODEL),
         env=official.environment(n),
         tester_params={"augmentation_enable": False},
-        device=torch.device("cpu"),
+        device=torch.get_default_device(),
     )
     whole, rest = divmod(tests, BATCH[n])
     sizes = [BATCH[n]] * whole + [rest] * (rest > 0)

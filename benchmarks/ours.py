@@ -25,8 +25,17 @@ TASK_BATCHES = {20: 157, 50: 125, 100: 125}
 
 
 def prepared(problem: str, n: int, batch: int, method: str, **options: Any) -> Run:
-    """Return a run of preset `paper` at the beginning of the second of two equal tasks."""
-    config = resolve(method=method, preset="paper", problem=problem, method_options=options or None)
+    """Return a run of preset `paper` at the beginning of the second of two equal tasks.
+
+    It is where torch makes tensors if not told otherwise (``with torch.device(...)``).
+    """
+    config = resolve(
+        method=method,
+        preset="paper",
+        problem=problem,
+        device=str(torch.get_default_device()),
+        method_options=options or None,
+    )
     task = Task(distribution="U", size=n, epochs=2, batches=1, batch_size=batch)
     config = attrs.evolve(config, tasks=(task, task), tests=2)
     with tempfile.TemporaryDirectory() as folder:  # nothing is written to it

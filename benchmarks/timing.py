@@ -5,20 +5,29 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 import attrs
+import torch
 
 Seconds = dict[str, list[float]]
 
 
 def in_turns(steps: Mapping[str, Callable[[], object]], repeats: int) -> Seconds:
-    """Time every step once a turn, after one turn to warm up."""
+    """Time every step once a turn, after one turn to warm up; a GPU is waited for."""
     times: Seconds = {name: [] for name in steps}
     for turn in range(repeats + 1):
         for name, step in steps.items():
+            wait()
             began = time.perf_counter()
             step()
+            wait()
             if turn:
                 times[name].append(time.perf_counter() - began)
     return times
+
+
+def wait() -> None:
+    """Wait until a GPU, if there is one, has done all it was told."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
 
 
 @attrs.frozen

@@ -76,7 +76,7 @@ def read_first_part(run: Run, folder: Path) -> dict[str, Any]:
     last = checkpoint.latest(RunFolder(folder).checkpoints)
     if last is None or last[1]["epoch"] != wanted.tasks[0].epochs:
         raise CheckpointError(f"first_task_from {folder}: expected a finished run")
-    return {**last[1], "steps": int(last[0].stem.rpartition("-")[2])}
+    return {**last[1], "steps": checkpoint.step_of(last[0])}
 
 
 def begin_with(run: Run, state: Mapping[str, Any]) -> None:

@@ -81,7 +81,7 @@ class Affine(torch.autograd.Function):
         return found
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients, themselves differentiable."""
         x, weight, found = ctx.saved_tensors
         if found is not None:

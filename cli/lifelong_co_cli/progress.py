@@ -79,7 +79,7 @@ def watching(config: "Config") -> Iterator[Watcher]:
             def watch(self, run: "Run", losses: "dict[str, Tensor]") -> None:
                 learning = run.learning
                 task = config.tasks[learning.task]
-                if learning.batch % SHOW_EVERY == 1 % SHOW_EVERY:
+                if learning.batch % SHOW_EVERY == 1:
                     self.cost = float(losses["cost"])
                 bar.update(
                     row,

@@ -62,7 +62,7 @@ class Attention(torch.autograd.Function):
         return torch.bmm(weigh(query, key, forbid), value)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of queries, keys and values, themselves differentiable."""
         query, key, value, forbid = ctx.saved_tensors
         weights = weigh(query, key, forbid)
