@@ -1,0 +1,65 @@
+"""Whether one way of learning does worse than another: paired by seed, on the same d*.
+
+    python benchmarks/paired.py RESULTS NAME OTHER
+
+compares the runs RESULTS/runs/*-NAME-*-seed* with those of OTHER, of the same seeds. For AP, AF and
+APl it prints both means, the mean difference (NAME less OTHER) with the 95 % interval of Student's
+t on the pairs, and the probability of so large a difference or a larger one if there were none
+(one-sided: small where NAME is worse).
+"""
+
+import argparse
+import re
+import statistics
+from pathlib import Path
+
+from scipy import stats
+
+from lifelong_co.report.comparison import compare_folders
+from lifelong_co.report.runs import Run
+from lifelong_co.sweep.student import half_width
+
+METRICS = ("AP", "AF", "APl")
+
+
+def seeds_of(folder: Path, name: str) -> dict[str, Path]:
+    """Return the runs of a name by seed."""
+    found = {}
+    for run in sorted(folder.glob(f"runs/*-{name}-*-seed*")):
+        match = re.search(r"-order1-seed(\d+)$", run.name)
+        if match:
+            found[match[1]] = run
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", type=Path)
+    parser.add_argument("name")
+    parser.add_argument("other")
+    options = parser.parse_args()
+    names = (options.name, options.other)
+    folders = [seeds_of(options.results, name) for name in names]
+    seeds = sorted(folders[0].keys() & folders[1].keys())
+    everything = [folder[seed] for folder in folders for seed in seeds]
+    comparison = compare_folders(everything)
+    runs: dict[Path, Run] = {run.path: run for run in comparison.runs}
+    print(f"{len(seeds)} seeds; 10^-3; difference: {names[0]} less {names[1]}")
+    print(f"{'':4} {names[0]:>18} {names[1]:>18}  difference         p")
+    for metric in METRICS:
+        ours, others = (
+            [1e3 * getattr(comparison.metrics(runs[folder[seed]]), metric) for seed in seeds]
+            for folder in folders
+        )
+        differences = [one - other for one, other in zip(ours, others, strict=True)]
+        half = half_width(differences) or float("nan")
+        p = stats.ttest_rel(ours, others, alternative="greater").pvalue
+        print(
+            f"{metric:4} {statistics.fmean(ours):18.2f} {statistics.fmean(others):18.2f}"
+            f"  {statistics.fmean(differences):5.2f} ± {half:4.2f}  {p:8.3f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
