@@ -8,6 +8,7 @@ waits for the device but to learn, eight steps later, whether all trajectories a
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import nullcontext
 from typing import Any, Protocol
 
 import attrs
@@ -143,30 +144,33 @@ class Graphs:
         observe: Observer | None = None,
     ) -> Rollout:
         """Do what `rollout.rollout` does without gradients, by graphs."""
+        device = records.device(instances)
         key = (
             decode,
             trajectories,
             observe is None,
             id(generator),
             solver.module.training,
-            torch.is_autocast_enabled(records.device(instances).type),
+            torch.is_autocast_enabled(device.type),
             tuple((name, x.shape, x.dtype) for name, x in records.tensors(instances).items()),
             # Others than its own may stand in for a while (`functional`).
             tuple(parameter.data_ptr() for parameter in solver.module.parameters()),
         )
-        if key not in self.captured:
-            tape = new_tape(
-                solver,
-                instances,
-                decode,
-                starts=starts,
-                trajectories=trajectories,
-                generator=generator,
-                observed=observe is not None,
-            )
-            begin = self.capture(tape.begin, None)
-            self.captured[key] = Captured(tape, begin, self.capture(tape.advance, generator))
-        self.captured.move_to_end(key)
-        while len(self.captured) > KEPT:
-            self.captured.popitem(last=False)
-        return self.captured[key].rollout(instances, observe)
+        # A stream is one of the present GPU, which need not be that of the instances.
+        with torch.cuda.device(device) if device.type == "cuda" else nullcontext():
+            if key not in self.captured:
+                tape = new_tape(
+                    solver,
+                    instances,
+                    decode,
+                    starts=starts,
+                    trajectories=trajectories,
+                    generator=generator,
+                    observed=observe is not None,
+                )
+                begin = self.capture(tape.begin, None)
+                self.captured[key] = Captured(tape, begin, self.capture(tape.advance, generator))
+            self.captured.move_to_end(key)
+            while len(self.captured) > KEPT:
+                self.captured.popitem(last=False)
+            return self.captured[key].rollout(instances, observe)
