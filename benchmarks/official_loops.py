@@ -27,7 +27,7 @@ FOLDERS = {"pomo": pomo.folders, "omni": omni.folders}
 DRAWING = ("TSProblemDef", "CVRProblemDef", "ProblemDef")
 
 
-def genuine() -> Callable[..., Tensor] | None:
+def torch_cluster_knn() -> Callable[..., Tensor] | None:
     """Return ``torch_cluster.knn``, if it is installed."""
     if importlib.util.find_spec("torch_cluster") is None:
         return None
@@ -49,7 +49,7 @@ class Timed:
 class Search:
     """``torch_cluster.knn`` or, where it is not installed, its stand-in; and the seconds in it."""
 
-    knn: Callable[..., Tensor] = attrs.field(factory=lambda: genuine() or knn)
+    knn: Callable[..., Tensor] = attrs.field(factory=lambda: torch_cluster_knn() or knn)
     seconds: float = 0.0
 
     @property

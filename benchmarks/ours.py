@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import timing
 import torch
 
 from lifelong_co import registry
@@ -84,8 +85,10 @@ def recording(problem: str, n: int, batch: int, batches: int) -> Watched:
         assert observe is not None
 
         def watch(state: Any, log_probs: torch.Tensor) -> None:
+            timing.wait()
             began = time.perf_counter()
             observe(state, log_probs)
+            timing.wait()
             watched.recording += time.perf_counter() - began
 
         return watch
@@ -94,6 +97,7 @@ def recording(problem: str, n: int, batch: int, batches: int) -> Watched:
     began = time.perf_counter()
     for _ in range(batches):
         train_batch(run)
+    timing.wait()
     watched.whole = time.perf_counter() - began
     return watched
 

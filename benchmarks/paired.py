@@ -1,11 +1,11 @@
 """Whether one way of learning does worse than another: paired by seed, on the same d*.
 
-    python benchmarks/paired.py RESULTS NAME OTHER
+    python benchmarks/paired.py RESULTS NAME OTHER [--problem cvrp] [--order 1]
 
-compares the runs RESULTS/runs/*-NAME-*-seed* with those of OTHER, of the same seeds. For AP, AF and
-APl it prints both means, the mean difference (NAME less OTHER) with the 95 % interval of Student's
-t on the pairs, and the probability of so large a difference or a larger one if there were none
-(one-sided: small where NAME is worse).
+compares runs of a sweep, of the same seeds; NAME and OTHER as in the names of their folders, e.g.
+``llr-bc`` and ``four_whole_units``. For AP, AF and APl it prints both means, the mean difference
+(NAME less OTHER) with the 95 % interval of Student's t on the pairs, and the probability of so
+large a difference or a larger one if there were none (one-sided: small where NAME is worse).
 """
 
 import argparse
@@ -22,13 +22,24 @@ from lifelong_co.sweep.student import half_width
 METRICS = ("AP", "AF", "APl")
 
 
-def seeds_of(folder: Path, name: str) -> dict[str, Path]:
-    """Return the runs of a name by seed."""
-    found = {}
-    for run in sorted(folder.glob(f"runs/*-{name}-*-seed*")):
-        match = re.search(r"-order1-seed(\d+)$", run.name)
+def seeds_of(folder: Path, problem: str, name: str, order: int) -> dict[str, Path]:
+    """Return the runs of a name by seed.
+
+    Raises
+    ------
+    SystemExit
+        If there is none, or two of one seed.
+    """
+    found: dict[str, Path] = {}
+    pattern = rf"{problem}-[^-]+-{re.escape(name)}-[^-]+-order{order}-seed(\d+)(-\w+)?"
+    for run in sorted(folder.glob("runs/*")):
+        match = re.fullmatch(pattern, run.name)
+        if match and match[1] in found:
+            raise SystemExit(f"expected one run a seed, got {found[match[1]]} and {run}")
         if match:
             found[match[1]] = run
+    if not found:
+        raise SystemExit(f"{folder}: no runs of {name!r} on {problem}, order {order}")
     return found
 
 
@@ -38,9 +49,11 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("name")
     parser.add_argument("other")
+    parser.add_argument("--problem", default="cvrp")
+    parser.add_argument("--order", type=int, default=1)
     options = parser.parse_args()
     names = (options.name, options.other)
-    folders = [seeds_of(options.results, name) for name in names]
+    folders = [seeds_of(options.results, options.problem, name, options.order) for name in names]
     seeds = sorted(folders[0].keys() & folders[1].keys())
     everything = [folder[seed] for folder in folders for seed in seeds]
     comparison = compare_folders(everything)

@@ -53,14 +53,15 @@ def main() -> int:
     take_up(results, runs)
     command = [sys.executable, "-m", "lifelong_co_cli.main", "sweep", str(options.file)]
     command += ["--out", str(runs), "--workers", str(options.workers)]
-    try:
-        return subprocess.run(
-            command, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False
-        ).returncode
-    except KeyboardInterrupt:  # the sweep was interrupted, too, and saves
-        return 130
-    finally:
-        store(runs, results)
+    sweep = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    while True:
+        try:
+            status = sweep.wait()
+            break
+        except KeyboardInterrupt:  # the sweep got it, too: it is saving
+            continue
+    store(runs, results)
+    return status
 
 
 if __name__ == "__main__":

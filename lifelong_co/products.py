@@ -14,10 +14,15 @@ from torch.nn import Linear
 
 # From how many rows on; fewer are multiplied faster by MKL.
 ROWS = 96
+# Where PyTorch was built without it, it is not there.
+ONEDNN: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 
 
 def linear(x: Tensor, layer: Linear, *, relu: bool = False) -> Tensor:
-    """Return ``layer(x)`` for ``x`` ``[..., K]``, its negative parts cut off with ``relu``."""
+    """Return ``layer(x)`` for ``x`` ``[..., K]``, its negative parts cut off with ``relu``.
+
+    Only its parameters are read: hooks and subclasses have no effect.
+    """
     return affine(x, layer.weight, layer.bias, relu=relu)
 
 
@@ -49,11 +54,13 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, relu: bool 
 
 
 def suits(x: Tensor, weight: Tensor) -> bool:
-    """Return whether oneDNN is there for these, and asked for nothing else (autocast)."""
+    """Return whether oneDNN is there for these, allowed, and nothing else asked for (autocast)."""
     return (
         x.dtype == weight.dtype == torch.float32
         and x.device.type == "cpu"
+        and ONEDNN is not None
         and torch.backends.mkldnn.is_available()
+        and bool(torch.backends.mkldnn.enabled)
         and not torch.is_autocast_enabled("cpu")
     )
 
@@ -61,7 +68,7 @@ def suits(x: Tensor, weight: Tensor) -> bool:
 def multiply(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
     """Return `affine` of two dimensions, without a gradient."""
     x, weight, after = dense(x), dense(weight), "relu" if relu else "none"
-    found: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, after, [], "")
+    found: Tensor = ONEDNN(x, weight, bias, after, [], "")
     return found
 
 

@@ -134,11 +134,16 @@ def conduct(
 
     Raises
     ------
+    ConfigError
+        If a finished run was made by another configuration.
     Interrupted
         If it was asked to stop; the message says how to continue.
     """
     work = _Work(plan, engine, retries, tell, told)
     work.jobs = {**plan.shared, **plan.jobs}
+    for job in plan.jobs.values():
+        if job.finished:
+            job.prepare()  # refused here if it is another run, which only bears the name
     unfinished = [job for job in plan.jobs.values() if not job.finished]
     needed = {job.first for job in unfinished if not job.begun}
     shared = [job for job in plan.shared.values() if job.name in needed and not job.finished]

@@ -73,8 +73,24 @@ def test_many_scores_are_left_to_the_fused_kernel(
         assert bool(used) == kernel
 
 
+@pytest.mark.parametrize("frozen", [0, 1, 2])
+@pytest.mark.parametrize("again", [False, True])
+def test_what_is_frozen_gets_no_gradient(frozen: int, again: bool) -> None:
+    """The others get theirs, also where these are differentiated again."""
+    made, forbid = drawn(masked=True)
+    assert forbid is not None
+    heads, outcomes = forbid[:, None], []
+    for call in (lambda *qkv: attention(*qkv, forbid), lambda *qkv: fused(*qkv, attn_mask=heads)):
+        tensors = [x.clone().requires_grad_(i != frozen) for i, x in enumerate(made)]
+        learned = [x for i, x in enumerate(tensors) if i != frozen]
+        value = call(*tensors).square().sum()
+        outcomes.append(torch.autograd.grad(value, learned, create_graph=again))
+    for mine, its in zip(*outcomes, strict=True):
+        torch.testing.assert_close(mine, its, rtol=1e-10, atol=1e-10)
+
+
 def test_no_scores_are_kept_for_the_backward_pass() -> None:
-    """What is kept does not grow with queries times keys."""
+    """But for what is forbidden, nothing as large as queries times keys; no head has its own."""
     made, forbid = drawn(masked=True, S=50, A=60)
     tensors = [tensor.requires_grad_() for tensor in made]
     kept: list[int] = []

@@ -70,17 +70,19 @@ def test_chunks_find_the_same_solutions(problem, at_once):
     joined = np.concatenate([costs for _, costs in parts])
     np.testing.assert_allclose(joined, whole[1], rtol=1e-12)
     firsts = [tour[0 if problem == "tsp" else 1] for actions, _ in parts for tour in actions]
-    assert firsts == list(range(9)) if problem == "tsp" else list(range(1, 10))
+    assert firsts == [k + (problem == "cvrp") for k in range(9)]
 
 
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 @pytest.mark.parametrize("trajectories", [1, 4, 11])
-def test_so_many_trajectories_start_at_the_first_nodes(trajectories):
+@pytest.mark.parametrize("at_once", [3, None])
+def test_so_many_trajectories_start_at_the_first_nodes(problem, trajectories, at_once):
     """And begin again at the first where there are more than nodes."""
-    network = solver("tsp")
-    seen = double(to_instances(instance("tsp"), network.problem))
-    found = decode(network, seen, trajectories=trajectories, at_once=3)
-    firsts = [tour[0] for actions, _ in found for tour in actions]
-    assert firsts == [k % 9 for k in range(trajectories)]
+    network = solver(problem)
+    seen = double(to_instances(instance(problem), network.problem))
+    found = decode(network, seen, trajectories=trajectories, at_once=at_once)
+    firsts = [tour[0 if problem == "tsp" else 1] for actions, _ in found for tour in actions]
+    assert firsts == [k % 9 + (problem == "cvrp") for k in range(trajectories)]
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])

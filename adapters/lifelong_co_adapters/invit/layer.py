@@ -175,5 +175,5 @@ def by_products(query: Tensor, key: Tensor, value: Tensor, filling: Tensor | Non
 
 
 def turned(weight: Tensor) -> Tensor:
-    """Return a weight ``[out, in]`` as ``[in, out]``, which a CPU multiplies by a sixth faster."""
+    """Return a weight ``[out, in]`` as ``[in, out]``, by which MKL multiplies a sixth faster."""
     return weight.T.contiguous()

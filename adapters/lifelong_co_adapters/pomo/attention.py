@@ -32,12 +32,13 @@ def attention(query: Tensor, key: Tensor, value: Tensor, forbid: Tensor | None =
     if key.device.type != "cpu" or query.shape[2] * B * H * A > SCORES:
         mask = None if forbid is None else forbid[:, None]
         return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-    query, key, value = (tensor.reshape(B * H, -1, d) for tensor in (query, key, value))
+    S = query.shape[2]
+    query, key, value = (each.reshape(B * H, each.shape[2], d) for each in (query, key, value))
     if torch.is_grad_enabled():
         attended = Attention.apply(query, key, value, forbid)  # type: ignore[no-untyped-call]
     else:
         attended = torch.bmm(weigh(query, key, forbid), value)
-    return attended.view(B, H, -1, d)  # type: ignore[no-any-return]
+    return attended.view(B, H, S, d)  # type: ignore[no-any-return]
 
 
 def weigh(query: Tensor, key: Tensor, forbid: Tensor | None) -> Tensor:
@@ -67,16 +68,20 @@ class Attention(torch.autograd.Function):
         query, key, value, forbid = ctx.saved_tensors
         weights = weigh(query, key, forbid)
         if torch.is_grad_enabled():  # the gradient will be differentiated: torch knows how
-            given = (query, key, value)
+            given = [each for each in (query, key, value) if each.requires_grad]
             attended = torch.bmm(weights, value)
-            return *torch.autograd.grad(attended, given, grad, create_graph=True), None
+            found = iter(torch.autograd.grad(attended, given, grad, create_graph=True))
+            wanted = [next(found) if each.requires_grad else None for each in (query, key, value)]
+            return *wanted, None
         scale = 1 / math.sqrt(query.shape[2])
         nothing = query.new_zeros((1, 1, 1))
         weighted = torch.bmm(grad, value.transpose(1, 2))
         scores = torch._softmax_backward_data(weighted, weights, 2, weights.dtype)
+        wants_query, wants_key, wants_value, _ = ctx.needs_input_grad
+        turned = scores.transpose(1, 2)
         return (
-            torch.baddbmm(nothing, scores, key, beta=0, alpha=scale),
-            torch.baddbmm(nothing, scores.transpose(1, 2), query, beta=0, alpha=scale),
-            torch.bmm(weights.transpose(1, 2), grad),
+            torch.baddbmm(nothing, scores, key, beta=0, alpha=scale) if wants_query else None,
+            torch.baddbmm(nothing, turned, query, beta=0, alpha=scale) if wants_key else None,
+            torch.bmm(weights.transpose(1, 2), grad) if wants_value else None,
             None,
         )
