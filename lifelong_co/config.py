@@ -106,7 +106,7 @@ def resolve(
     if drift:
         tasks = drifting(tasks)
     chosen = {name: value for name, value in settings.items() if value is not None}
-    given = dict(method_options or {})
+    given, options = dict(method_options or {}), {**model, **(solver_options or {})}
     if method == "llr-bc":
         given = ablated(given)  # before the preset's options, which are nobody's wish
     return Config(
@@ -119,12 +119,13 @@ def resolve(
         device=device,
         start_from=str(start_from.resolve()) if start_from else "",
         buffer_from=str(buffer_from.resolve()) if buffer_from else "",
-        solver_options={**model, **(solver_options or {})},
+        solver_options=options,
         method_options={**base.method_options.get(method, {}), **given},
         tasks=unique_labels(tasks),
         **{
             "tests": base.tests,
-            "one_pass": not device.startswith("cpu"),
+            # Normalised together (`invit`), states learn something else in one pass.
+            "one_pass": not device.startswith("cpu") and not options.get("batchnorm", False),
             "curve_every": base.curve_every,
             **base.settings_of.get(solver, {}),
             **chosen,

@@ -55,7 +55,8 @@ def rollout(
         raise ConfigError(f"trajectories: expected at least 1, got {trajectories}")
     problem = solver.problem
     least, most = problem.steps(problem.size(instances))
-    on_cpu = records.device(instances).type == "cpu"
+    # An observer shall see no step after all are done.
+    waits = records.device(instances).type == "cpu" or observe is not None
 
     encoding = solver.encode(instances)
     state = problem.reset(instances, trajectories)
@@ -68,7 +69,7 @@ def rollout(
     while len(actions) < most:
         if (
             len(actions) >= least
-            and (on_cpu or (len(actions) - least) % ASK_EVERY == 0)
+            and (waits or (len(actions) - least) % ASK_EVERY == 0)
             and bool(problem.done(instances, state).all())
         ):
             break

@@ -19,8 +19,8 @@ from lifelong_co import records
 from lifelong_co.gpu.tape import Starts, Tape, new_tape
 from lifelong_co.protocols import Decode, Observer, Rollout, Solver
 
-# Rollouts kept: a training batch, a recorded one, a test batch and the rest of the tests.
-KEPT = 4
+# Rollouts kept: a training batch, a recorded one, and test batches of several sizes.
+KEPT = 8
 # How often it is asked whether all trajectories are done; the answer is awaited as much later.
 ASK_EVERY = 8
 
@@ -46,7 +46,7 @@ class CudaGraph:
         if generator is not None and before is not None:
             generator.set_state(before)  # what was drawn to warm up is drawn again
             self.graph.register_generator_state(generator)
-        with torch.cuda.graph(self.graph):
+        with torch.cuda.graph(self.graph, stream=side):
             call()
 
     def replay(self) -> None:
@@ -131,6 +131,17 @@ class Graphs:
         self.capture = capture
         self.captured: OrderedDict[Hashable, Captured] = OrderedDict()
 
+    def record(self, solver: Solver, *arguments: Any, **options: Any) -> Captured:
+        """Capture the beginning and the step of a tape, given what `new_tape` is given."""
+        buffers = [(each, each.clone()) for each in solver.module.buffers()]
+        tape = new_tape(solver, *arguments, **options)
+        begin = self.capture(tape.begin, None)
+        begin.replay()  # capturing computes nothing, and the step needs an encoding to warm up on
+        advance = self.capture(tape.advance, tape.generator)
+        for buffer, before in buffers:  # running statistics, which trial runs are no part of
+            buffer.copy_(before)
+        return Captured(tape, begin, advance)
+
     @torch.no_grad()
     def rollout(
         self,
@@ -159,7 +170,7 @@ class Graphs:
         # A stream is one of the present GPU, which need not be that of the instances.
         with torch.cuda.device(device) if device.type == "cuda" else nullcontext():
             if key not in self.captured:
-                tape = new_tape(
+                self.captured[key] = self.record(
                     solver,
                     instances,
                     decode,
@@ -168,8 +179,6 @@ class Graphs:
                     generator=generator,
                     observed=observe is not None,
                 )
-                begin = self.capture(tape.begin, None)
-                self.captured[key] = Captured(tape, begin, self.capture(tape.advance, generator))
             self.captured.move_to_end(key)
             while len(self.captured) > KEPT:
                 self.captured.popitem(last=False)

@@ -18,6 +18,9 @@ from torch import Tensor
 from lifelong_co import records
 from lifelong_co.protocols import Observer, Rollout, Solver
 
+# States decoded at once; CUDA's fused attention takes no batch of 65,536 or more.
+ROWS = 60_000
+
 
 def one_pass(
     solver: Solver,
@@ -31,7 +34,8 @@ def one_pass(
     Parameters
     ----------
     solver
-        Its `log_probs` of a state depends on nothing but the instances and the state.
+        Its `log_probs` of a state depends on nothing but the instances and the state: on no other
+        state beside it, as INViT's does with ``batchnorm``.
     generator, observe
         As for `Solver.rollout`.
     """
@@ -59,9 +63,18 @@ def likelihood(solver: Solver, instances: Any, states: Sequence[Any], taken: Ten
         The ``T`` states ``[B, S, ...]`` that they were taken in.
     """
     B, S, T = taken.shape
+    encoding, at_once = solver.encode(instances), max(1, ROWS // (B * S))
+    found = torch.zeros_like(taken[..., 0], dtype=torch.float32)
+    for first in range(0, T, at_once):
+        joined = side_by_side(states[first : first + at_once])
+        log_probs = solver.log_probs(encoding, joined)  # [B, t * S, A]
+        action = taken[..., first : first + at_once].transpose(1, 2).reshape(B, -1, 1)
+        found = found + log_probs.gather(2, action).view(B, -1, S).sum(dim=1)
+    return found
+
+
+def side_by_side(states: Sequence[Any]) -> Any:
+    """Return states ``[B, S, ...]`` as one of ``t S`` trajectories."""
     build: Any = type(states[0])
     fields = [records.tensors(state) for state in states]
-    joined = build(**{name: torch.cat([f[name] for f in fields], dim=1) for name in fields[0]})
-    log_probs = solver.log_probs(solver.encode(instances), joined)  # [B, T * S, A]
-    action = taken.transpose(1, 2).reshape(B, T * S, 1)
-    return log_probs.gather(2, action).view(B, T, S).sum(dim=1)
+    return build(**{name: torch.cat([f[name] for f in fields], dim=1) for name in fields[0]})

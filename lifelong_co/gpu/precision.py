@@ -24,8 +24,8 @@ def learning_in(precision: str, device: str) -> AbstractContextManager[object]:
     Parameters
     ----------
     precision
-        ``bfloat16``: torch's autocast, whose products round to 8 bits and whose normalisations,
-        softmaxes and losses do not. Parameters, optimizer and tests stay in float32.
+        ``bfloat16``: torch's autocast, whose products round to 8 bits, a baseline's rollouts
+        included. Parameters, what layers pass on, logits, losses, optimizer and tests are float32.
     device
         Where the solver is.
     """

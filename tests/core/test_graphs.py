@@ -9,6 +9,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 import lifelong_co as lco
 from lifelong_co import records
+from lifelong_co.gpu import graphs as room
 from lifelong_co.gpu.graphs import Graphs
 from lifelong_co.gpu.tape import new_tape
 from lifelong_co.protocols import Decode, Rollout
@@ -20,9 +21,16 @@ SMALL = {"embedding_dim": 16, "head_num": 2, "qkv_dim": 8, "ff_hidden_dim": 16}
 
 
 class Again:
-    """What stands in for a CUDA graph: it does the call again, and moves nothing in memory."""
+    """What stands in for a CUDA graph: it does the call to warm up, and again to replay.
 
-    def __init__(self, call: Callable[[], None], generator: torch.Generator | None) -> None:  # noqa: ARG002
+    Not to capture: that computes nothing.
+    """
+
+    def __init__(self, call: Callable[[], None], generator: torch.Generator | None) -> None:
+        before = None if generator is None else generator.get_state()
+        call()
+        if generator is not None and before is not None:
+            generator.set_state(before)
         self.replay = call
 
 
@@ -98,8 +106,11 @@ def test_observers_see_every_step_until_all_are_done(problem: str) -> None:
             torch.testing.assert_close(tensor, records.tensors(its)[name])
 
 
-def test_what_a_capture_fixes_is_captured_anew_and_the_oldest_forgotten() -> None:
+def test_what_a_capture_fixes_is_captured_anew_and_the_oldest_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Sizes, batches, ways of decoding and stand-in parameters get graphs of their own."""
+    monkeypatch.setattr(room, "KEPT", 4)
     solver, graphs = solver_of("cvrp"), Graphs(Again)
     kinds: list[tuple[int, Decode, int]] = [
         (5, "greedy", 3), (6, "greedy", 3), (5, "sample", 3), (5, "greedy", 2),
@@ -113,6 +124,23 @@ def test_what_a_capture_fixes_is_captured_anew_and_the_oldest_forgotten() -> Non
     replayed(graphs, solver, batch("cvrp", 6, 0))
     assert len(graphs.captured) == 4
     assert first not in graphs.captured
+
+
+def test_running_statistics_move_once_a_rollout() -> None:
+    """However often it was tried for the capture."""
+    plain, replaying = (
+        lco.solver("omni", problem="tsp", norm="batch", encoder_layer_num=1, **SMALL)
+        for _ in range(2)
+    )
+    replaying.module.load_state_dict(plain.module.state_dict())
+    graphs = Graphs(Again)
+    for seed in range(2):
+        instances = records.transform(batch("tsp", 6, seed), lambda x: x.float())
+        with torch.no_grad():
+            multi_start(plain, instances)
+        replayed(graphs, replaying, instances)
+    for mine, its in zip(replaying.module.buffers(), plain.module.buffers(), strict=True):
+        torch.testing.assert_close(mine, its)
 
 
 @both

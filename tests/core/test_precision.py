@@ -57,6 +57,7 @@ def test_a_gpu_learns_in_one_pass_unless_told_otherwise() -> None:
     assert resolve(one_pass=True).one_pass
     assert resolve(device="cuda").one_pass
     assert not resolve(device="cuda:1", one_pass=False).one_pass
+    assert not resolve(device="cuda", solver="invit", solver_options={"batchnorm": True}).one_pass
 
 
 def test_no_other_precision() -> None:

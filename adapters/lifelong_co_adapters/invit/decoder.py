@@ -147,4 +147,6 @@ class Decoder(nn.Module):
             hidden = layer.norm2(changed.add_(hidden))
         pointer = torch.addmm(weights.pointer_bias, hidden, weights.pointer)  # [N, D + 1]
         scores = (candidates @ pointer[:, :-1, None]).squeeze(2) + pointer[:, -1:]
+        if scores.dtype == torch.bfloat16:  # of its 8 bits steps of 0.06 would be left
+            scores = scores.float()
         return CLIPPING * torch.tanh(scores)

@@ -86,7 +86,7 @@ def attend(nodes: Nodes, context: Context, forbid: Tensor) -> Tensor:
     heads = query.view(B, S, nodes.keys.shape[1], -1).transpose(1, 2)
     attended = attention(heads, nodes.keys, nodes.values, forbid)
     attended = attended.transpose(1, 2).reshape(B, S, -1)  # [B, S, H * d]
-    return torch.baddbmm(nodes.pointer_bias, attended, nodes.pointer_keys)
+    return point(nodes.pointer_bias, attended, nodes.pointer_keys)
 
 
 def tabulate(nodes: Nodes) -> Tables:
@@ -118,7 +118,23 @@ def look_up(tables: Tables, context: Context, forbid: Tensor) -> Tensor:
         scores = torch.baddbmm(scores, cast(Tensor, context.scalars), tables.scalars)
     masked = scores.view(B, S, -1, A) + forbid[:, :, None]
     attention = masked.softmax(dim=3).view(B, S, -1)
-    return torch.baddbmm(tables.pointer_bias, attention, tables.pointers)
+    return point(tables.pointer_bias, attention, tables.pointers)
+
+
+def point(bias: Tensor, attended: Tensor, keys: Tensor) -> Tensor:
+    """Return ``bias + attended @ keys``, under autocast, too, in single precision at least.
+
+    What comes is clipped and multiplied by 10: of bfloat16's 8 bits steps of 0.06 would be left.
+    """
+    if keys.dtype != torch.bfloat16:
+        return torch.baddbmm(bias, attended, keys)
+    with torch.autocast(keys.device.type, enabled=False):
+        return torch.baddbmm(bias.float(), attended.float(), keys.float())
+
+
+def not_half(tensor: Tensor) -> Tensor:
+    """Return a tensor in single precision if it is in bfloat16, else as it is."""
+    return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
 
 
 def minus_infinity(where: Tensor, dtype: torch.dtype) -> Tensor:

@@ -14,6 +14,7 @@ from lifelong_co_adapters.pomo.decoder import (
     attend,
     look_up,
     minus_infinity,
+    not_half,
     prepare,
     tabulate,
 )
@@ -103,6 +104,7 @@ class Network(nn.Module):
     def encode(self, features: dict[str, Tensor]) -> Nodes | Tables:
         """Encode the features of every action, ``[B, *, dim]`` per kind."""
         nodes = torch.cat([self.embeddings[kind](x) for kind, x in features.items()], dim=1)
+        nodes = not_half(nodes)  # and so will be all sums with residuals, and what norms are given
         for layer in self.layers:
             nodes = layer(nodes)
         prepared = prepare(
@@ -123,8 +125,7 @@ class Network(nn.Module):
             scores = look_up(encoding, context, forbid)
         else:
             scores = attend(encoding, context, forbid)
-        if scores.dtype == torch.bfloat16:  # 8 bits would leave steps of 0.06 among the logits
-            scores, forbid = scores.float(), forbid.float()
+        scores, forbid = not_half(scores), not_half(forbid)
         logits = self.logit_clipping * torch.tanh(scores)
         if context.nowhere is not None:  # equal logits: uniform over the feasible actions
             logits = logits.masked_fill(context.nowhere[..., None], 0.0)
