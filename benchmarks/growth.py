@@ -1,11 +1,11 @@
 """How time and memory grow with the number of nodes and the batch size, as a table and a plot.
 
-    python benchmarks/growth.py [--problem cvrp] [--threads 2] [--gib 6] [--out docs]
+    python benchmarks/growth.py [--problem cvrp] [--threads 2] [--gib 6] [--seconds 60] [--out docs]
 
 A training step is one of fine-tuning with one trajectory from every node, preset `paper`; solving
 is greedy, as in testing, without gradients. Each measurement is a process of its own, so that its
-peak memory is its own. What would need more than ``--gib`` is left out: the memory of a step grows
-with the cube of the nodes, so that this is known from smaller ones.
+peak memory is its own. What would need more than ``--gib`` or ``--seconds`` is left out: both grow
+with the cube of the nodes at most, so that this is known from smaller ones.
 """
 
 import argparse
@@ -75,11 +75,13 @@ def in_a_process(*arguments: object) -> Point:
     return Point(**json.loads(done.stdout))
 
 
-def expected(points: list[Point], kind: str, n: int, batch: int) -> float:
-    """Return the memory to expect, from the largest measurement so far that is no larger."""
-    power = 3 if kind == "step" else 0  # testing solves as many at once as fit
+def expected(points: list[Point], what: str, kind: str, n: int, batch: int) -> float:
+    """Return the memory or seconds to expect, from measurements so far that are no larger."""
     known = [p for p in points if p.kind == kind and p.n <= n and p.batch <= batch and p.n >= 50]
-    return max((p.gib * (n / p.n) ** power * batch / p.batch for p in known), default=0.0)
+    if what == "gib" and kind == "solve":  # testing solves as many at once as fit
+        return max((p.gib for p in known), default=0.0)
+    grown = (getattr(p, what) * (n / p.n) ** 3 * batch / p.batch for p in known)
+    return max(grown, default=0.0)
 
 
 def exponent(points: list[Point], what: str) -> float:
@@ -123,6 +125,7 @@ def main() -> None:
     parser.add_argument("--problem", default="cvrp", choices=("cvrp", "tsp"))
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--gib", type=float, default=6.0)
+    parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
     parser.add_argument("--out", type=Path, default=Path("docs"))
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
@@ -134,7 +137,10 @@ def main() -> None:
     points: list[Point] = []
     print("kind      n    B   seconds     GiB")
     for kind, batch, n in product(KINDS, BATCHES, options.sizes):
-        if expected(points, kind, n, batch) > options.gib or (kind == "solve" and n * batch > 3e4):
+        if any(
+            expected(points, what, kind, n, batch) > getattr(options, what)
+            for what in ("gib", "seconds")
+        ):
             continue
         point = in_a_process(kind, options.problem, n, batch, options.threads)
         points.append(point)
