@@ -119,7 +119,7 @@ def test_res_shares_the_buffer_among_tasks(tmp_path: Path) -> None:
 
 def test_ib_holds_whole_solutions(tmp_path: Path, drawn: list[tuple[list[Any], list[Any]]]) -> None:
     """A unit is all unforced steps of one batch; one unit is drawn, of 20 held."""
-    run = tiny_learn(tiny_config(ablation="IB", replay_rows=0.5), tmp_path)
+    run = tiny_learn(tiny_config(ablation="IB", replay_rows=0.5, row_choice="uniform"), tmp_path)
     state = memory_state(run)["buffer"]
     assert state["capacity"] == 20
     assert state["seen"] == 2 * BATCHES  # one for each batch of a last epoch
@@ -184,7 +184,10 @@ def test_adaptive_replay_keeps_its_share(
 ) -> None:
     """The fewest units with ``r`` states for each new one: more of them for longer solutions."""
     sizes = (6, 5, 6)
-    tiny_learn(tiny_config(sizes=sizes, adaptive_replay=ratio, replay_rows=0.5), tmp_path)
+    tiny_learn(
+        tiny_config(sizes=sizes, adaptive_replay=ratio, replay_rows=0.5, row_choice="uniform"),
+        tmp_path,
+    )
     steps = EPOCHS * BATCHES
     for i, (units, rows) in enumerate(drawn):
         n = sizes[i // steps]

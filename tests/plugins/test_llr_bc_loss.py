@@ -97,7 +97,12 @@ def test_a_steps_gradient_by_hand(
     replay_rows: float,
 ) -> None:
     """It is that of ``L_DRL + alpha L_BC`` (eq. 2), and the losses reported are these two."""
-    options = {"behavior": behavior, "replay_size": 6, "replay_rows": replay_rows}
+    options = {
+        "behavior": behavior,
+        "replay_size": 6,
+        "replay_rows": replay_rows,
+        "row_choice": "uniform",
+    }
     run, passes = replaying(tmp_path, monkeypatch, problem=problem, alpha=7.0, **options)
     streams = run.actions.get_state(), run.instances.get_state()
     losses = train_batch(run)

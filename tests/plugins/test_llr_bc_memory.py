@@ -120,7 +120,7 @@ def test_replay_rows_takes_its_share(
     rows: list[int],
 ) -> None:
     """So many different instances of each unit, other ones each time, and at least one in all."""
-    tiny_learn(tiny_config(replay_rows=fraction, replay_size=5), tmp_path)
+    tiny_learn(tiny_config(replay_rows=fraction, replay_size=5, row_choice="uniform"), tmp_path)
     assert all([len(index) for index in each] == rows for _, _, each in replayed)
     chosen = torch.cat([index for _, _, each in replayed for index in each])
     assert 1 < len(set(chosen.tolist())) <= BATCH_SIZE

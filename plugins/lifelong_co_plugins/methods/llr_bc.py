@@ -1,17 +1,19 @@
 """LLR-BC: lifelong learning with behavior consolidation (paper §3, algorithms 1 and 2)."""
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.ablations import ablated
 from lifelong_co.consolidation import consolidation_loss
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.experience import PackedExperience
 from lifelong_co.options import at_least_zero, fraction
-from lifelong_co.protocols import Divergence, Learning, Method, Rollout
+from lifelong_co.protocols import ConsolidationLoss, Divergence, Learning, Method, Rollout
 from lifelong_co_plugins.methods.memory import Memory
 from lifelong_co_plugins.methods.replay import (
     batches_of_one_rollout,
@@ -19,6 +21,36 @@ from lifelong_co_plugins.methods.replay import (
     behaviors,
     behaviors_of_one_rollout,
 )
+from lifelong_co_plugins.methods.row_choice import CHOICES, by_weight
+from lifelong_co_plugins.methods.units import Unit, experiences
+
+
+def weighed(
+    units: Sequence[Unit], loss: ConsolidationLoss, share: float, start: float
+) -> tuple[list[PackedExperience], list[Tensor | slice], list[Tensor]]:
+    """Return the steps of units with the rows chosen by weight, and what these weigh then.
+
+    Parameters
+    ----------
+    share, start
+        See `by_weight`.
+    """
+    steps = [experiences(unit) for unit in units]
+    weights = iter(loss.weights([step.log_probs() for own in steps for step in own]))
+    of_units = [[next(weights) for _ in own] for own in steps]
+    rows_weigh = [torch.stack([each.sum(dim=1) for each in own]).sum(dim=0) for own in of_units]
+    found: tuple[list[PackedExperience], list[Tensor | slice], list[Tensor]] = ([], [], [])
+    if not units:
+        return found
+    for own, weight, drawn in zip(
+        steps, of_units, by_weight(rows_weigh, share, start), strict=True
+    ):
+        if drawn is not None:
+            rows, factors = drawn
+            found[0].extend(own)
+            found[1].extend([rows] * len(own))
+            found[2].extend(each[rows] * factors[:, None] for each in weight)
+    return found
 
 
 def with_ablations(method: Callable[..., Method]) -> Callable[..., Method]:
@@ -40,6 +72,7 @@ def llr_bc(
     buffer_size: int = 1000,
     replay_size: int = 16,
     replay_rows: float = 1.0,
+    row_choice: str = "weight",
     buffer: str = "reservoir",
     record: str = "last-epoch",
     unit: str = "step",
@@ -60,8 +93,10 @@ def llr_bc(
     replay_size
         ``|E|``: units replayed at every step.
     replay_rows
-        The fraction of a unit's instances replayed, in ``(0, 1]``; 1 in the paper. Fewer rows
+        The fraction of the units' instances replayed, in ``(0, 1]``; 1 in the paper. Fewer rows
         trade variance for work.
+    row_choice
+        Which: by ``weight`` or ``uniform``; see `row_choice`.
     buffer
         A registered buffer: ``reservoir``, or ``balanced`` (each task holds as much).
     record
@@ -94,6 +129,8 @@ def llr_bc(
     }
     at_least_zero("llr-bc", numbers)
     fraction("llr-bc", {"replay_rows": replay_rows})
+    if row_choice not in CHOICES:
+        raise UnknownNameError("row_choice", row_choice, CHOICES)
     loss = consolidation_loss(weighting, sharing(divergence, reverse_share), behavior)
     memory = Memory(buffer, buffer_size, record, unit)
 
@@ -102,9 +139,14 @@ def llr_bc(
             return
         enough = adaptive_replay * rollout.actions.numel() if adaptive_replay else None
         # algorithm 2, line "uniformly sample"
-        units, chosen = memory.draw(replay_size, replay_rows, enough)
-        teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
-        weights = loss.weights(teachers)
+        if replay_rows < 1 and row_choice == "weight":
+            sampled = memory.whole(replay_size, replay_rows, enough)
+            units, chosen, weights = weighed(sampled, loss, replay_rows, memory.random.random())
+            teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
+        else:
+            units, chosen = memory.draw(replay_size, replay_rows, enough)
+            teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
+            weights = loss.weights(teachers)
         if unit == "solution":
             groups, learn = batches_of_one_rollout(units, chosen), behaviors_of_one_rollout
         else:

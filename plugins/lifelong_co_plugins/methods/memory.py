@@ -119,6 +119,19 @@ class Memory:
                 index = sorted(self.random.sample(range(first.rows), share))
                 yield unit, torch.tensor(index, device=first.behavior.device)
 
+    def whole(self, k: int, fraction: float, enough: float | None = None) -> list[Unit]:
+        """Return units of which a fraction of the instances shall be replayed; see `draw`."""
+        if enough is None:
+            return self.sample(k)
+        units: list[Unit] = []
+        states = 0.0
+        for unit in self.sample(self.capacity):
+            if states >= enough:
+                break
+            units.append(unit)
+            states += fraction * sum(s.rows * s.behavior.shape[1] for s in experiences(unit))
+        return units
+
     def draw(
         self, k: int, fraction: float, enough: float | None = None
     ) -> tuple[list[PackedExperience], list[Tensor | slice]]:
