@@ -130,8 +130,8 @@ PRESETS = {
         curve_every=5,
         solver_options=_models(3, "instance", width=64, state_k=(20, 30), action_k=10),
         method_options={
-            **_llr_bc("probabilities", 3.0, 16, 1 / 32, 1000),
-            "der++": {"replay_rows": 1 / 32},
+            **_llr_bc("probabilities", 3.0, 16, 1 / 24, 1000),
+            "der++": {"replay_rows": 1 / 24},
         },
         order=order(1),
     ),
