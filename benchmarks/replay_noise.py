@@ -1,0 +1,114 @@
+"""How precise the consolidation gradient is, for several ways to replay less than everything.
+
+    python benchmarks/replay_noise.py RUN [--draws 50]
+
+RUN is a finished run of llr-bc with its checkpoints. For each way the gradient is drawn many times
+at the run's last parameters; what is printed is how far a draw is from the gradient of hundreds of
+whole units, on average (root mean square), in multiples of that gradient's norm.
+"""
+
+import argparse
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import torch
+from lifelong_co_plugins.methods.llr_bc import weighed
+from lifelong_co_plugins.methods.memory import Memory
+from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors, count
+from torch import Tensor
+
+from lifelong_co import checkpoint
+from lifelong_co.config import read_config
+from lifelong_co.consolidation import consolidation_loss
+from lifelong_co.run import load, start
+from lifelong_co.run_folder import RunFolder
+
+Draw = Callable[[], tuple[Tensor, int]]
+
+
+@attrs.frozen
+class Replay:
+    """The buffer of a finished run, and the solver that replays it."""
+
+    learning: Any
+    memory: Memory
+    loss: Any
+
+    def gradient(self, units: Any, chosen: Any, weights: Any) -> tuple[Tensor, int]:
+        """Return the gradient of the loss, flat, and how many rows were replayed."""
+        module = self.learning.solver.module
+        module.zero_grad()
+        for group in batches_of_one_size(units, chosen, module):
+            pairs = [units[i] for i in group], [chosen[i] for i in group]
+            learners = behaviors(self.learning, *pairs)
+            shares = [
+                self.loss.unit(weights[i], units[i].log_probs(chosen[i]), learner)
+                for i, learner in zip(group, learners, strict=True)
+            ]
+            torch.stack(shares).sum().backward()
+        parts = [p.grad.flatten() for p in module.parameters() if p.grad is not None]
+        return torch.cat(parts), sum(map(count, units, chosen))
+
+    def uniform(self, k: int, share: float) -> Draw:
+        """Return draws of a share of the rows of ``k`` units, each row as likely."""
+
+        def draw() -> tuple[Tensor, int]:
+            units, chosen = self.memory.draw(k, share)
+            teachers = [unit.log_probs(rows) for unit, rows in zip(units, chosen, strict=True)]
+            return self.gradient(units, chosen, self.loss.weights(teachers))
+
+        return draw
+
+    def weighted(self, k: int, share: float) -> Draw:
+        """Return draws by weight."""
+
+        def draw() -> tuple[Tensor, int]:
+            at = self.memory.random.random()
+            return self.gradient(*weighed(self.memory.sample(k), self.loss, share, at))
+
+        return draw
+
+
+def replay_of(folder: Path) -> Replay:
+    """Return what a finished run replays."""
+    config = read_config(folder)
+    run = start(config, RunFolder(folder))
+    found = checkpoint.latest(RunFolder(folder).checkpoints)
+    if found is None:
+        raise SystemExit(f"{folder}: expected checkpoints")
+    load(run, found[1])
+    memory = Memory("reservoir", config.method_options["buffer_size"])
+    memory.load_state_dict(run.learning, found[1]["method"])
+    names = [config.method_options[name] for name in ("weighting", "divergence", "behavior")]
+    return Replay(run.learning, memory, consolidation_loss(*names))
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--draws", type=int, default=50)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    replay = replay_of(options.run)
+    whole = replay.uniform(64, 1.0)
+    exact = torch.stack([whole()[0] for _ in range(12)]).mean(dim=0)
+    ways = {
+        "4 whole units": replay.uniform(4, 1.0),
+        **{f"16 units, 1/{d}, uniform": replay.uniform(16, 1 / d) for d in (8, 16, 24, 32)},
+        **{f"16 units, 1/{d}, by weight": replay.weighted(16, 1 / d) for d in (8, 16, 24, 32)},
+    }
+    print(f"{'':28} rows  noise")
+    for name, draw in ways.items():
+        drawn = [draw() for _ in range(options.draws)]
+        rows = sum(rows for _, rows in drawn) / len(drawn)
+        off = [float((gradient - exact).norm() ** 2) for gradient, _ in drawn]
+        noise = math.sqrt(sum(off) / len(off)) / float(exact.norm())
+        print(f"{name:28} {rows:4.0f} {noise:6.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
