@@ -78,7 +78,7 @@ def test_the_paper_preset_replays_as_published() -> None:
         "alpha": 100.0,
         "buffer_size": 1000,
         "replay_size": 16,
-        "replay_rows": 1.0,
+        "replay_rows": 1 / 16,
     }
     assert preset("paper").tests == 1000
     assert preset("small").method_options["llr-bc"]["buffer_size"] == 1000
