@@ -40,8 +40,6 @@ def weighed(
     of_units = [[next(weights) for _ in own] for own in steps]
     rows_weigh = [torch.stack([each.sum(dim=1) for each in own]).sum(dim=0) for own in of_units]
     found: tuple[list[PackedExperience], list[Tensor | slice], list[Tensor]] = ([], [], [])
-    if not units:
-        return found
     for own, weight, drawn in zip(
         steps, of_units, by_weight(rows_weigh, share, start), strict=True
     ):
@@ -141,6 +139,8 @@ def llr_bc(
         # algorithm 2, line "uniformly sample"
         if replay_rows < 1 and row_choice == "weight":
             sampled = memory.whole(replay_size, replay_rows, enough)
+            if not sampled:
+                return  # before anything is drawn: so begins a run that shares its first task
             units, chosen, weights = weighed(sampled, loss, replay_rows, memory.random.random())
             teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
         else:
