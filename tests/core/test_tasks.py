@@ -69,8 +69,8 @@ def test_presets_are_those_of_the_design(
     assert base.order == order(1)
 
 
-def test_the_paper_preset_replays_as_published() -> None:
-    """B 1000, E 16 whole units, alpha 100, variance and reverse KL, the official behavior."""
+def test_the_paper_preset_replays_a_sixteenth_of_what_was_published() -> None:
+    """B 1000, E 16, alpha 100, variance and reverse KL, the official behavior."""
     assert preset("paper").method_options["llr-bc"] == {
         "weighting": "variance",
         "divergence": "rkl",
