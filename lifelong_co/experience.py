@@ -12,9 +12,8 @@ import torch
 from torch import Tensor
 
 from lifelong_co import records
+from lifelong_co.bits import pack_bits, unpack_bits
 from lifelong_co.protocols import Problem
-
-BITS = 8
 
 
 @attrs.frozen(eq=False)
@@ -73,10 +72,7 @@ def record(task: int, instances: Any, state: Any, log_probs: Tensor) -> PackedEx
 def pack(tensor: Tensor, actions: int) -> Tensor:
     """Pack booleans to bits and node indices to the smallest integer that fits."""
     if tensor.dtype == torch.bool:
-        padded = torch.nn.functional.pad(tensor, (0, -tensor.shape[-1] % BITS))
-        weights = 2 ** torch.arange(BITS, dtype=torch.uint8, device=tensor.device)
-        octets = padded.reshape(*padded.shape[:-1], -1, BITS).to(torch.uint8)
-        return (octets * weights).sum(dim=-1, dtype=torch.uint8)
+        return pack_bits(tensor)
     if not tensor.is_floating_point():
         small = next(
             kind
@@ -90,9 +86,7 @@ def pack(tensor: Tensor, actions: int) -> Tensor:
 def unpack(tensor: Tensor, width: int | None) -> Tensor:
     """Undo `pack`; the width is that of booleans, and None for everything else."""
     if width is not None:
-        weights = 2 ** torch.arange(BITS, dtype=torch.uint8, device=tensor.device)
-        bits: Tensor = (tensor[..., None] & weights).bool()
-        return torch.flatten(bits, -2)[..., :width]
+        return unpack_bits(tensor, width)
     return tensor if tensor.is_floating_point() else tensor.long()
 
 

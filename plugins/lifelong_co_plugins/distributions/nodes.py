@@ -21,6 +21,7 @@ ASPECT = (0.2, 0.8)  # G and R: shorter side over longer side
 LONG_SIDE = 1.0 - 1e-5  # G: the longer side in the official code; 1 in the paper
 RING_RADIUS = (0.3, 0.4)
 RING_DEVIATION = 0.05
+NOTHING = 1e-30  # below any distance but 0, which it divides
 
 
 def fill_square(nodes: Tensor) -> Tensor:
@@ -28,9 +29,8 @@ def fill_square(nodes: Tensor) -> Tensor:
 
     An axis on which all nodes agree becomes 0.
     """
-    least = nodes.amin(dim=1, keepdim=True)
-    extent = nodes.amax(dim=1, keepdim=True) - least
-    return (nodes - least) / torch.where(extent == 0, 1.0, extent)
+    least, most = torch.aminmax(nodes, dim=1, keepdim=True)
+    return (nodes - least) / (most - least).clamp(min=NOTHING)
 
 
 def in_explosion(nodes: Tensor, center: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ def explode(nodes: Tensor, center: Tensor, surplus: Tensor, *, displace: bool = 
     """
     arrow = nodes - center
     distance = torch.linalg.vector_norm(arrow, dim=2, keepdim=True)
-    direction = arrow / torch.where(distance == 0, 1.0, distance)
+    direction = arrow / distance.clamp(min=NOTHING)
     origin = nodes if displace else center
     return torch.where(distance <= REACH, origin + (REACH + surplus) * direction, nodes)
 
