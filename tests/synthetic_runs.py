@@ -10,7 +10,13 @@ from lifelong_co.tasks import Task
 
 LEVEL = {"U": 6.5, "R": 5.0, "E": 10.4, "G": 11.0, "C": 14.6, "GM": 12.7}
 SIZE = {"U": 10, "R": 10, "E": 20, "G": 20, "C": 40, "GM": 40}
-FORGETS = {"fine-tuning": 0.03, "llr-bc": 0.001, "restart": 0.15}
+FORGETS = {
+    "fine-tuning": 0.03,
+    "llr-bc": 0.001,
+    "restart": 0.15,
+    "ewc": 0.02,
+    "multi-task-epoch": 0,
+}
 
 
 def config(

@@ -9,6 +9,7 @@ import attrs
 from lifelong_co import metrics
 from lifelong_co.errors import ConfigError
 from lifelong_co.report.labels import identity, label
+from lifelong_co.report.measured import least_costs, measured
 from lifelong_co.report.runs import Run, load_run
 
 
@@ -51,7 +52,7 @@ class Comparison:
 
     def metrics(self, run: Run) -> metrics.Metrics:
         """Return the metrics of one of the runs against the common d*."""
-        return metrics.summarize(run.costs, [self.best[name] for name in run.names])
+        return measured(run, self.best)
 
     def spread(self, group: Group, name: str) -> tuple[float, float | None]:
         """Return mean and sample standard deviation of a metric; None for a single run."""
@@ -89,8 +90,7 @@ def compare_runs(runs: Sequence[Run]) -> Comparison:
         raise ConfigError("runs: expected at least one run folder, got none")
     for run in runs[1:]:
         _check_comparable(runs[0], run)
-    best = metrics.best_by_task((run.names, run.costs) for run in runs)
-    return Comparison(_group(runs), best)
+    return Comparison(_group(runs), least_costs(runs))
 
 
 def _group(runs: Sequence[Run]) -> tuple[Group, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import attrs
 
 from lifelong_co import metrics
+from lifelong_co.config import Config
 from lifelong_co.report.comparison import Comparison, compare_runs
 from lifelong_co.report.runs import Run, load_run
 from lifelong_co.report.tables import SCALE, Table, align, markdown
@@ -17,7 +18,7 @@ from lifelong_co.sweep.student import LEVEL, half_width
 
 EXPLANATION = (
     "Metrics in 10^-3, lower is better; gaps (d - d*) / d* to the least cost d* on each task of all"
-    " finished runs of this sweep on the same tasks.\n"
+    " finished runs of this sweep\nof one solver on the same tasks.\n"
     "mean (s) ± c: mean over orders and seeds; s: sample standard deviation of the orders' means"
     f" (where there are several orders); c: half-width of the {LEVEL:.0%} confidence interval\n"
     "over the seeds (where there are several), by Student's t on the seeds' means over the orders."
@@ -62,8 +63,8 @@ class Results:
 
     plan: Plan
     runs: Mapping[str, Run]
-    comparisons: Mapping[str, Comparison]
-    """By what is tested; each has a ``d*`` of its own."""
+    comparisons: Mapping[tuple[str, str], Comparison]
+    """By solver and what is tested; each has a ``d*`` of its own."""
 
     def spreads(self, row: Row) -> dict[str, Spread]:
         """Return the spread of every metric over the finished runs of a row; empty if none is."""
@@ -71,7 +72,7 @@ class Results:
         for order, seed, name in row.cells:
             if name in self.runs:
                 run = self.runs[name]
-                comparison = self.comparisons[tasks_tested(run.config)]
+                comparison = self.comparisons[compared(run.config)]
                 values[order, seed] = comparison.metrics(run)
         if not values:
             return {}
@@ -89,10 +90,15 @@ class Results:
 def gather(plan: Plan) -> Results:
     """Read the finished runs of a plan."""
     runs = {name: load_run(job.folder) for name, job in plan.jobs.items() if job.finished}
-    alike: dict[str, list[Run]] = {}
+    alike: dict[tuple[str, str], list[Run]] = {}
     for run in runs.values():
-        alike.setdefault(tasks_tested(run.config), []).append(run)
+        alike.setdefault(compared(run.config), []).append(run)
     return Results(plan, runs, {key: compare_runs(several) for key, several in alike.items()})
+
+
+def compared(config: Config) -> tuple[str, str]:
+    """Return what runs share whose costs give one ``d*``: the solver, too (paper, appendix D.6)."""
+    return config.solver, tasks_tested(config)
 
 
 def table(results: Results, block: Block) -> Table:

@@ -107,6 +107,8 @@ def test_the_papers_counts_stand_beside_order_1_only(tmp_path):
         assert papers_units(run)["GM40"] == expected
     run = load_run(synthetic_runs.write(tmp_path / "other", synthetic_runs.config()))
     assert papers_units(run) == {}
+    of = synthetic_runs.config("fine-tuning", order1)
+    assert papers_units(load_run(synthetic_runs.write(tmp_path / "method", of))) == {}
 
 
 def test_decisions_are_kept_or_changed(run):
@@ -130,6 +132,18 @@ def test_the_section_has_counts_correlation_and_pictures(run, tmp_path):
     keys = {picture.key for picture in book.pictures}
     assert {"buffer-tsp-pomo", "confidence-tsp-pomo"} <= keys
     assert "drift" in {sheet.key for sheet in book.sheets}
+
+
+def test_llr_bc_is_drawn_where_another_method_has_a_buffer_too(run, tmp_path):
+    """Both have their row, in the order of the methods; picture and confidence are LLR-BC's."""
+    tiny_learn(tiny_config("der++"), tmp_path / "der")
+    book = make_book(collect([tmp_path, run.path]), tmp_path / "absent", str)
+    (sheet,) = (sheet for sheet in book.sheets if sheet.key == "buffer")
+    assert [row[1].shown for row in sheet.rows] == ["der++ (pomo)", "llr-bc (pomo)"]
+    (drift,) = (sheet for sheet in book.sheets if sheet.key == "drift")
+    assert [row[1].shown for row in drift.rows] == ["llr-bc (pomo)"]
+    (picture,) = (picture for picture in book.pictures if picture.key == "buffer-tsp-pomo")
+    assert "llr-bc" in picture.caption
 
 
 def test_without_checkpoints_the_sections_say_that_they_need_them(tmp_path: Path) -> None:

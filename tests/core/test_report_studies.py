@@ -1,5 +1,6 @@
 """Runs found in folders and sorted into the paper's tables."""
 
+import math
 import shutil
 import statistics
 from pathlib import Path
@@ -16,6 +17,7 @@ from lifelong_co.report.book.collect import collect
 from lifelong_co.report.book.distances import distances
 from lifelong_co.report.book.naming import variant_name
 from lifelong_co.report.book.studies import Chapter, chapters
+from lifelong_co.report.book.variation_table import varied
 
 ORDERS = {"1": ("E", "C", "U"), "2": ("U", "E", "C")}
 LLR_BC = {"weighting": "variance", "divergence": "rkl", "behavior": "probabilities", "alpha": 3.0,
@@ -135,10 +137,54 @@ def test_the_table_over_orders_has_mean_and_deviation_of_the_orders(chapter):
 
 def test_what_was_varied_stands_beside_the_default_with_the_same_orders_and_seeds(chapter):
     """Nothing was varied in order 2 nor with seed 1, so neither counts for the default."""
-    (sheet,) = paper_tables.varied(chapter)
+    (sheet,) = varied(chapter)
     assert [row[0].shown for row in sheet.rows] == ["-α(10)", "-KLD", "default"]
     assert [row[1].shown for row in sheet.rows] == ["1", "1", "1"]
-    assert [len(block) for block in sheet.blocks] == [2, 1]
+
+
+def test_what_was_varied_elsewhere_has_a_default_of_its_own(root, tmp_path):
+    """A setting with two seeds is not held against a mean over other seeds, nor changes it."""
+    for seed in (0, 1):
+        write(tmp_path, f"units-{seed}", options={"replay_size": 4}, seed=seed)
+    (more,) = chapters(collect([root, tmp_path]).runs)
+    (sheet,) = varied(more)
+    assert [[[cell.shown for cell in row[:2]] for row in block] for block in sheet.blocks] == [
+        [["-|E|(4)", "2"], ["default", "2"]],
+        [["-α(10)", "1"], ["-KLD", "1"], ["default", "1"]],
+    ]
+
+
+def test_means_over_different_orders_are_not_set_against_each_other(root, tmp_path):
+    """A method with order 1 alone stands beside the others in that order, in a block of its own."""
+    write(tmp_path, "ewc", "ewc")
+    (more,) = chapters(collect([root, tmp_path]).runs)
+    (sheet,) = paper_tables.over_orders(more)
+    assert [[[cell.shown for cell in row[:3]] for row in block] for block in sheet.blocks] == [
+        [["fine-tuning", "1, 2", "4"], ["llr-bc", "1, 2", "4"]],
+        [["fine-tuning", "1", "2"], ["ewc", "1", "1"], ["llr-bc", "1", "2"]],
+    ]
+    assert sheet.columns[:3] == ("method", "orders", "CVRP runs")
+
+
+def test_what_learns_all_tasks_at_once_is_no_lifelong_learning(root, tmp_path):
+    """It neither sets d*, nor has forgetting or plasticity, nor is drawn; its AP is known."""
+    path = write(tmp_path, "at-once", "multi-task-epoch", "2")
+    costs = path / "costs.csv"
+    lines = costs.read_text().splitlines()
+    better = [f"{line.rpartition(',')[0]},0.5" for line in lines[1:]]
+    costs.write_text("\n".join([lines[0], *better]) + "\n")
+    (before,), (after,) = (chapters(collect(f).runs) for f in ([root], [root, tmp_path]))
+    study = after.of("pomo")["cvrp"]
+    assert study.best == before.of("pomo")["cvrp"].best
+    (variant,) = [each for each in study.main if each.method == "multi-task-epoch"]
+    found = study.metrics(variant.runs[0])
+    assert found.AP < 0
+    assert all(math.isnan(x) for x in (found.AF, found.AMF, found.APl, found.AG))
+    names = [group.label for group in study.comparison(variant.runs[0].names).groups]
+    assert names == ["fine-tuning", "llr-bc"]
+    assert "multi-task-epoch" not in [r[0].shown for r in paper_tables.over_orders(after)[0].rows]
+    alone = chapters(collect([tmp_path]).runs)[0].of("pomo")["cvrp"]
+    assert alone.metrics(variant.runs[0]).AP == 0
 
 
 def test_other_solvers_stand_apart(chapter):
@@ -156,13 +202,14 @@ def test_other_solvers_stand_apart(chapter):
 def test_each_order_is_shown_after_half_and_all_tasks(chapter):
     """At k = 2 the first two tasks count alone."""
     (sheet,) = paper_tables.per_order(chapter)
-    assert sheet.spans == (("", 2), ("k = 2", 5), ("k = 3", 5))
+    assert sheet.spans == (("", 3), ("k = 2", 5), ("k = 3", 5))
     study = chapter.of("pomo")["cvrp"]
     runs = [run for run in study.variants[1].runs if run.config.order == "1"]
     best = [study.best[name] for name in runs[0].names[:2]]
     ap = [summarize([row[:2] for row in run.costs[:2]], best).AP * 1e3 for run in runs]
     row = next(r for r in sheet.rows if [c.shown for c in r[:2]] == ["1", "llr-bc"])
-    assert float(row[2].parts[""]) == pytest.approx(statistics.fmean(ap), rel=1e-5)
+    assert row[2].shown == "2"
+    assert float(row[3].parts[""]) == pytest.approx(statistics.fmean(ap), rel=1e-5)
 
 
 def test_one_order_and_one_task_still_give_tables(tmp_path):
@@ -175,7 +222,7 @@ def test_one_order_and_one_task_still_give_tables(tmp_path):
     (sheet,) = paper_tables.over_orders(second)
     assert [cell.shown for cell in sheet.rows[0]][2:] == ["0.0", "-", "-", "0.0", "-"]
     assert paper_tables.applicability(first) == []
-    assert paper_tables.varied(first) == []
+    assert varied(first) == []
 
 
 def test_distances_show_gaps_where_references_are(chapter, tmp_path):

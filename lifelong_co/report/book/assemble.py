@@ -15,10 +15,11 @@ from lifelong_co.report.book.contents import Book, Part, Section
 from lifelong_co.report.book.curve_pictures import curve_pictures
 from lifelong_co.report.book.distances import distances
 from lifelong_co.report.book.drift_section import drift_sections
+from lifelong_co.report.book.measures import plain_measure
 from lifelong_co.report.book.naming import file_name, order_title
-from lifelong_co.report.book.paper_tables import plain_measure
 from lifelong_co.report.book.sheet import Row, Sheet, words
 from lifelong_co.report.book.studies import Chapter, chapters
+from lifelong_co.report.book.variation_table import varied
 
 CURVES = (
     "Tests on the way: the mean over the tasks learned so far, whose level changes with the tasks"
@@ -71,7 +72,7 @@ def _part(
         ),
         Section(
             "Hyperparameters and ablations",
-            sheets=tuple(paper_tables.varied(chapter)),
+            sheets=tuple(varied(chapter)),
             missing="needs runs of one method with other options, e.g."
             " `lifelong-co sweep --methods llr-bc --ablations nEW,KLD`.",
         ),

@@ -114,7 +114,9 @@ def correlation(x: Tensor, y: Tensor) -> float:
 
 
 def papers_units(run: Run) -> Mapping[str, int]:
-    """Return the paper's units by the names of a run's tasks; {} unless it learned order 1."""
+    """Return the paper's units by a run's tasks; {} unless it is LLR-BC that learned order 1."""
+    if run.config.method != "llr-bc":
+        return {}
     kind = str(run.config.method_options.get("buffer", "reservoir"))
     papers = PAPER.get(kind, {})
     learned = [task.distribution for task in run.config.tasks]

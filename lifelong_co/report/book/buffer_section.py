@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 from lifelong_co import checkpoint
 from lifelong_co.errors import LifelongError
@@ -28,16 +29,17 @@ HEADING = "What is in the buffer"
 def buffer_section(chapter: Chapter, tell: Callable[[str], None]) -> Section:
     """Return the units by task and the correlation of every run whose checkpoints are there.
 
-    The first run of each solver and problem is drawn, and its buffered decisions are held against
-    what its solver would do now.
+    One run of each solver and problem is drawn, of LLR-BC as it is if there is one, and its
+    buffered decisions are held against what its solver would do now.
     """
-    rows: list[Row] = []
+    rows: dict[Path, Row] = {}
     kept: list[Row] = []
     pictures: list[Picture] = []
     notes: list[str] = []
     without = 0
     drawn: set[tuple[str, str]] = set()
-    for study, variant, run in chapter.runs():
+    everything = list(chapter.runs())
+    for study, variant, run in sorted(everything, key=lambda found: found[1].method != "llr-bc"):
         if not checkpoint.checkpoints(RunFolder(run.path).checkpoints):
             without += 1
             continue
@@ -48,7 +50,7 @@ def buffer_section(chapter: Chapter, tell: Callable[[str], None]) -> Section:
             tell(f"buffer of {run.path}: {len(items)} units")
             found = contents(run, items)
             who = _who(chapter, study, variant, run)
-            rows.append(_row(chapter, who, found))
+            rows[run.path] = _row(chapter, who, found)
             if variant.main and (study.problem, study.solver) not in drawn:
                 drawn.add((study.problem, study.solver))
                 pictures += (
@@ -64,7 +66,8 @@ def buffer_section(chapter: Chapter, tell: Callable[[str], None]) -> Section:
         )
     if not rows and not notes:
         notes.append("no method of these runs has a buffer of experiences.")
-    sheets = [_sheet(chapter, rows)] if rows else []
+    sorted_rows = [rows[run.path] for _, _, run in everything if run.path in rows]
+    sheets = [_sheet(chapter, sorted_rows)] if rows else []
     sheets += [_kept_sheet(kept)] if kept else []
     said = " ".join(notes)
     return Section(HEADING, said, tuple(sheets), tuple(pictures), missing=said)

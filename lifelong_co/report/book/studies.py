@@ -8,6 +8,7 @@ from lifelong_co import metrics
 from lifelong_co.config import Config
 from lifelong_co.report.book import naming
 from lifelong_co.report.comparison import Comparison, Group
+from lifelong_co.report.measured import AT_ONCE, least_costs, measured
 from lifelong_co.report.runs import Run
 from lifelong_co.sweep.table import Spread, spread
 
@@ -52,14 +53,18 @@ class Study:
         return [variant for variant in self.variants if variant.main]
 
     @property
+    def lifelong(self) -> list[Variant]:
+        """Those that learn one task after another."""
+        return [variant for variant in self.main if variant.method not in AT_ONCE]
+
+    @property
     def orders(self) -> list[Arrival]:
         """The orders that any of the runs has."""
         return list(dict.fromkeys(run.names for each in self.variants for run in each.runs))
 
     def metrics(self, run: Run, k: int | None = None) -> metrics.Metrics:
         """Return the metrics after the first ``k`` tasks; after all when None."""
-        best = [self.best[name] for name in run.names[:k]]
-        return metrics.summarize([row[:k] for row in run.costs[:k]], best)
+        return measured(run, self.best, k)
 
     def spreads(self, runs: Sequence[Run], k: int | None = None) -> dict[str, Spread]:
         """Return each metric over some runs of one variant, at least one."""
@@ -70,8 +75,9 @@ class Study:
         }
 
     def comparison(self, order: Arrival) -> Comparison:
-        """Return the methods as they are in one order, side by side."""
-        groups = [Group(each.name, tuple(runs)) for each in self.main if (runs := each.of(order))]
+        """Return the lifelong methods as they are in one order, side by side."""
+        found = [(each.name, tuple(each.of(order))) for each in self.lifelong]
+        groups = [Group(name, runs) for name, runs in found if runs]
         return Comparison(tuple(groups), self.best)
 
 
@@ -176,8 +182,7 @@ def _study(problem: str, solver: str, runs: Sequence[Run]) -> Study:
             for name, group in zip(names, others, strict=True)
         ]
         found += sorted(varied, key=lambda variant: naming.row_rank(variant.name))
-    best = metrics.best_by_task((run.names, run.costs) for run in runs)
-    return Study(problem, solver, tuple(found), best)
+    return Study(problem, solver, tuple(found), least_costs(runs))
 
 
 def _tasks_key(config: Config) -> str:
