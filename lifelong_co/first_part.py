@@ -3,11 +3,13 @@
 Methods that do nothing before then (`protocols.Method.shares_first_task`) learn what fine-tuning
 learns, so one run of fine-tuning on that part serves them all: whoever begins with it ends with the
 bytes of a run done alone. Nothing after it can be shared: a run's instances and actions come from
-one stream each, whose position depends on all that was learned before, so `restart` on a task is
-another run in another order.
+one stream each, whose position depends on all that was learned before.
+
+A method that restarts learns every task as if it were the first, so each of its tasks has such a
+part: it is learned once, whatever the orders.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from lifelong_co import checkpoint
 from lifelong_co.config import Config
 from lifelong_co.errors import CheckpointError, ConfigError
 from lifelong_co.protocols import Method
-from lifelong_co.run import Run, load, new_optimizer, save
+from lifelong_co.run import Run, load, save
 from lifelong_co.run_folder import RunFolder
 
 METHOD = "fine-tuning"
@@ -25,8 +27,8 @@ METHOD = "fine-tuning"
 NAMES = ("preset", "order")
 
 
-def first_part(config: Config, method: Method) -> Config | None:
-    """Return the run that is the first part of this one; None if there is nothing to share.
+def first_part(config: Config, method: Method, index: int = 0) -> Config | None:
+    """Return the run that is the first part of a task; None if there is nothing to share.
 
     Parameters
     ----------
@@ -34,11 +36,15 @@ def first_part(config: Config, method: Method) -> Config | None:
         A run.
     method
         That of the run.
+    index
+        Which task, from 0; another than the first only where the method restarts.
     """
-    first = config.tasks[0]
-    if not method.shares_first_task or config.buffer_from or first.epochs < 2:
+    task = config.tasks[index]
+    if not method.shares_first_task or config.buffer_from or task.epochs < 2:
         return None
-    if first.drift_from:  # over fewer epochs it would drift faster
+    if index and not method.restarts:
+        return None
+    if task.drift_from:  # over fewer epochs it would drift faster
         return None
     return attrs.evolve(
         config,
@@ -46,21 +52,30 @@ def first_part(config: Config, method: Method) -> Config | None:
         method_options={},
         preset="first part",
         order="first part",
-        tasks=(attrs.evolve(first, epochs=first.epochs - 1),),
+        tasks=(attrs.evolve(task, epochs=task.epochs - 1),),
     )
 
 
-def read_first_part(run: Run, folder: Path) -> dict[str, Any]:
-    """Return the state in which another run has left the shared part.
+def read_first_parts(run: Run, folders: Sequence[Path]) -> dict[int, dict[str, Any]]:
+    """Return the states in which other runs have left shared parts, by task.
 
     Raises
     ------
     ConfigError
-        If the run's method cannot share its first task, or the folder holds something else.
+        If the run's method cannot share its first task, or a folder holds something else.
     CheckpointError
         If the other run has not finished.
     """
-    wanted, found = first_part(run.config, run.method), RunFolder(folder).config()
+    return dict(_read(run, folder) for folder in folders)
+
+
+def _read(run: Run, folder: Path) -> tuple[int, dict[str, Any]]:
+    found = RunFolder(folder).config()
+    parts = [first_part(run.config, run.method, i) for i in range(len(run.config.tasks))]
+    # What belongs to no task is held against the first, to say how it differs.
+    alike = (i for i, part in enumerate(parts) if part is not None and part.tasks == found.tasks)
+    index = next(alike, 0)
+    wanted = parts[index]
     if wanted is None:
         raise ConfigError(
             f"first_task_from {folder}: expected a method that does what {METHOD} does until the"
@@ -76,17 +91,28 @@ def read_first_part(run: Run, folder: Path) -> dict[str, Any]:
     last = checkpoint.latest(RunFolder(folder).checkpoints)
     if last is None or last[1]["epoch"] != wanted.tasks[0].epochs:
         raise CheckpointError(f"first_task_from {folder}: expected a finished run")
-    return {**last[1], "steps": checkpoint.step_of(last[0])}
+    return index, {**last[1], "steps": checkpoint.step_of(last[0])}
 
 
 def begin_with(run: Run, state: Mapping[str, Any]) -> None:
-    """Continue from the shared part, as if this run had learned it, and save that."""
+    """Continue from the shared part of the present task, as if this run had learned it; save that.
+
+    The task is at its start, and `before_task` has been called.
+    """
     learning = run.learning
-    learning.optimizer = new_optimizer(run.config, learning)
-    run.method.before_task(learning)  # all that the method has done so far
+    number = learning.task + 1
     due = run.config.curve_every
-    # The other run ended here, and tested for that.
-    costs = [cost for cost in state["costs"] if cost[1] % due == 0]
-    load(run, {**state, "method": run.method.state_dict(), "costs": costs})
-    run.steps = state["steps"]
+    # The other run knows but one task. It ended here, and tested for that.
+    costs = [(number, epoch, number, *rest) for _, epoch, _, *rest in state["costs"]
+             if epoch % due == 0]  # fmt: skip
+    log = [{**entry, "learning": number} for entry in state["log"]]
+    steps = run.steps + state["steps"]
+    here = {
+        "task": learning.task,
+        "method": run.method.state_dict(),
+        "costs": [*map(attrs.astuple, run.costs), *costs],
+        "log": [*run.log, *log],
+    }
+    load(run, {**state, **here})
+    run.steps = steps
     save(run)

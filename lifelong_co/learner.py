@@ -5,7 +5,7 @@ the method adds terms to the loss, and watches the decoding steps it wants to re
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,13 @@ from torch import Tensor
 from lifelong_co.config import Config, to_toml
 from lifelong_co.errors import ConfigError, LifelongError
 from lifelong_co.evaluation import mean_cost
-from lifelong_co.first_part import begin_with, read_first_part
+from lifelong_co.first_part import begin_with, read_first_parts
 from lifelong_co.gpu.one_pass import one_pass
 from lifelong_co.gpu.precision import learning_in, warn_of_tf32
 from lifelong_co.heritage import take_over
 from lifelong_co.protocols import Observer, Rollout
 from lifelong_co.ranks import ALONE, Ranks
-from lifelong_co.run import Run, new_optimizer, restore, save, save_learned, start
+from lifelong_co.run import Run, new_optimizer, restore, rewind, save, save_learned, start
 from lifelong_co.run_folder import Cost, RunFolder
 
 Stop = Callable[[], bool]
@@ -38,7 +38,7 @@ def learn(
     folder: Path,
     *,
     resume: bool = False,
-    first_task_from: Path | None = None,
+    first_task_from: Sequence[Path] = (),
     ranks: Ranks = ALONE,
     stop: Stop = lambda: False,
     watch: Watch = lambda run, losses: None,  # noqa: ARG005
@@ -53,8 +53,9 @@ def learn(
     folder
         The run folder: a new one, or with ``resume`` an interrupted one.
     first_task_from
-        Run folder of the part that this run shares with others (`first_part`), to begin after it
-        instead of repeating it; what is learned is the same.
+        Run folders of the parts that this run shares with others (`first_part`), to begin after
+        them instead of repeating them; what is learned is the same. One, or where the method
+        restarts one for each task.
     ranks
         This process among those that learn the run together, each calling this alike.
     stop
@@ -64,10 +65,10 @@ def learn(
     tell
         Told the configuration, and a line after every test.
     """
-    if ranks.count > 1 and first_task_from is not None:
+    if ranks.count > 1 and first_task_from:
         raise ConfigError("first_task_from: expected one process, which it was learned with")
     run = start(config, RunFolder(folder), ranks)
-    shared = None if first_task_from is None else read_first_part(run, first_task_from)
+    shared = read_first_parts(run, first_task_from)
     if not resume:
         take_over(run)  # what cannot be taken over is refused before anything is written
         if ranks.first:
@@ -75,24 +76,30 @@ def learn(
         ranks.wait()
     tell(to_toml(config))
     warn_of_tf32(config.device, tell)
-    restored = resume and restore(run, tell)
-    if resume and not restored:
+    if resume and not restore(run, tell):
         take_over(run)
-    if shared is not None and not restored:
-        begin_with(run, shared)
-        tell(f"continuing after step {run.steps} of {first_task_from}")
-    learning, method = run.learning, run.method
+    learning = run.learning
     for task in range(learning.task, len(config.tasks)):
         learning.task = task
         if learning.epoch == learning.batch == 0:
-            learning.optimizer = new_optimizer(config, learning)
-            method.before_task(learning)
-            run.objective.before_task(learning)
+            before_task(run)
+            if task in shared:
+                begin_with(run, shared[task])
+                tell(f"{config.tasks[task].label}: begun with a shared part, to step {run.steps}")
         while learning.epoch < config.tasks[task].epochs:
             train_epoch(run, stop, watch)
             after_epoch(run, tell)
         learning.epoch = 0
     return run
+
+
+def before_task(run: Run) -> None:
+    """Prepare for a task; a method that restarts meets it as if it were the first."""
+    run.learning.optimizer = new_optimizer(run.config, run.learning)
+    if run.method.restarts:
+        rewind(run)
+    run.method.before_task(run.learning)
+    run.objective.before_task(run.learning)
 
 
 def train_epoch(run: Run, stop: Stop, watch: Watch) -> None:
@@ -175,7 +182,8 @@ def after_epoch(run: Run, tell: Tell) -> None:
         run.method.after_task(learning)
     if finished or learning.epoch % config.curve_every == 0:
         # After a task all tasks are tested; on the way the learned ones, for the forgetting curve.
-        tested = range(len(config.tasks) if finished else learning.task + 1)
+        first = learning.task if run.method.restarts else 0
+        tested = range(len(config.tasks)) if finished else range(first, learning.task + 1)
         measure(run, tested, tell)
     if finished:
         save_learned(run)

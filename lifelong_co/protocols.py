@@ -324,6 +324,10 @@ class Method:
     shares_first_task: bool = False
     """Whether, up to the last epoch of the first task, no hook but `before_task` does or draws
     anything, so that the run is fine-tuning's until then (`first_part`)."""
+    restarts: bool = False
+    """Whether every task is learned as if it were the first: `before_task` forgets the tasks
+    before, and the loop puts the random streams back, so that a task is learned alike in every
+    order. On the way only the present task is tested."""
     before_task: Callable[[Learning], None] = _nothing
     before_epoch: Callable[[Learning], None] = _nothing
     instances: Callable[[Learning], Any] = _fresh

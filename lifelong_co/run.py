@@ -75,6 +75,12 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
     )
 
 
+def rewind(run: Run) -> None:
+    """Put the streams of instances and actions back to where they were before the first task."""
+    for stream, purpose in ((run.instances, "instances"), (run.actions, "actions")):
+        stream.manual_seed(python_seed(run.config.seed, run.ranks.stream(purpose)))
+
+
 def new_solver(config: Config, problem: Problem) -> Solver:
     """Return a solver to be trained, with the first parameters that the seed gives."""
     # Layers draw their first parameters from torch's own stream: borrow it, and give it back.

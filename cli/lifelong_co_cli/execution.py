@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 
-def continue_run(folder: Path, first_task_from: Path | None = None) -> None:
+def continue_run(folder: Path, first_task_from: Sequence[Path] = ()) -> None:
     """Resume the run in a folder; without a checkpoint yet, after the part shared with others."""
     from lifelong_co.run_folder import RunFolder
     from lifelong_co.starts import refuse_start
@@ -23,7 +23,7 @@ def continue_run(folder: Path, first_task_from: Path | None = None) -> None:
 
 
 def execute(
-    config: Any, folder: Path, *, resume: bool, first_task_from: Path | None = None
+    config: Any, folder: Path, *, resume: bool, first_task_from: Sequence[Path] = ()
 ) -> None:
     """Show the configuration, learn, and end with the metrics and the report."""
     from lifelong_co.learner import Interrupted, learn

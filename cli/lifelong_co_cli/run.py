@@ -51,7 +51,7 @@ def run(
 
     if resume is not None:
         refuse_other_options(context)
-        continue_run(resume, first_task_from)
+        continue_run(resume, first_task_from or ())
         return
     from lifelong_co.config import resolve
     from lifelong_co_cli.options import assignments, choose_device, fresh_folder, machine
@@ -105,7 +105,7 @@ def run(
     variant = config.method_options.get("ablation") or config.method
     name = f"{config.problem}-{config.solver}-{variant}-{config.preset}-{seed}"
     folder = out or fresh_folder(Path("runs") / name)
-    execute(config, folder, resume=False, first_task_from=first_task_from)
+    execute(config, folder, resume=False, first_task_from=first_task_from or ())
 
 
 def refuse_other_options(context: typer.Context) -> None:

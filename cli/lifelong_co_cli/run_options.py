@@ -152,10 +152,10 @@ BufferFrom = Annotated[
     ),
 ]
 FirstTaskFrom = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         help="Run of fine-tuning on the first task without its last epoch, to begin after it; what"
-        " is learned is the same. `sweep` makes such runs.",
+        " is learned is the same. `restart` takes one for each task. `sweep` makes such runs.",
         metavar="DIR",
         rich_help_panel=WHERE,
     ),

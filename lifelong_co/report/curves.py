@@ -43,8 +43,10 @@ def learned(run: Run, best: Mapping[str, float] | None = None) -> Curve:
         the run's AP.
     """
 
-    def value(learning: int, costs: Mapping[int, float]) -> float:
+    def value(learning: int, costs: Mapping[int, float]) -> float | None:
         tested = range(1, learning + 1)
+        if len(costs) < learning:  # of a method that restarts: the present task alone
+            return None
         if best is None:
             return statistics.fmean(costs[j] for j in tested)
         references = [best[run.names[j - 1]] for j in tested]
@@ -83,10 +85,12 @@ def bands(segments: Sequence[Sequence[Point]]) -> list[Band]:
     return [Band(x, statistics.fmean(ys), min(ys), max(ys)) for x, ys in found]
 
 
-def _curve(run: Run, value: Callable[[int, Mapping[int, float]], float]) -> Curve:
+def _curve(run: Run, value: Callable[[int, Mapping[int, float]], float | None]) -> Curve:
     curve: Curve = [[] for _ in run.names]
     for learning, x, costs in _snapshots(run):
-        curve[learning - 1].append((x, value(learning, costs)))
+        y = value(learning, costs)
+        if y is not None:
+            curve[learning - 1].append((x, y))
     return curve
 
 
@@ -102,5 +106,5 @@ def _snapshots(run: Run) -> Iterator[tuple[int, float, Mapping[int, float]]]:
         tests.setdefault((i + 1, 0), run.tests[i, epochs])
     for (learning, epoch), costs in sorted(tests.items()):
         seen = {j: cost for j, cost in costs.items() if j <= learning}
-        if len(seen) == learning:
+        if learning in seen:
             yield learning, float(starts[learning - 1] + epoch), seen

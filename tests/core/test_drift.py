@@ -189,7 +189,7 @@ def test_a_first_task_that_drifts_is_not_shared(tmp_path: Path) -> None:
     learn(first_part(of, method), tmp_path / "part")
     runs = [
         learn(of, tmp_path / "alone"),
-        learn(of, tmp_path / "after", first_task_from=tmp_path / "part"),
+        learn(of, tmp_path / "after", first_task_from=[tmp_path / "part"]),
     ]
     assert runs[0].costs == runs[1].costs
     assert torch.equal(runs[0].instances.get_state(), runs[1].instances.get_state())

@@ -12,6 +12,8 @@ from lifelong_co.config import Config
 from lifelong_co.errors import CheckpointError, ConfigError
 from lifelong_co.first_part import first_part
 from lifelong_co.learner import Interrupted, learn
+from lifelong_co.report import curves
+from lifelong_co.report.runs import load_run
 
 TINY = {"buffer_size": 6, "replay_size": 2, "replay_rows": 0.5}
 SHARING = {
@@ -75,8 +77,61 @@ def test_a_run_that_begins_with_the_shared_part_ends_the_same(name, every, share
     """Costs, parameters, streams, the method's state and the log are those of a run alone."""
     of = config(name, curve_every=every)
     learn(of, tmp_path / "alone")
-    learn(of, tmp_path / "after", first_task_from=shared[every])
+    learn(of, tmp_path / "after", first_task_from=[shared[every]])
     assert outcome(tmp_path / "after") == outcome(tmp_path / "alone")
+
+
+def parts_of(of: Config, folder: Path) -> list[Path]:
+    """Do the shared part of every task of a run that restarts."""
+    method = registry.method(of.method)
+    parts = [first_part(of, method, i) for i in range(len(of.tasks))]
+    for i, found in enumerate(parts):
+        assert found is not None
+        learn(found, folder / f"part{i}")
+    return [folder / f"part{i}" for i in range(len(parts))]
+
+
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_restart_begins_each_task_with_a_shared_part_and_ends_the_same(every, tmp_path):
+    """Given in any order; with one of them alone, too."""
+    of = config("restart", curve_every=every)
+    parts = parts_of(of, tmp_path)
+    learn(of, tmp_path / "alone")
+    learn(of, tmp_path / "after", first_task_from=parts[::-1])
+    learn(of, tmp_path / "half", first_task_from=parts[1:])
+    assert outcome(tmp_path / "after") == outcome(tmp_path / "alone")
+    assert outcome(tmp_path / "half") == outcome(tmp_path / "alone")
+
+
+def test_restart_learns_a_task_alike_in_every_order(tmp_path):
+    """The costs after it are the same bits, and so are those on the way to it."""
+    of = config("restart", curve_every=1)
+    found = []
+    for i, tasks in enumerate((of.tasks, of.tasks[::-1])):
+        run = learn(attrs.evolve(of, tasks=tasks), tmp_path / str(i))
+        costs = {(tasks[c.learning - 1].label, c.epoch, c.name): c.cost for c in run.costs}
+        assert len(costs) == len(run.costs)
+        found.append(costs)
+    assert found[0] == found[1]
+
+
+def test_on_the_way_restart_tests_the_present_task_alone(tmp_path):
+    """Its curve of the present task has every test, the mean over the learned tasks the whole."""
+    of = config("restart", curve_every=1)
+    learn(of, tmp_path / "run")
+    run = load_run(tmp_path / "run")
+    start, end = (float(epoch) for epoch in curves.boundaries(run)[1:])
+    epochs = [start + i for i in range(of.tasks[1].epochs + 1)]
+    assert [x for x, _ in curves.current(run)[1]] == epochs
+    assert [x for x, _ in curves.learned(run)[1]] == [start, end]
+
+
+def test_other_methods_share_their_first_task_alone(tmp_path):
+    """The part of the second task belongs to no task of fine-tuning."""
+    parts = parts_of(config("restart"), tmp_path)
+    with pytest.raises(ConfigError, match="expected tasks = "):
+        learn(config(), tmp_path / "run", first_task_from=parts)
+    assert not (tmp_path / "run").exists()
 
 
 def test_what_is_shared_is_not_repeated(shared, tmp_path):
@@ -88,8 +143,8 @@ def test_what_is_shared_is_not_repeated(shared, tmp_path):
         steps.append((run.learning.task, run.learning.epoch))
 
     with pytest.raises(Interrupted):
-        learn(of, tmp_path / "run", first_task_from=shared[2], watch=watch, stop=lambda: True)
-    learn(of, tmp_path / "run", resume=True, first_task_from=shared[2], watch=watch)
+        learn(of, tmp_path / "run", first_task_from=[shared[2]], watch=watch, stop=lambda: True)
+    learn(of, tmp_path / "run", resume=True, first_task_from=[shared[2]], watch=watch)
     batches = tiny_runs.BATCHES
     assert steps == [(0, 2)] * batches + [(1, 0)] * batches + [(1, 1)] * batches
 
@@ -102,7 +157,7 @@ def test_methods_that_work_in_the_first_task_share_nothing(name, shared, tmp_pat
     with pytest.raises(
         ConfigError, match=f"does what fine-tuning does.*got '{name}'".replace("+", r"\+")
     ):
-        learn(of, tmp_path / "run", first_task_from=shared[2])
+        learn(of, tmp_path / "run", first_task_from=[shared[2]])
     assert not (tmp_path / "run").exists()
 
 
@@ -129,7 +184,7 @@ def test_recording_in_every_epoch_shares_nothing():
 def test_the_first_part_of_another_run_is_refused(settings, said, shared, tmp_path):
     """The first setting that differs is named, and nothing is written."""
     with pytest.raises(ConfigError, match=f"first_task_from .*: expected {said}"):
-        learn(config("llr-bc", **settings), tmp_path / "run", first_task_from=shared[2])
+        learn(config("llr-bc", **settings), tmp_path / "run", first_task_from=[shared[2]])
     assert not (tmp_path / "run").exists()
 
 
@@ -138,4 +193,4 @@ def test_an_unfinished_first_part_is_refused(tmp_path):
     with pytest.raises(Interrupted):
         learn(part(config()), tmp_path / "part", stop=lambda: True)
     with pytest.raises(CheckpointError, match="expected a finished run"):
-        learn(config(), tmp_path / "run", first_task_from=tmp_path / "part")
+        learn(config(), tmp_path / "run", first_task_from=[tmp_path / "part"])
