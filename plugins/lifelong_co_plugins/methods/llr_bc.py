@@ -107,8 +107,11 @@ def llr_bc(
     adaptive_replay
         ``r``, at least 0: replay the fewest units with ``r`` states for each new one, that is
         with at least ``r B S T`` for a batch of ``B`` instances, ``S`` solutions each, of ``T``
-        actions; ``replay_size`` is then not used. 0: off, as in the paper, whose 16 units are
-        about ``r = 1`` at 20 customers, 0.3 at 50 and 0.15 at 100: a weakness, says its §5.
+        actions, or all there are; ``replay_size`` is then not used. Of each unit the fraction
+        ``replay_rows`` counts. By weight that fraction of all their instances is drawn, repeats
+        included; one drawn twice is replayed once and weighs twice, so fewer states than that may
+        be computed. 0: off, as in the paper, whose 16 units are about ``r = 1`` at 20 customers,
+        0.3 at 50 and 0.15 at 100: a weakness, says its §5.
     ablation
         A short name of the paper's; see `ablations.ABLATIONS`.
 
