@@ -139,16 +139,17 @@ def llr_bc(
         if not alpha:
             return
         enough = adaptive_replay * rollout.actions.numel() if adaptive_replay else None
+        weights: list[Tensor] | None = None  # those of what is replayed, unless chosen by weight
         # algorithm 2, line "uniformly sample"
         if replay_rows < 1 and row_choice == "weight":
             sampled = memory.whole(replay_size, replay_rows, enough)
             if not sampled:
                 return  # before anything is drawn: so begins a run that shares its first task
             units, chosen, weights = weighed(sampled, loss, replay_rows, memory.random.random())
-            teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
         else:
             units, chosen = memory.draw(replay_size, replay_rows, enough)
-            teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
+        teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
+        if weights is None:
             weights = loss.weights(teachers)
         if unit == "solution":
             groups, learn = batches_of_one_rollout(units, chosen), behaviors_of_one_rollout
