@@ -17,16 +17,8 @@ from lifelong_co.config import Config, to_toml
 from lifelong_co.errors import ConfigError
 from lifelong_co.files import write_whole
 from lifelong_co.sweep.engines import ONE_THREAD
+from lifelong_co.sweep.kinds import Kind, kind, time_of
 from lifelong_co.sweep.plan import Job, Plan
-from lifelong_co.tasks import Task
-
-Kind = tuple[str, str, str, int, int]
-"""Problem, solver, method, size and batch size: what the time of a step depends on."""
-
-
-def kind(config: Config, task: Task) -> Kind:
-    """Return the kind of steps of a task."""
-    return (config.problem, config.solver, config.method, task.size, task.batch_size)
 
 
 def epochs_logged(job: Job) -> dict[int, list[float]]:
@@ -60,20 +52,14 @@ class Timing:
         tasks = job.config.tasks
         for index, task in enumerate(tasks):
             left = task.epochs - done.get(index, 0)
-            total += left * task.batches * _of(self.steps, kind(job.config, task))
+            total += left * task.batches * time_of(self.steps, kind(job.config, task))
             if left > 0:  # after the task all are tested, on the way those learned
                 on_the_way = max(0, math.ceil(left / job.config.curve_every) - 1)
                 for j, tested in enumerate(tasks):
                     times = 1 + (on_the_way if j <= index else 0)
-                    of_one = _of(self.tests, kind(job.config, tested))
+                    of_one = time_of(self.tests, kind(job.config, tested))
                     total += times * job.config.tests * of_one
         return total
-
-
-def _of(known: dict[Kind, float], wanted: Kind) -> float:
-    """Return the time of a kind, or of the kind most alike, or 0 if nothing is known."""
-    alike = [value for key, value in known.items() if key[:3] == wanted[:3]] or list(known.values())
-    return known.get(wanted, statistics.fmean(alike) if alike else 0.0)
 
 
 def timing(plan: Plan, cache: Path | None) -> Timing:
@@ -92,18 +78,16 @@ def timing(plan: Plan, cache: Path | None) -> Timing:
         If a run cannot take even a few steps; the message is the run's.
     """
     logged = steps_logged(plan)
-    steps, tests, besides = _read(cache)
+    kept = Timing() if cache is None else read_timing(cache)
     left = [job for job in (*plan.shared.values(), *plan.jobs.values()) if not job.finished]
     kinds = {kind(job.config, task): job for job in left for task in job.config.tasks}
-    missing = {wanted: job for wanted, job in kinds.items() if wanted not in steps}
+    missing = {wanted: job for wanted, job in kinds.items() if wanted not in kept.steps}
     if any(wanted not in logged for wanted in missing):
         fresh = _calibrate(missing)
-        steps, tests = {**steps, **fresh.steps}, {**tests, **fresh.tests}
-        besides = fresh.besides
+        kept = Timing({**kept.steps, **fresh.steps}, {**kept.tests, **fresh.tests}, fresh.besides)
         if cache is not None:
-            rows = [[*key, steps[key], tests[key]] for key in steps if key in tests]
-            write_whole(cache, json.dumps({"besides": besides, "kinds": rows}))
-    return Timing({**steps, **logged}, tests, besides)
+            write_timing(cache, kept)
+    return attrs.evolve(kept, steps={**kept.steps, **logged})
 
 
 def steps_logged(plan: Plan) -> dict[Kind, float]:
@@ -117,26 +101,38 @@ def steps_logged(plan: Plan) -> dict[Kind, float]:
     return {key: statistics.fmean(values) for key, values in found.items()}
 
 
-def _read(cache: Path | None) -> tuple[dict[Kind, float], dict[Kind, float], float]:
+def write_timing(cache: Path, known: Timing) -> None:
+    """Keep timed steps in a file, for `read_timing`."""
+    rows = [
+        [*attrs.astuple(key), known.steps[key], known.tests[key]]
+        for key in known.steps
+        if key in known.tests
+    ]
+    write_whole(cache, json.dumps({"besides": known.besides, "kinds": rows}))
+
+
+def read_timing(cache: Path) -> Timing:
+    """Return timed steps that were kept; none if the file is missing, torn or another version's."""
     try:
-        data = json.loads(cache.read_text(encoding="utf-8")) if cache is not None else {}
-        rows = data.get("kinds", [])
-        return (
-            {(a, b, c, n, batch): float(step) for a, b, c, n, batch, step, _ in rows},
-            {(a, b, c, n, batch): float(test) for a, b, c, n, batch, _, test in rows},
-            float(data.get("besides", 0.0)),
+        data = json.loads(cache.read_text(encoding="utf-8"))
+        rows = {Kind(*key): (float(step), float(test)) for *key, step, test in data["kinds"]}
+        return Timing(
+            {key: step for key, (step, _) in rows.items()},
+            {key: test for key, (_, test) in rows.items()},
+            float(data["besides"]),
         )
-    except (OSError, ValueError, AttributeError, TypeError):  # only an estimate hangs on it
-        return {}, {}, 0.0
+    except (OSError, ValueError, KeyError, TypeError):  # only an estimate hangs on it
+        return Timing()
 
 
 def _calibrate(missing: dict[Kind, Job]) -> Timing:
-    """Take a few steps of every problem, solver and method that has a kind missing."""
-    configs: dict[tuple[str, ...], Config] = {}
+    """Take a few steps of every kind that is missing; those that differ in size share a run."""
+    configs: dict[Kind, Config] = {}
     for wanted, job in missing.items():
         task = next(task for task in job.config.tasks if kind(job.config, task) == wanted)
-        config = configs.setdefault(wanted[:3], attrs.evolve(job.config, tasks=()))
-        configs[wanted[:3]] = attrs.evolve(config, tasks=(*config.tasks, task))
+        sized = attrs.evolve(wanted, size=0, batch_size=0)
+        config = configs.setdefault(sized, attrs.evolve(job.config, tasks=()))
+        configs[sized] = attrs.evolve(config, tasks=(*config.tasks, task))
     began = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", "lifelong_co.sweep.calibration"],
@@ -152,9 +148,9 @@ def _calibrate(missing: dict[Kind, Job]) -> Timing:
     found: Iterable[list[dict[str, Any]]] = json.loads(done.stdout)
     steps: dict[Kind, float] = {}
     tests: dict[Kind, float] = {}
-    for (problem, solver, method), rows in zip(configs, found, strict=True):
+    for sized, rows in zip(configs, found, strict=True):
         for row in rows:
-            key = (problem, solver, method, row["size"], row["batch_size"])
+            key = attrs.evolve(sized, size=row["size"], batch_size=row["batch_size"])
             steps[key], tests[key] = row["step"], row["test"]
     # Nearly all of it is what each run begins with, too: imports.
     return Timing(steps, tests, (time.perf_counter() - began) / (1 + len(configs)))

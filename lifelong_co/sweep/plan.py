@@ -143,7 +143,10 @@ class _Planner:
         ]
 
     def add(self, config: Config, row: Variant, order: str) -> str:
-        """Return the name of the job of a run, a new one if no grid has asked for it yet."""
+        """Return the name of the job of a run, a new one if no row of any grid asks for it yet."""
+        for known, job in self.jobs.items():
+            if job.config == config:
+                return known
         words = (
             config.problem,
             config.solver,
@@ -153,14 +156,13 @@ class _Planner:
             f"seed{config.seed}",
         )
         name = re.sub(r"[^\w.+=-]+", "_", "-".join(words))
-        if name in self.jobs and self.jobs[name].config != config:
+        if name in self.jobs:  # another run, of a row that is called the same
             name = f"{name}-{_hash(config)}"
-        if name not in self.jobs:
-            method = registry.method(config.method, **config.method_options)
-            self.jobs[name] = Job(name, self.folder / "runs" / name, config)
-            first = first_part(config, method)
-            if first is not None:
-                self.firsts[name] = first
+        method = registry.method(config.method, **config.method_options)
+        self.jobs[name] = Job(name, self.folder / "runs" / name, config)
+        first = first_part(config, method)
+        if first is not None:
+            self.firsts[name] = first
         return name
 
     def plan(self, blocks: tuple[Block, ...]) -> Plan:

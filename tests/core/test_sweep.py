@@ -140,6 +140,49 @@ def test_a_plan_has_every_run_once(tmp_path):
     assert len(plan.shared) == 2 * 2  # task E for orders 1 and 3, U for order 2; two seeds
 
 
+SAME = """
+device = "cpu"
+preset = "small"
+[[grids]]
+methods = ["llr-bc"]
+orders = 1
+variants = [
+    {name = "alpha 3", options = {alpha = 3}},
+    {name = "alpha 1", options = {alpha = 1.0}},
+]
+[[grids]]
+name = "in the preset's order, which is 1"
+methods = ["llr-bc"]
+variants = [{name = "alpha 1", options = {alpha = 2.0}}]
+"""
+
+
+def test_rows_that_ask_for_the_same_run_share_it(tmp_path):
+    """A run is what it does, not the row's name; two runs whose rows are called alike stay two."""
+    grids = grids_from_toml(SAME, "sweep.toml", tmp_path)
+    plan = make_plan(grids, tmp_path / "sweep")
+    name = "cvrp-pomo-llr-bc-small-order1-seed0"
+    lower = "cvrp-pomo-alpha_1-small-order1-seed0"
+    other = "cvrp-pomo-alpha_1-small-own-seed0"
+    assert list(plan.jobs) == [name, lower, other]
+    asked = [[cell[2] for row in block.rows for cell in row.cells] for block in plan.blocks]
+    assert asked == [[name, name, lower], [name, other]]
+    assert {job.config.method_options["alpha"] for job in plan.jobs.values()} == {3, 1, 2}
+    engine = Invented()
+    assert conduct(plan, engine) == {}
+    assert sorted(engine.attempts) == sorted([*plan.shared, *plan.jobs])
+    shown = table.table(table.gather(plan), plan.blocks[0])
+    assert [line[:2] for line in shown[1:]] == [
+        ["llr-bc", "1"],
+        ["alpha 3", "1"],
+        ["alpha 1", "1"],
+    ]
+    assert shown[1][2:] == shown[2][2:]
+    # In the second grid, too, `order1`: a name that is taken gets a suffix.
+    named = (attrs.evolve(grid, orders="1") for grid in grids)
+    assert [job[: len(lower)] for job in make_plan(named, tmp_path).jobs] == [name, lower, lower]
+
+
 def test_a_part_of_one_run_alone_is_not_shared(tmp_path):
     """Two methods share nothing if only one of them can."""
     plan = make_plan([Grid(methods=("llr-bc", "der++"), orders="1", device="cpu")], tmp_path)

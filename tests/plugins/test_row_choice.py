@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lifelong_co_plugins.methods import llr_bc
 from lifelong_co_plugins.methods.row_choice import by_weight
-from tiny_runs import tiny_config, tiny_learn
+from tiny_runs import BATCH_SIZE, BATCHES, EPOCHS, tiny_config, tiny_learn
 from torch import Tensor
 
 import lifelong_co as lco
@@ -87,6 +87,42 @@ def test_rows_of_great_weight_are_replayed_more(
     for total, drawn, weight in replays:
         assert 1 <= drawn <= math.ceil(total / 4)
         assert weight == pytest.approx(1, abs=1e-4)
+
+
+def test_adaptive_replay_draws_its_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fewest units whose fraction has enough states; as many draws, of which some repeat."""
+    ratio, fraction, n = 0.8, 0.5, 5
+    chosen: list[list[Any]] = []
+    draws: list[tuple[float, int]] = []  # repeats counted, and not
+    whole, choose = llr_bc.Memory.whole, llr_bc.by_weight
+
+    def units_spied(*arguments: Any) -> Any:
+        chosen.append(whole(*arguments))
+        return chosen[-1]
+
+    def rows_spied(weigh: list[Tensor], share: float, start: float) -> Any:
+        found = choose(weigh, share, start)
+        total = float(torch.cat(weigh).double().sum())
+        count = round(share * sum(map(len, weigh)))
+        drawn = [(weight, *each) for weight, each in zip(weigh, found, strict=True) if each]
+        times = sum(float((weight[rows] * by).sum()) for weight, rows, by in drawn)
+        draws.append((times * count / total, sum(len(rows) for _, rows, _ in drawn)))
+        return found
+
+    monkeypatch.setattr(llr_bc.Memory, "whole", units_spied)
+    monkeypatch.setattr(llr_bc, "by_weight", rows_spied)
+    options = {"adaptive_replay": ratio, "replay_rows": fraction}
+    tiny_learn(tiny_config(sizes=(n, n, n), **options), tmp_path)
+    enough = ratio * BATCH_SIZE * n * n  # n trajectories of n actions
+    replays = [units for units in chosen if units]
+    assert len(replays) == len(draws) == 2 * EPOCHS * BATCHES
+    for units, (times, different) in zip(replays, draws, strict=True):
+        states = [fraction * unit.rows * n for unit in units]
+        assert sum(states[:-1]) < enough <= sum(states)
+        # Where all units are of one size: so many states, but for rounding to whole instances.
+        assert abs(times * n - sum(states)) <= n / 2 + 1e-3
+        assert different <= round(times)
+    assert any(different < round(times) for times, different in draws)
 
 
 def test_no_other_choice() -> None:

@@ -107,8 +107,11 @@ def llr_bc(
     adaptive_replay
         ``r``, at least 0: replay the fewest units with ``r`` states for each new one, that is
         with at least ``r B S T`` for a batch of ``B`` instances, ``S`` solutions each, of ``T``
-        actions; ``replay_size`` is then not used. 0: off, as in the paper, whose 16 units are
-        about ``r = 1`` at 20 customers, 0.3 at 50 and 0.15 at 100: a weakness, says its §5.
+        actions, or all there are; ``replay_size`` is then not used. Of each unit the fraction
+        ``replay_rows`` counts. By weight that fraction of all their instances is drawn, repeats
+        included; one drawn twice is replayed once and weighs twice, so fewer states than that may
+        be computed. 0: off, as in the paper, whose 16 units are about ``r = 1`` at 20 customers,
+        0.3 at 50 and 0.15 at 100: a weakness, says its §5.
     ablation
         A short name of the paper's; see `ablations.ABLATIONS`.
 
@@ -136,16 +139,17 @@ def llr_bc(
         if not alpha:
             return
         enough = adaptive_replay * rollout.actions.numel() if adaptive_replay else None
+        weights: list[Tensor] | None = None  # those of what is replayed, unless chosen by weight
         # algorithm 2, line "uniformly sample"
         if replay_rows < 1 and row_choice == "weight":
             sampled = memory.whole(replay_size, replay_rows, enough)
             if not sampled:
                 return  # before anything is drawn: so begins a run that shares its first task
             units, chosen, weights = weighed(sampled, loss, replay_rows, memory.random.random())
-            teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
         else:
             units, chosen = memory.draw(replay_size, replay_rows, enough)
-            teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
+        teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
+        if weights is None:
             weights = loss.weights(teachers)
         if unit == "solution":
             groups, learn = batches_of_one_rollout(units, chosen), behaviors_of_one_rollout

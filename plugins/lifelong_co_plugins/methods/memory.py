@@ -120,7 +120,19 @@ class Memory:
                 yield unit, torch.tensor(index, device=first.behavior.device)
 
     def whole(self, k: int, fraction: float, enough: float | None = None) -> list[Unit]:
-        """Return units of which a fraction of the instances shall be replayed; see `draw`."""
+        """Return units of which a fraction of all instances shall be drawn, whichever they are.
+
+        Parameters
+        ----------
+        k
+            How many units.
+        fraction
+            In ``(0, 1]``.
+        enough
+            Instead of ``k``: the fewest units of which the fraction has so many states (instances
+            times trajectories), or all there are. Those drawn may have fewer: see `by_weight`,
+            which draws some repeatedly, and not as many of each unit.
+        """
         if enough is None:
             return self.sample(k)
         units: list[Unit] = []
