@@ -162,7 +162,7 @@ def forecast(
     left = [job for job in plan.jobs.values() if not job.finished]
     print(f"{len(plan.jobs)} runs, {len(plan.jobs) - len(left)} of them finished, in {plan.folder}")
     if plan.shared:
-        sharing = sum(bool(job.first) for job in plan.jobs.values())
+        sharing = sum(bool(job.parts) for job in plan.jobs.values())
         print(f"{sharing} runs share {len(plan.shared)} first parts, each learned once")
     known: Timing | None = None
     try:

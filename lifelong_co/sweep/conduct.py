@@ -75,12 +75,9 @@ class _Work:
             self.waiting.insert(0, job)
 
     def ready(self) -> Job | None:
-        """Return the first job that need not wait for the part it shares with others."""
+        """Return the first job that need not wait for a part it shares with others."""
         pending = {job.name for job in self.waiting} | self.running.keys()
-        for job in self.waiting:
-            if job.begun or job.first not in pending:
-                return job
-        return None
+        return next((job for job in self.waiting if pending.isdisjoint(job.due.values())), None)
 
     def launch(self) -> None:
         """Fill the free slots."""
@@ -93,10 +90,9 @@ class _Work:
                 self.tell(f"failed {job.name} ({error})")
                 continue
             arguments = ["run", "--resume", str(job.folder)]
-            first = self.plan.shared.get(job.first)
-            # Should the shared part have failed, the run does it by itself.
-            if first is not None and not job.begun and first.finished:
-                arguments += ["--first-task-from", str(first.folder)]
+            for part in (self.plan.shared[name] for name in job.due.values()):
+                if part.finished:  # should it have failed, the run does it by itself
+                    arguments += ["--first-task-from", str(part.folder)]
             log = log_of(self.plan.folder, job)
             log.parent.mkdir(exist_ok=True)
             self.running[job.name] = self.engine.submit(arguments, log)
@@ -145,7 +141,7 @@ def conduct(
         if job.finished:
             job.prepare()  # refused here if it is another run, which only bears the name
     unfinished = [job for job in plan.jobs.values() if not job.finished]
-    needed = {job.first for job in unfinished if not job.begun}
+    needed = {name for job in unfinished for name in job.due.values()}
     shared = [job for job in plan.shared.values() if job.name in needed and not job.finished]
     work.waiting = [*shared, *unfinished]
     try:

@@ -18,20 +18,8 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.files import write_whole
 from lifelong_co.sweep.engines import ONE_THREAD
 from lifelong_co.sweep.kinds import Kind, kind, time_of
+from lifelong_co.sweep.logs import epochs_logged
 from lifelong_co.sweep.plan import Job, Plan
-
-
-def epochs_logged(job: Job) -> dict[int, list[float]]:
-    """Return the seconds of every finished epoch by task, from 0; a log that is torn tells less."""
-    found: dict[int, list[float]] = {}
-    try:
-        lines = (job.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()
-        for line in lines:
-            entry = json.loads(line)
-            found.setdefault(int(entry["learning"]) - 1, []).append(float(entry["seconds"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return found
-    return {task: seconds for task, seconds in found.items() if task < len(job.config.tasks)}
 
 
 @attrs.frozen
@@ -43,11 +31,11 @@ class Timing:
     besides: float = 0.0
     """Seconds of starting a run and of its report."""
 
-    def seconds(self, job: Job, *, shared: bool) -> float:
-        """Return the seconds that are left of a job; ``shared``: its first part is done for it."""
-        done = {task: len(seconds) for task, seconds in epochs_logged(job).items()}
-        if shared and not job.begun:
-            done[0] = job.config.tasks[0].epochs - 1
+    def seconds(self, job: Job) -> float:
+        """Return the seconds that are left of a job, without the parts that others do for it."""
+        logged = epochs_logged(job.folder, len(job.config.tasks))
+        done = {task: len(seconds) for task, seconds in logged.items()}
+        done.update({task: job.config.tasks[task].epochs - 1 for task in job.due})
         total = self.besides
         tasks = job.config.tasks
         for index, task in enumerate(tasks):
@@ -94,7 +82,7 @@ def steps_logged(plan: Plan) -> dict[Kind, float]:
     """Return the mean seconds of a step of each kind that a run has finished an epoch of."""
     found: dict[Kind, list[float]] = {}
     for job in (*plan.shared.values(), *plan.jobs.values()):
-        for index, seconds in epochs_logged(job).items():
+        for index, seconds in epochs_logged(job.folder, len(job.config.tasks)).items():
             task = job.config.tasks[index]
             each = [epoch / task.batches for epoch in seconds]
             found.setdefault(kind(job.config, task), []).extend(each)
@@ -158,18 +146,14 @@ def _calibrate(missing: dict[Kind, Job]) -> Timing:
 
 def remaining(plan: Plan, known: Timing) -> dict[str, float]:
     """Return the seconds that are left of every run that is not finished, shared parts first."""
+    left = {name: job for name, job in plan.jobs.items() if not job.finished}
+    needed = {part for job in left.values() for part in job.due.values()}
     shared = {
-        name: known.seconds(job, shared=False)
+        name: known.seconds(job)
         for name, job in plan.shared.items()
-        if not job.finished and any(
-            run.first == name and not run.begun for run in plan.jobs.values()
-        )
-    }  # fmt: skip
-    runs = {
-        name: known.seconds(job, shared=bool(job.first))
-        for name, job in plan.jobs.items()
-        if not job.finished
+        if name in needed and not job.finished
     }
+    runs = {name: known.seconds(job) for name, job in left.items()}
     return {**shared, **runs}
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from lifelong_co.first_part import first_part
 from lifelong_co.report.runs import load_run
 from lifelong_co.run_folder import RunFolder
 from lifelong_co.sweep.grid import Grid, Variant
+from lifelong_co.sweep.logs import epochs_logged
 from lifelong_co.sweep.ranges import parse_ranges
 
 
@@ -25,13 +26,20 @@ class Job:
     name: str
     folder: Path
     config: Config
-    first: str = ""
-    """Name of the job that does the part it shares with others; empty: it shares none."""
+    parts: Mapping[int, str] = attrs.field(factory=dict)
+    """Tasks, from 0, whose beginning it shares with others, to the jobs that do these."""
 
     @property
     def begun(self) -> bool:
         """Whether it has something to continue from."""
         return any((self.folder / "checkpoints").glob("checkpoint-*.safetensors"))
+
+    @property
+    def due(self) -> dict[int, str]:
+        """Those of the parts that it has not got past."""
+        logged = epochs_logged(self.folder, len(self.config.tasks))
+        last = max(logged, default=0) if self.begun else -1
+        return {task: name for task, name in self.parts.items() if task > last}
 
     @property
     def finished(self) -> bool:
@@ -121,7 +129,7 @@ class _Planner:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.jobs: dict[str, Job] = {}
-        self.firsts: dict[str, Config] = {}  # by job
+        self.parts: dict[str, tuple[Config, dict[str, int]]] = {}  # with jobs and their tasks
 
     def blocks(self, grid: Grid) -> list[Block]:
         """Return a table for each problem, and for each set of tasks where orders differ in it."""
@@ -160,21 +168,24 @@ class _Planner:
             name = f"{name}-{_hash(config)}"
         method = registry.method(config.method, **config.method_options)
         self.jobs[name] = Job(name, self.folder / "runs" / name, config)
-        first = first_part(config, method)
-        if first is not None:
-            self.firsts[name] = first
+        for i in range(len(config.tasks)):
+            part = first_part(config, method, i)
+            if part is not None:
+                self.parts.setdefault(to_toml(part), (part, {}))[1][name] = i
         return name
 
     def plan(self, blocks: tuple[Block, ...]) -> Plan:
         """Return the plan; a part that one job alone has is not shared."""
         shared: dict[str, Job] = {}
-        for name, config in self.firsts.items():
-            if list(self.firsts.values()).count(config) > 1:
+        for config, sharing in self.parts.values():
+            if len(sharing) > 1:
                 words = (config.problem, config.solver, "first", config.tasks[0].label)
-                first = re.sub(r"[^\w.+=-]+", "_", "-".join((*words, f"seed{config.seed}")))
-                first = f"{first}-{_hash(config)}"
-                shared[first] = Job(first, self.folder / "shared" / first, config)
-                self.jobs[name] = attrs.evolve(self.jobs[name], first=first)
+                part = re.sub(r"[^\w.+=-]+", "_", "-".join((*words, f"seed{config.seed}")))
+                part = f"{part}-{_hash(config)}"
+                shared[part] = Job(part, self.folder / "shared" / part, config)
+                for name, i in sharing.items():
+                    job = self.jobs[name]
+                    self.jobs[name] = attrs.evolve(job, parts={**job.parts, i: part})
         return Plan(self.folder, shared, self.jobs, blocks)
 
 

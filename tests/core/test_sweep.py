@@ -1,5 +1,6 @@
 """Sweeps: what they plan, how they survive their runs, and the table they end in."""
 
+import json
 import math
 import os
 import subprocess
@@ -21,6 +22,7 @@ from lifelong_co.sweep import estimate, student, table
 from lifelong_co.sweep.conduct import conduct
 from lifelong_co.sweep.grid import Grid, grids_from_toml, grids_to_toml, read_grids
 from lifelong_co.sweep.lock import locked
+from lifelong_co.sweep.logs import epochs_logged
 from lifelong_co.sweep.plan import Job, Plan, make_plan
 from lifelong_co.sweep.ranges import parse_ranges, show_ranges
 
@@ -131,8 +133,8 @@ def test_a_plan_has_every_run_once(tmp_path):
     assert [block.title for block in plan.blocks] == ["cvrp, small", "ablations"]
     for job in plan.jobs.values():
         wanted = job.config.order in ("1", "3", "2")
-        assert bool(job.first) == wanted
-        part = plan.shared[job.first].config
+        assert (set(job.parts) == {0}) == wanted
+        part = plan.shared[job.parts[0]].config
         assert part.method == "fine-tuning"
         assert part.seed == job.config.seed
         [task] = part.tasks
@@ -187,7 +189,32 @@ def test_a_part_of_one_run_alone_is_not_shared(tmp_path):
     """Two methods share nothing if only one of them can."""
     plan = make_plan([Grid(methods=("llr-bc", "der++"), orders="1", device="cpu")], tmp_path)
     assert plan.shared == {}
-    assert {job.first for job in plan.jobs.values()} == {""}
+    assert not any(job.parts for job in plan.jobs.values())
+
+
+def test_restart_learns_each_task_once_over_all_orders(tmp_path):
+    """Up to its last epoch; and the beginning of a run of another method is one of these, too."""
+    grid = Grid(methods=("restart", "ewc"), orders="1-5", device="cpu")
+    plan = make_plan([grid], tmp_path)
+    tasks = {task.label for job in plan.jobs.values() for task in job.config.tasks}
+    assert len(plan.shared) == len(tasks) == 6
+    for job in plan.jobs.values():
+        labels = {i: plan.shared[part].config.tasks[0].label for i, part in job.parts.items()}
+        told = dict(enumerate(task.label for task in job.config.tasks))
+        assert labels == (told if job.config.method == "restart" else {0: told[0]})
+        assert job.due == job.parts
+
+
+def test_a_part_that_is_behind_a_run_is_not_due(tmp_path):
+    """A run that was stopped in its third task needs the parts of later tasks alone."""
+    grid = Grid(methods=("restart",), orders="1-2", device="cpu")
+    job = next(iter(make_plan([grid], tmp_path).jobs.values()))
+    (job.folder / "checkpoints").mkdir(parents=True)
+    (job.folder / "checkpoints" / "checkpoint-1.safetensors").touch()
+    assert sorted(job.due) == [1, 2, 3, 4, 5]
+    lines = [{"learning": i + 1, "epoch": 1, "seconds": 1.0} for i in range(3)]
+    (job.folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert sorted(job.due) == [3, 4, 5]
 
 
 def test_a_folder_of_another_run_is_left_alone(tmp_path):
@@ -451,21 +478,21 @@ def test_the_estimate_follows_the_logs(plan):
     steps = {estimate.kind(job.config, task): 0.5 for task in tasks}
     known = estimate.Timing(steps, {}, besides=3.0)
     whole = sum(task.epochs * task.batches for task in tasks)
-    assert known.seconds(job, shared=False) == pytest.approx(3 + 0.5 * whole)
+    assert known.seconds(job) == pytest.approx(3 + 0.5 * whole)
     job.prepare()
     RunFolder(job.folder).write_log([{"learning": 1, "epoch": 1, "seconds": 80.0}])
     left = whole - tasks[0].batches
-    assert known.seconds(job, shared=False) == pytest.approx(3 + 0.5 * left)
+    assert known.seconds(job) == pytest.approx(3 + 0.5 * left)
     assert estimate.steps_logged(plan) == {
         estimate.kind(job.config, tasks[0]): 80.0 / tasks[0].batches
     }
-    assert known.seconds(plan.jobs[named(plan, "llr-bc")], shared=True) == pytest.approx(
+    assert known.seconds(plan.jobs[named(plan, "llr-bc")]) == pytest.approx(
         3 + 0.5 * (whole - (tasks[0].epochs - 1) * tasks[0].batches)
     )
     tested = estimate.Timing({}, dict.fromkeys(steps, 0.1), besides=0.0)
     events = sum(len(tasks) + i * (tasks[i - 1].epochs - 1) for i in range(1, len(tasks) + 1))
     fresh = plan.jobs[named(plan, "feng")]
-    assert tested.seconds(fresh, shared=False) == pytest.approx(events * 0.1 * 4)
+    assert tested.seconds(fresh) == pytest.approx(events * 0.1 * 4)
 
 
 def test_the_wall_time():
@@ -483,4 +510,4 @@ def test_a_torn_log_loses_only_its_pace(plan):
     job.prepare()
     good = '{"learning": 1, "seconds": 2.0}\n'
     (job.folder / "log.jsonl").write_text(good * 2 + '{"learning": 1, "sec')
-    assert estimate.epochs_logged(job) == {0: [2.0, 2.0]}
+    assert epochs_logged(job.folder, 2) == {0: [2.0, 2.0]}

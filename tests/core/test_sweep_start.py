@@ -127,4 +127,4 @@ def test_a_sweep_of_drifting_tasks(folder):
     drifts = [job.config.tasks[1].drift_from for job in found.jobs.values()]
     assert sorted(drifts) == ["", "", "U", "U"]
     assert len(found.shared) == 1
-    assert {job.first for job in found.jobs.values()} == set(found.shared)
+    assert {job.parts[0] for job in found.jobs.values()} == set(found.shared)
