@@ -2,9 +2,11 @@
 
 import csv
 import io
+import json
 import statistics
 from pathlib import Path
 
+import attrs
 import numpy as np
 import pytest
 import torch
@@ -262,10 +264,22 @@ def test_forms():
 def test_results_are_kept_and_only_of_one_benchmark(tmp_path):
     """What was saved is read back; other settings or another file are refused."""
     assert results.load(tmp_path, {"paper": True}) == []
-    results.save(tmp_path, {"paper": True}, made())
-    assert results.load(tmp_path, {"paper": True}) == made()
+    noted = [attrs.evolve(one, weights="w", instance_key="k", batch=2) for one in made()]
+    results.save(tmp_path, {"paper": True}, noted)
+    assert results.load(tmp_path, {"paper": True}) == noted
     with pytest.raises(ConfigError, match="was made with paper=True, not False"):
         results.load(tmp_path, {"paper": False})
     (tmp_path / "results.json").write_text("[]")
     with pytest.raises(FileFormatError, match="expected the results of a benchmark"):
+        results.load(tmp_path, {})
+
+
+def test_results_of_older_versions_are_read_but_not_continued(tmp_path):
+    """They do not say which weights they are of."""
+    rows = [attrs.asdict(one) for one in made()]
+    for row in rows:
+        del row["weights"], row["instance_key"], row["batch"]
+    (tmp_path / "results.json").write_text(json.dumps({"settings": {}, "results": rows}))
+    assert results.read(tmp_path).results == made()
+    with pytest.raises(ConfigError, match="an older version, which did not note what weights"):
         results.load(tmp_path, {})
