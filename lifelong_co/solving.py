@@ -1,6 +1,6 @@
-"""Solving one instance from a file greedily, a few trajectories at a time to bound memory."""
+"""Solving instances from files greedily, a few trajectories at a time to bound memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -9,10 +9,11 @@ import numpy.typing as npt
 import torch
 
 from lifelong_co import records
+from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import Problem, Solver
 from lifelong_co.vrplib_files import FileInstance, cost, to_instances
 
-# Trajectories times actions at once: 500 trajectories of 1,001 actions on a CPU.
+# Trajectories of all instances times actions at once: 500 trajectories of 1,001 actions on a CPU.
 CPU_WORK = 500_000
 GPU_WORK = 20_000_000
 # The candidates of each chunk whose cost is computed in the file's own units.
@@ -43,6 +44,24 @@ def paper_instances(instance: FileInstance, problem: Problem) -> Any:
     return attrs.evolve(fitted, depot=points[:, :1], nodes=points[:, 1:])
 
 
+def room(solver: Solver, size: int, at_once: int | None = None) -> int:
+    """Return how many instances of ``size`` nodes are solved together, at least one.
+
+    As many as all trajectories of fit in memory: where those of a single one are decoded chunk
+    after chunk, more instances would only make the chunks smaller. One also where the network
+    normalises over whatever is in its batch, as costs would depend on the neighbours.
+    """
+    norms = torch.nn.modules.batchnorm._BatchNorm
+    mixed = any(isinstance(m, norms) and m.running_mean is None for m in solver.module.modules())
+    return 1 if mixed else max(1, _most(solver, size, at_once) // size)
+
+
+def _most(solver: Solver, size: int, at_once: int | None) -> int:
+    """Return how many trajectories are in memory at a time."""
+    on_cpu = next(solver.module.parameters()).device.type == "cpu"
+    return at_once or max(1, (CPU_WORK if on_cpu else GPU_WORK) // (size + 1))
+
+
 @torch.no_grad()
 def decode(
     solver: Solver,
@@ -52,40 +71,39 @@ def decode(
     trajectories: int | None = None,
     at_once: int | None = None,
 ) -> Iterator[tuple[Integers, npt.NDArray[np.float64]]]:
-    """Yield actions ``[k, T]`` and costs ``[k]`` of greedy trajectories, one from every node.
+    """Yield actions ``[B, k, T]`` and costs ``[B, k]`` of greedy trajectories, one from every node.
 
     Parameters
     ----------
     solver
         In evaluation mode.
     instances
-        One, ``B = 1``.
+        ``B``, of one size.
     augment
-        The eight symmetric images, too.
+        The eight symmetric images, too, one after another.
     trajectories
-        So many, from the first nodes; from every node when None.
+        So many of each instance, from the first nodes; from every node when None.
     at_once
-        Trajectories in memory at a time; bounded by `CPU_WORK` or `GPU_WORK` when None.
+        Trajectories of all instances in memory at a time, though at least one of each; bounded by
+        `CPU_WORK` or `GPU_WORK` when None.
 
     Notes
     -----
     A solver starts its first ``S`` trajectories at the first ``S`` nodes, so each chunk sees the
     nodes in a rotated order; solvers do not depend on it but for rounding.
     """
-    device = next(solver.module.parameters()).device
-    one = records.to(instances, device)
-    n = solver.problem.size(one)
-    work = CPU_WORK if device.type == "cpu" else GPU_WORK
+    batch = records.to(instances, next(solver.module.parameters()).device)
+    B, n = records.rows(batch), solver.problem.size(batch)
     wanted = n if trajectories is None else trajectories
-    size = min(wanted, at_once or max(1, work // (n + 1)))
-    images = solver.problem.augment(one) if augment else one
-    for k in range(records.rows(images)):
-        image = records.select(images, slice(k, k + 1))
+    size = min(wanted, max(1, _most(solver, n, at_once) // B))
+    images = solver.problem.augment(batch) if augment else batch
+    for k in range(0, records.rows(images), B):  # all instances' first images come first
+        image = records.select(images, slice(k, k + B))
         for start in range(0, wanted, size):
             chunk = rotated(image, start)
             rollout = solver.rollout(chunk, "greedy", trajectories=min(size, wanted - start))
-            actions = rollout.actions[0].cpu().numpy()
-            yield unrotated(actions, start, n, solver.problem), rollout.cost[0].cpu().numpy()
+            actions = rollout.actions.cpu().numpy()
+            yield unrotated(actions, start, n, solver.problem), rollout.cost.cpu().numpy()
 
 
 def rotated(instances: Any, start: int) -> Any:
@@ -105,46 +123,62 @@ def unrotated(actions: Integers, start: int, n: int, problem: Problem) -> Intege
     return np.where(actions == 0, 0, (actions - 1 + start) % n + 1)
 
 
-def best(
+def best_each(
     solver: Solver,
-    instance: FileInstance,
+    instances: Sequence[FileInstance],
     *,
     as_paper: bool = False,
     augment: bool = False,
     trajectories: int | None = None,
     at_once: int | None = None,
-) -> Best:
-    """Return the best solutions found for an instance from a file.
+) -> list[Best]:
+    """Return the best solutions found for each of some instances from files, solved in one batch.
 
     Parameters
     ----------
+    instances
+        At least one, all of one size; `room` says how many are too many.
     as_paper
         Scale coordinates as the official code does (`paper_instances`), not to fill the unit
         square (`vrplib_files.to_instances`).
     augment, trajectories, at_once
         As for `decode`.
+
+    Raises
+    ------
+    ConfigError
+        If their sizes differ.
     """
+    sizes = {one.size for one in instances}
+    if len(sizes) != 1:
+        raise ConfigError(f"instances: expected one size in a batch, got {sorted(sizes)}")
     scale = paper_instances if as_paper else to_instances
-    found: Best | None = None
+    found: list[Best] = []
     for actions, costs in decode(
         solver,
-        scale(instance, solver.problem),
+        records.concatenate([scale(one, solver.problem) for one in instances]),
         augment=augment,
         trajectories=trajectories,
         at_once=at_once,
     ):
-        # Rounding can reorder solutions of nearly equal length, so a few are compared exactly.
-        for index in costs.argsort()[:FINALISTS]:
-            exact, plain = cost(instance, actions[index]), length(instance, actions[index])
-            if found is None:
-                found = Best(exact, actions[index], plain)
-                continue
-            if exact < found.cost:
-                found = attrs.evolve(found, cost=exact, actions=actions[index])
-            if plain < found.length:
-                found = attrs.evolve(found, length=plain)
-    assert found is not None  # there is at least one image and one trajectory
+        chunk = [_best(*each) for each in zip(instances, actions, costs, strict=True)]
+        found = [_joined(pair) for pair in zip(found, chunk, strict=True)] if found else chunk
     return found
+
+
+def _best(instance: FileInstance, actions: Integers, costs: npt.NDArray[np.float64]) -> Best:
+    """Return the best of ``actions [k, T]`` of an instance; ``costs [k]`` as its network sees it.
+
+    Rounding can reorder solutions of nearly equal length, so a few are compared exactly.
+    """
+    finalists = actions[costs.argsort()[:FINALISTS]]
+    return _joined([Best(cost(instance, one), one, length(instance, one)) for one in finalists])
+
+
+def _joined(found: Sequence[Best]) -> Best:
+    """Return the best of both measures, which may be different solutions."""
+    least = min(found, key=lambda one: one.cost)
+    return attrs.evolve(least, length=min(one.length for one in found))
 
 
 def length(instance: FileInstance, actions: Integers) -> float:

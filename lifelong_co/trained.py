@@ -1,8 +1,10 @@
 """Solvers that a run has trained, read back from its folder."""
 
+import hashlib
+import json
 from pathlib import Path
 
-from lifelong_co import checkpoint, registry
+from lifelong_co import checkpoint, registry, skeleton
 from lifelong_co.errors import CheckpointError, ConfigError
 from lifelong_co.protocols import Solver
 from lifelong_co.run_folder import RunFolder
@@ -49,3 +51,19 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
         ) from error
     solver.module.to(device).eval()
     return solver
+
+
+def fingerprint(folder: Path, solver: Solver) -> str:
+    """Return what a run's solver is known by, 64 hexadecimal digits.
+
+    Of its name, options and parameters: the same wherever the run lies and whatever else its
+    checkpoint holds, another one once it has learned on.
+    """
+    config = RunFolder(folder).config()
+    tree, tensors = skeleton.flatten(dict(solver.module.state_dict()))
+    shapes = [[str(tensor.dtype), list(tensor.shape)] for tensor in tensors]
+    named = [config.solver, config.problem, dict(config.solver_options), tree, shapes]
+    digest = hashlib.sha256(json.dumps(named, sort_keys=True, default=str).encode())
+    for tensor in tensors:
+        digest.update(skeleton.octets(tensor).numpy().tobytes())
+    return digest.hexdigest()

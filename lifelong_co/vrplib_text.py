@@ -171,7 +171,7 @@ def where_explicit(header: Header) -> str:
 
 
 def weights(header: Header, parsed: dict[str, Any], count: int) -> npt.NDArray[np.int64]:
-    """Return the distances that a file states, int64 ``[count, count]``, symmetric.
+    """Return the distances that a file states, int64 ``[count, count]``, symmetric, 0 to itself.
 
     Raises
     ------
@@ -192,7 +192,10 @@ def weights(header: Header, parsed: dict[str, Any], count: int) -> npt.NDArray[n
         raise refuse(header.path, f"{title}: expected whole numbers from 0 to 1e12")
     if (numbers != numbers.T).any():
         raise refuse(header.path, f"{title}: expected symmetric distances")
-    return numbers.astype(np.int64)
+    whole = numbers.astype(np.int64)
+    # What files put there is a filler; routes that wait at the depot would pay it.
+    np.fill_diagonal(whole, 0)
+    return whole
 
 
 def _order(header: Header, title: str, ids: list[str]) -> npt.NDArray[np.intp]:

@@ -1,12 +1,16 @@
 """``lifelong-co benchmark``: trained solvers on TSPLIB and CVRPLIB, ending in the paper's table."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lifelong_co_cli.options import DEVICE, REFERENCES
+
+if TYPE_CHECKING:
+    from lifelong_co.benchmarking.conduct import Entrant
 
 
 class Library(StrEnum):
@@ -59,12 +63,20 @@ def benchmark(
         int | None,
         typer.Option(min=1, help="Trajectories in memory at a time; chosen when not given."),
     ] = None,
+    batch: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Solve up to so many instances of one size together; fewer where their"
+            " trajectories do not fit in memory.",
+        ),
+    ] = 1,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
             help="Also write results.json, table.txt, table.md and table.csv; started again with"
-            " the same folder, it goes on where it stopped.",
+            " the same folder, it goes on where it stopped, and solves anew what has changed.",
         ),
     ] = None,
     output: Annotated[
@@ -77,49 +89,40 @@ def benchmark(
 
     Decoding is greedy from every node. Files that cannot be used are named and left out.
     """
-    import time
-
     from lifelong_co.benchmarking import results as kept
     from lifelong_co.benchmarking import tables
+    from lifelong_co.benchmarking.conduct import How, conduct
     from lifelong_co.benchmarking.folder import read_folder
-    from lifelong_co.solving import best
     from lifelong_co_cli.options import choose_device
+
+    def tell(line: str) -> None:
+        typer.echo(line, err=True)
 
     found = read_folder(library, folder, paper=paper, largest=largest, references=references)
     for line in found.refused:
-        typer.echo(f"left out: {line}", err=True)
+        tell(f"left out: {line}")
     where = choose_device(device)
-    solvers = _solvers(checkpoint, after, where, found.instances[0].problem)
+    entrants = _entrants(checkpoint, after, where, found.instances[0].problem)
     settings = {
         "library": str(library),
         "paper": paper,
         "augment": augment,
         "after": after,
-        "checkpoints": {label: str(path) for label, (path, _) in solvers.items()},
+        "checkpoints": {one.label: str(path) for path, one in entrants.items()},
     }
-    done = kept.load(out, settings) if out is not None else []
-    had = {(one.instance, one.solver) for one in done}
-    for instance in found.instances:
-        for label, (_, solver) in solvers.items():
-            if (instance.name, label) in had:
-                continue
-            begin = time.perf_counter()
-            one = best(solver, instance, as_paper=paper, augment=augment, at_once=at_once)
-            seconds = round(time.perf_counter() - begin, 3)
-            done.append(
-                kept.Result(
-                    instance=instance.name,
-                    size=instance.size,
-                    best_known=instance.best_known,
-                    solver=label,
-                    cost=one.cost,
-                    length=one.length,
-                    seconds=seconds,
-                )
-            )
-            typer.echo(f"{instance.name}: {label}: cost {one.cost} ({seconds:.1f} s)", err=True)
-            if out is not None:
-                kept.save(out, settings, done)
+
+    def keep(results: Sequence[kept.Result]) -> None:
+        if out is not None:
+            kept.save(out, settings, results)
+
+    done = conduct(
+        found.instances,
+        list(entrants.values()),
+        kept.load(out, settings) if out is not None else [],
+        How(as_paper=paper, augment=augment, at_once=at_once, batch=batch),
+        keep=keep,
+        tell=tell,
+    )
     texts = {
         "table.txt": tables.as_text(done, rounded=not paper),
         "table.md": tables.as_markdown(done, rounded=not paper),
@@ -131,20 +134,21 @@ def benchmark(
     typer.echo(texts[chosen[output]], nl=False)
 
 
-def _solvers(
+def _entrants(
     runs: list[Path], after: int | None, device: str, problem: str
-) -> dict[str, tuple[Path, Any]]:
-    """Return label to folder and solver; labels are the runs' methods where these tell them apart.
+) -> "dict[Path, Entrant]":
+    """Return folder to solver; labels are the runs' methods where these tell them apart.
 
     Raises
     ------
     ConfigError
         If a run was trained on another problem, or is given twice.
     """
+    from lifelong_co.benchmarking.conduct import Entrant
     from lifelong_co.errors import ConfigError
     from lifelong_co.report.labels import label
     from lifelong_co.run_folder import RunFolder
-    from lifelong_co.trained import load_solver
+    from lifelong_co.trained import fingerprint, load_solver
 
     paths = [run.resolve() for run in runs]
     if len(set(paths)) < len(paths):
@@ -152,15 +156,15 @@ def _solvers(
     labels = label([RunFolder(run).config() for run in runs])
     if len(set(labels)) < len(labels):
         labels = [f"{name} [{run}]" for name, run in zip(labels, runs, strict=True)]
-    solvers = {}
+    entrants = {}
     for name, run, path in zip(labels, runs, paths, strict=True):
         solver = load_solver(run, after=after, device=device)
         if solver.problem.name != problem:
             raise ConfigError(
                 f"{run}: expected a solver of {problem}, got one of {solver.problem.name}"
             )
-        solvers[name] = (path, solver)
-    return solvers
+        entrants[path] = Entrant(name, solver, fingerprint(run, solver))
+    return entrants
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:

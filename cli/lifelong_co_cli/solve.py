@@ -59,7 +59,7 @@ def solve(
     from lifelong_co.report.routes import plot_routes
     from lifelong_co.solutions import best_known as stored_best
     from lifelong_co.solutions import check, write_solution
-    from lifelong_co.solving import best
+    from lifelong_co.solving import best_each
     from lifelong_co.trained import load_solver
     from lifelong_co.vrplib_files import read_instance
     from lifelong_co_cli.options import choose_device
@@ -78,7 +78,8 @@ def solve(
     for wanted in (target, plot):
         if wanted is not None and os.path.lexists(wanted) and not overwrite:
             raise ConfigError(f"{wanted}: exists already; choose another name or --overwrite")
-    actions = best(solver, instance, augment=augment, trajectories=trajectories).actions
+    (found,) = best_each(solver, [instance], augment=augment, trajectories=trajectories)
+    actions = found.actions
     report = check(instance, actions)
     write_solution(target, instance, actions, report.cost, overwrite=overwrite)
     shown = f"{instance.name}: cost {report.cost}"

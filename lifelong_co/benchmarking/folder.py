@@ -5,11 +5,9 @@ from pathlib import Path
 
 import attrs
 
-from lifelong_co.benchmarking.published import BEST, LIBRARIES
+from lifelong_co.benchmarking.known import known_of
+from lifelong_co.benchmarking.published import LIBRARIES
 from lifelong_co.errors import ConfigError, FileFormatError, UnknownNameError
-from lifelong_co.reference.cache import Cache
-from lifelong_co.reference.subject import of_file
-from lifelong_co.solutions import best_known
 from lifelong_co.vrplib_files import FileInstance, read_instance
 
 
@@ -44,8 +42,7 @@ def read_folder(
     largest
         Only up to so many nodes or customers.
     references
-        Folder of references; used where a file has no ``.sol`` or ``.opt.tour`` beside it, states
-        no optimum and is not in `published`.
+        Folder of references; see `known.known_of`.
 
     Raises
     ------
@@ -69,7 +66,9 @@ def read_folder(
     refused: list[str] = []
     for file in files:
         try:
-            one = _known(file, references)
+            read = read_instance(file)
+            known = known_of(file, read, references)
+            one = attrs.evolve(read, name=file.stem, best_known=known)
         except FileFormatError as error:
             refused.append(str(error))
             continue
@@ -82,18 +81,6 @@ def read_folder(
         raise ConfigError(f"{folder}: expected at least one usable {suffix} file, got none{reason}")
     order = instances if paper else sorted(instances, key=lambda one: (one.size, one.name))
     return Folder(order, refused)
-
-
-def _known(file: Path, references: Path | None) -> FileInstance:
-    """Return an instance with the best cost known of it."""
-    instance = read_instance(file)
-    known = best_known(file)
-    if known is None and instance.distance_rule == "EUC_2D":
-        known = BEST.get(file.stem)
-    if known is None and references is not None:
-        found = Cache(references).get(instance.problem, of_file(instance).key)
-        known = None if found is None else found.cost
-    return attrs.evolve(instance, name=file.stem, best_known=known)
 
 
 def _few(names: Sequence[str]) -> str:

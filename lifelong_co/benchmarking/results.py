@@ -21,6 +21,7 @@ class Result:
     instance: str
     size: int
     best_known: float | None
+    """When it was solved; `known` tells what is known since."""
     solver: str
     """The label of the checkpoint."""
     cost: int
@@ -28,6 +29,13 @@ class Result:
     length: float
     """By distances that are not rounded."""
     seconds: float
+    """Of a batch: its time divided by its instances."""
+    batch: int = 1
+    """How many instances were solved together."""
+    instance_key: str = ""
+    """Hash of what the file holds, as references have it; empty in results of older versions."""
+    weights: str = ""
+    """Hash of the solver (`trained.fingerprint`); empty in results of older versions."""
 
 
 @attrs.frozen
@@ -67,7 +75,7 @@ def load(folder: Path, settings: dict[str, Any]) -> list[Result]:
     Raises
     ------
     ConfigError
-        If they were found with other settings.
+        If they were found with other settings, or by a version that did not note the weights.
     FileFormatError
         If they cannot be read.
     """
@@ -81,6 +89,11 @@ def load(folder: Path, settings: dict[str, Any]) -> list[Result]:
         raise ConfigError(
             f"{folder / FILE}: was made with {name}={found.settings.get(name)!r}, not"
             f" {settings[name]!r}; choose another --out"
+        )
+    if not all(one.weights and one.instance_key for one in found.results):
+        raise ConfigError(
+            f"{folder / FILE}: was made by an older version, which did not note what weights and"
+            " files its costs are of; choose another --out (`lifelong-co report` reads it still)"
         )
     return found.results
 

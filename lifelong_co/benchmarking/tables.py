@@ -2,12 +2,16 @@
 
 import csv
 import io
-import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from lifelong_co.benchmarking.compared import above, compare, gap, spread
 from lifelong_co.benchmarking.results import Result
 from lifelong_co.report.tables import SCALE, Table, align, markdown
 
+CSV = (
+    *("instance", "n", "best_known", "checkpoint", "cost", "gap_fraction"),
+    *("length", "batch", "seconds_per_instance"),
+)
 COSTS = "Cost in the files' rounded distances, and gap to the best known cost"
 NORMALISED = (
     "Normalised as in the paper: (d - d*) / d* in 10^-3, "
@@ -17,43 +21,29 @@ NORMALISED = (
 
 def cost_table(results: Sequence[Result]) -> Table:
     """Return a row per instance: size, best known cost, then cost and gap of each checkpoint."""
-    solvers, by_instance = _arranged(results)
+    found = compare(results)
     header = ["instance", "n", "best known"]
-    table = [header + [cell for name in solvers for cell in (name, "gap")]]
-    gaps: dict[str, list[float]] = {name: [] for name in solvers}
-    for instance, row in by_instance.items():
-        first = next(iter(row.values()))
-        cells = [instance, str(first.size), _number(first.best_known)]
-        for name in solvers:
-            gap = row[name].cost / first.best_known - 1 if first.best_known else None
-            if gap is not None:
-                gaps[name].append(gap)
-            cells += [str(row[name].cost), "-" if gap is None else f"{gap:.2%}"]
+    table = [header + [f"{name} {what}" for name in found.solvers for what in ("cost", "gap")]]
+    for instance, row in found.rows.items():
+        first = row[found.solvers[0]]
+        cells = [instance, str(first.size), number(first.best_known)]
+        for name in found.solvers:
+            cells += [str(row[name].cost), percent(gap(row[name]))]
         table.append(cells)
-    means = [f"{statistics.fmean(gaps[name]):.2%}" if gaps[name] else "-" for name in solvers]
-    table.append(["mean", "", "", *(cell for mean in means for cell in ("", mean))])
+    means = [spread(gap(row[name]) for row in found.rows.values())[0] for name in found.solvers]
+    table.append(["mean", "", "", *(cell for mean in means for cell in ("", percent(mean)))])
     return table
 
 
 def normalised_table(results: Sequence[Result], *, rounded: bool) -> Table:
-    """Return the paper's table: distance above the best of the checkpoints, in 10^-3.
-
-    Parameters
-    ----------
-    rounded
-        By the files' rounded distances; else as the official code measures, without rounding.
-    """
-    solvers, by_instance = _arranged(results)
-    measure: Callable[[Result], float] = (lambda r: r.cost) if rounded else (lambda r: r.length)
-    table = [["instance", *solvers]]
-    columns: dict[str, list[float]] = {name: [] for name in solvers}
-    for instance, row in by_instance.items():
-        least = min(measure(row[name]) for name in solvers)
-        values = [SCALE * (measure(row[name]) / least - 1) if least else 0.0 for name in solvers]
-        for name, value in zip(solvers, values, strict=True):
-            columns[name].append(value)
-        table.append([instance, *(f"{value:.2f}" for value in values)])
-    table.append(["mean (std.)", *(_spread(columns[name]) for name in solvers)])
+    """Return the paper's table: `compared.above` in 10^-3, and its mean over the instances."""
+    found = compare(results)
+    rows = {name: above(row, rounded=rounded) for name, row in found.rows.items()}
+    table = [["instance", *found.solvers]]
+    for instance, row in rows.items():
+        table.append([instance, *(f"{SCALE * row[name]:.2f}" for name in found.solvers)])
+    spreads = [spread(row[name] for row in rows.values()) for name in found.solvers]
+    table.append(["mean (std.)", *(mean_and_deviation(*each) for each in spreads)])
     return table
 
 
@@ -72,45 +62,51 @@ def as_markdown(results: Sequence[Result], *, rounded: bool) -> str:
 
 
 def as_csv(results: Sequence[Result]) -> str:
-    """Return a line per instance and checkpoint; empty where no best cost is known."""
+    """Return a line per instance and checkpoint; empty where no best cost is known.
+
+    The gap is a plain fraction; seconds are the time of a batch over the ``batch`` instances that
+    were solved together in it.
+    """
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(
-        ["instance", "n", "best_known", "checkpoint", "cost", "gap", "length", "seconds"]
-    )
+    writer.writerow(CSV)
     for one in results:
-        gap = f"{one.cost / one.best_known - 1:.6f}" if one.best_known else ""
-        known = "" if one.best_known is None else f"{one.best_known:.10g}"
+        fraction = gap(one)
         writer.writerow(
-            [one.instance, one.size, known, one.solver, one.cost, gap, one.length, one.seconds]
+            [
+                *(one.instance, one.size, "" if one.best_known is None else number(one.best_known)),
+                *(one.solver, one.cost, "" if fraction is None else f"{fraction:.6f}"),
+                *(one.length, one.batch, one.seconds),
+            ]
         )
     return lines.getvalue()
 
 
 def titled(results: Sequence[Result], *, rounded: bool) -> list[tuple[str, Table]]:
     """Return both tables, each after its title."""
-    what = "cost" if rounded else "length, not rounded,"
     return [
         (COSTS, cost_table(results)),
-        (NORMALISED.format(what=what), normalised_table(results, rounded=rounded)),
+        (normalised_title(rounded=rounded), normalised_table(results, rounded=rounded)),
     ]
 
 
-def _arranged(results: Sequence[Result]) -> tuple[list[str], dict[str, dict[str, Result]]]:
-    """Return the checkpoints, and the instances that all of them have solved."""
-    solvers = list(dict.fromkeys(one.solver for one in results))
-    rows: dict[str, dict[str, Result]] = {}
-    for one in results:
-        rows.setdefault(one.instance, {})[one.solver] = one
-    return solvers, {name: row for name, row in rows.items() if len(row) == len(solvers)}
+def normalised_title(*, rounded: bool) -> str:
+    """Return what the numbers of `normalised_table` are."""
+    return NORMALISED.format(what="cost" if rounded else "length, not rounded,")
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """Return a cost as people write it; a dash for none."""
     return "-" if value is None else f"{value:.10g}"
 
 
-def _spread(values: Sequence[float]) -> str:
-    if not values:
+def percent(fraction: float | None) -> str:
+    """Return a gap in percent; a dash for none."""
+    return "-" if fraction is None else f"{fraction:.2%}"
+
+
+def mean_and_deviation(mean: float | None, deviation: float | None) -> str:
+    """Return fractions as ``mean (std.)`` in 10^-3; a dash for none."""
+    if mean is None:
         return "-"
-    deviation = f" ({statistics.stdev(values):.2f})" if len(values) > 1 else ""
-    return f"{statistics.fmean(values):.2f}{deviation}"
+    return f"{SCALE * mean:.2f}" + ("" if deviation is None else f" ({SCALE * deviation:.2f})")

@@ -1,11 +1,14 @@
 """`lifelong-co reference` and `lifelong-co benchmark`, driven as a user does."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 from command_line import call
+
+from lifelong_co import checkpoint
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -83,6 +86,34 @@ def test_a_benchmark_ends_in_tables_and_goes_on(tmp_path, finished):
     assert again.out == (out / "table.csv").read_text()
     assert len(again.out.splitlines()) == 5
     assert call(*options, "--augment").err.count("was made with augment=False") == 1
+    together = call(*options[:-3], out / "batch", *options[-2:], "--batch", "2")
+    assert "s each, 2 together)" in together.err
+    assert together.out == solved.out
+
+
+def test_a_run_that_went_on_and_a_cost_known_since_show(tmp_path, finished):
+    """Other parameters are solved again; the best known cost is looked up each time."""
+    place, run, out = tmp_path / "files", tmp_path / "run", tmp_path / "out"
+    place.mkdir()
+    text = (FIXTURES / "four.vrp").read_text()
+    (place / "four.vrp").write_text(re.sub("COMMENT.*\n", "", text))
+    shutil.copytree(finished("fine-tuning").folder, run)
+    options = ("benchmark", "cvrplib", place, "--checkpoint", run, "--device", "cpu", "--out", out)
+    first = call(*options)
+    assert first.status == 0, first.err
+    assert ["four", "4", "-"] in [line.split()[:3] for line in first.out.splitlines()]
+    (place / "four.sol").write_text("Route #1: 1 2\nRoute #2: 3 4\nCost 43\n")
+    second = call(*options)
+    assert "cost" not in second.err
+    assert ["four", "4", "43"] in [line.split()[:3] for line in second.out.splitlines()]
+    path, tree = checkpoint.latest(run / "checkpoints")
+    tree["parameters"] = {name: -tensor for name, tensor in tree["parameters"].items()}
+    checkpoint.save(path.parent, checkpoint.step_of(path) + 1, tree)
+    third = call(*options)
+    assert "fine-tuning: has other weights now; 1 result dropped" in third.err
+    assert "four: fine-tuning: cost" in third.err
+    stored = json.loads((out / "results.json").read_text())
+    assert len(stored["results"]) == 1
 
 
 def test_a_solver_of_another_problem_is_refused(finished):

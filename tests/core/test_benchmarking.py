@@ -2,23 +2,26 @@
 
 import csv
 import io
+import json
 import statistics
 from pathlib import Path
 
+import attrs
 import numpy as np
 import pytest
 import torch
 from file_strategies import file_instances
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from lifelong_co import registry
+from lifelong_co import records, registry
 from lifelong_co.benchmarking import results, tables
 from lifelong_co.benchmarking.folder import read_folder
 from lifelong_co.benchmarking.published import CVRPLIB, LIBRARIES, TSPLIB
 from lifelong_co.benchmarking.results import Result
 from lifelong_co.errors import ConfigError, FileFormatError, UnknownNameError
 from lifelong_co.solutions import check
-from lifelong_co.solving import best, decode, length, paper_instances
+from lifelong_co.solving import CPU_WORK, best_each, decode, length, paper_instances, room
 from lifelong_co.vrplib_files import FileInstance, to_instances
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -33,17 +36,20 @@ MODEL = {
 }
 
 
-def solver(problem):
+INVIT = {"dim_emb": 16, "dim_ff": 16, "nb_heads": 2, "action_k": 4, "state_k": [5, 7]}
+
+
+def solver(problem, name="pomo", **options):
     """Return a small network in double precision, so that equal costs are equal."""
     torch.manual_seed(0)
-    made = registry.solver("pomo", problem, **MODEL)
+    made = registry.solver(name, problem, **(INVIT if name == "invit" else MODEL), **options)
     made.module.double().eval()
     return made
 
 
-def instance(problem, size=9):
+def instance(problem, size=9, seed=0):
     """Return an instance of random whole coordinates and demands."""
-    draw = np.random.default_rng(0)
+    draw = np.random.default_rng(seed)
     A = size + (problem == "cvrp")
     demand = draw.integers(1, 9, size) if problem == "cvrp" else None
     capacity = 20 if problem == "cvrp" else None
@@ -53,8 +59,6 @@ def instance(problem, size=9):
 
 def double(instances):
     """Return instances in double precision."""
-    from lifelong_co import records
-
     return records.transform(instances, lambda tensor: tensor.double())
 
 
@@ -67,9 +71,9 @@ def test_chunks_find_the_same_solutions(problem, at_once):
     (whole,) = decode(network, seen)
     parts = list(decode(network, seen, at_once=at_once))
     assert len(parts) == -(-9 // at_once)
-    joined = np.concatenate([costs for _, costs in parts])
+    joined = np.concatenate([costs for _, costs in parts], axis=1)
     np.testing.assert_allclose(joined, whole[1], rtol=1e-12)
-    firsts = [tour[0 if problem == "tsp" else 1] for actions, _ in parts for tour in actions]
+    firsts = [tour[0 if problem == "tsp" else 1] for actions, _ in parts for tour in actions[0]]
     assert firsts == [k + (problem == "cvrp") for k in range(9)]
 
 
@@ -81,7 +85,7 @@ def test_so_many_trajectories_start_at_the_first_nodes(problem, trajectories, at
     network = solver(problem)
     seen = double(to_instances(instance(problem), network.problem))
     found = decode(network, seen, trajectories=trajectories, at_once=at_once)
-    firsts = [tour[0 if problem == "tsp" else 1] for actions, _ in found for tour in actions]
+    firsts = [tour[0 if problem == "tsp" else 1] for actions, _ in found for tour in actions[0]]
     assert firsts == [k % 9 + (problem == "cvrp") for k in range(trajectories)]
 
 
@@ -91,10 +95,59 @@ def test_the_best_is_feasible_and_measured_in_file_units(problem):
     network = solver(problem)
     network.module.float()
     one = instance(problem)
-    plain = best(network, one, at_once=4)
+    (plain,) = best_each(network, [one], at_once=4)
     assert check(one, plain.actions).cost == plain.cost
     assert abs(plain.length - plain.cost) <= len(plain.actions)
-    assert best(network, one, augment=True).cost <= plain.cost
+    assert best_each(network, [one], augment=True)[0].cost <= plain.cost
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+@pytest.mark.parametrize("name", ["pomo", "omni", "invit"])
+@pytest.mark.parametrize("at_once", [None, 7])
+def test_a_batch_finds_what_one_at_a_time_does(problem, name, at_once):
+    """Every trajectory of every image costs the same, whoever else is in the batch."""
+    network = solver(problem, name)
+    each = [
+        double(to_instances(instance(problem, seed=seed), network.problem)) for seed in range(3)
+    ]
+    together = decode(network, records.concatenate(each), augment=True, at_once=at_once)
+    costs = np.concatenate([costs for _, costs in together], axis=1)
+    assert costs.shape == (3, 8 * 9)
+    for b, one in enumerate(each):
+        alone = np.concatenate([costs[0] for _, costs in decode(network, one, augment=True)])
+        np.testing.assert_allclose(costs[b], alone, rtol=1e-12)
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_the_best_of_a_batch_are_those_of_each(problem):
+    """In the order of the instances, feasible, by both measures."""
+    network = solver(problem)
+    network.module.float()
+    several = [instance(problem, seed=seed) for seed in range(4)]
+    found = best_each(network, several)
+    for one, its in zip(several, found, strict=True):
+        (alone,) = best_each(network, [one])
+        assert (its.cost, its.length) == (alone.cost, alone.length)
+        assert check(one, its.actions).cost == its.cost
+    with pytest.raises(ConfigError, match=r"one size in a batch, got \[8, 9\]"):
+        best_each(network, [instance(problem, 8), instance(problem, 9)])
+
+
+@given(st.integers(2, 1100), st.none() | st.integers(1, 5000))
+@settings(max_examples=30)
+def test_a_batch_needs_no_more_memory_than_one_instance_may(size, at_once):
+    """All trajectories of a batch are within the bound; of 1,001 nodes there is one at a time."""
+    network = solver("tsp")
+    count = room(network, size, at_once)
+    bound = at_once or CPU_WORK / (size + 1)
+    assert count == 1 or count * size <= bound < (count + 1) * size
+    assert room(network, 1001) == 1
+
+
+@pytest.mark.parametrize(("norm", "alone"), [("batch", False), ("batch_no_track", True)])
+def test_what_normalises_over_the_batch_is_solved_alone(norm, alone):
+    """As Omni's published weights do: other costs would come of other neighbours."""
+    assert (room(solver("tsp", "omni", norm=norm), 9) == 1) is alone
 
 
 @given(file_instances("cvrp"))
@@ -173,7 +226,7 @@ def made():
 def test_gaps_are_to_the_best_known():
     """A row for each instance and the mean gap over those with a best known cost."""
     table = tables.cost_table(made())
-    assert table[0] == ["instance", "n", "best known", "one", "gap", "two", "gap"]
+    assert table[0] == ["instance", "n", "best known", "one cost", "one gap", "two cost", "two gap"]
     assert table[1] == ["a", "9", "100", "110", "10.00%", "120", "20.00%"]
     assert table[3] == ["c", "9", "-", "50", "-", "60", "-"]
     assert table[4] == ["mean", "", "", "", "10.00%", "", "12.50%"]
@@ -204,17 +257,30 @@ def test_forms():
     assert "Normalised as in the paper" in text
     rows = list(csv.DictReader(io.StringIO(tables.as_csv(made()))))
     assert len(rows) == 6
-    assert (rows[0]["cost"], rows[0]["gap"]) == ("110", "0.100000")
-    assert (rows[4]["best_known"], rows[4]["gap"]) == ("", "")
+    assert (rows[0]["cost"], rows[0]["gap_fraction"]) == ("110", "0.100000")
+    assert (rows[4]["best_known"], rows[4]["gap_fraction"]) == ("", "")
+    assert (rows[0]["batch"], rows[0]["seconds_per_instance"]) == ("1", "1.0")
 
 
 def test_results_are_kept_and_only_of_one_benchmark(tmp_path):
     """What was saved is read back; other settings or another file are refused."""
     assert results.load(tmp_path, {"paper": True}) == []
-    results.save(tmp_path, {"paper": True}, made())
-    assert results.load(tmp_path, {"paper": True}) == made()
+    noted = [attrs.evolve(one, weights="w", instance_key="k", batch=2) for one in made()]
+    results.save(tmp_path, {"paper": True}, noted)
+    assert results.load(tmp_path, {"paper": True}) == noted
     with pytest.raises(ConfigError, match="was made with paper=True, not False"):
         results.load(tmp_path, {"paper": False})
     (tmp_path / "results.json").write_text("[]")
     with pytest.raises(FileFormatError, match="expected the results of a benchmark"):
+        results.load(tmp_path, {})
+
+
+def test_results_of_older_versions_are_read_but_not_continued(tmp_path):
+    """They do not say which weights they are of."""
+    rows = [attrs.asdict(one) for one in made()]
+    for row in rows:
+        del row["weights"], row["instance_key"], row["batch"]
+    (tmp_path / "results.json").write_text(json.dumps({"settings": {}, "results": rows}))
+    assert results.read(tmp_path).results == made()
+    with pytest.raises(ConfigError, match="an older version, which did not note what weights"):
         results.load(tmp_path, {})

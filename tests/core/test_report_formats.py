@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifelong_co.report.book.formats import as_csv, escape, latex, markdown, text
-from lifelong_co.report.book.sheet import Cell, Sheet, from_table, words
+from lifelong_co.report.book.sheet import Cell, Sheet, words
 
 SHEET = Sheet(
     key="metrics",
@@ -20,18 +20,18 @@ SHEET = Sheet(
         (
             (
                 Cell("li_inter|x"),
-                Cell("4.2 (1.0)", {"": "4.21", "std": "1.04"}, 4.2),
+                Cell("4.2 (1.0)", {"1e-3": "4.21", "std_1e-3": "1.04"}, 4.2),
                 Cell("0.1", {"": "0.1"}, 0.1),
-                Cell("-"),
+                Cell("-", {"1e-3": ""}),
             ),
             (
                 Cell("llr-bc"),
-                Cell("4.2", {"": "4.2"}, 4.2),
+                Cell("4.2", {"1e-3": "4.2"}, 4.2),
                 Cell("0.7", {"": "0.7"}, 0.7),
-                Cell("3.4", {"": "3.4"}, 3.4),
+                Cell("3.4", {"1e-3": "3.4"}, 3.4),
             ),
         ),
-        ((*words("ewc"), Cell("9.9", rank=9.9), Cell("0.2", rank=0.2), Cell("-")),),
+        ((*words("ewc"), Cell("-"), Cell("0.2", rank=0.2), Cell("-")),),
     ),
     note="In 10⁻³.",
 )
@@ -44,10 +44,9 @@ def test_the_best_of_each_column_and_block_is_known():
 
 def test_the_best_of_a_row_is_known():
     """Tables of instances compare within a row; what is no number is not compared."""
-    header, rows = from_table(
-        [["x", "a", "b"], ["1", "2.0", "1.5 (0.1)"], ["2", "-", "3"]], ranked=True
-    )
-    sheet = Sheet(key="x", title="x", header=header, blocks=(rows,), best_of="row")
+    first = (Cell("1"), Cell("2.0", rank=2.0), Cell("1.5 (0.1)", rank=1.5))
+    rows = (first, (Cell("2"), Cell("-"), Cell("3", rank=3.0)))
+    sheet = Sheet(key="x", title="x", header=("x", "a", "b"), blocks=(rows,), best_of="row")
     assert sheet.best() == {(0, 2)}
 
 
@@ -87,6 +86,26 @@ def test_latex_is_a_booktabs_table():
     assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {3}
 
 
+def test_a_wide_table_is_scaled_to_the_page():
+    """Braces close, the caption stays outside, and the packages needed are named."""
+    assert latex(SHEET).startswith("% needs \\usepackage{booktabs}\n\\begin{table}")
+    assert "resizebox" not in latex(SHEET)
+    texts = ("llr-bc", *["12.3 (1.2) ± 0.4"] * 12)
+    sheet = Sheet(key="x", title='"T"', header=texts, blocks=((words(*texts),),))
+    lines = latex(sheet).splitlines()
+    packages = r"% needs \usepackage{booktabs} \usepackage{graphicx} \usepackage[T1]{fontenc}"
+    assert lines[0] == packages
+    scaled = lines.index(r"\resizebox{\textwidth}{!}{%")
+    assert lines[scaled - 2].startswith(r"\label")
+    assert lines[scaled + 1].startswith(r"\begin{tabular}")
+    assert lines[-2:] == [r"\end{tabular}}", r"\end{table}"]
+    assert latex(sheet).count("{") == latex(sheet).count("}")
+    narrow = Sheet(key="x", title="x", header=("a", "b"), blocks=(), spans=(("w" * 60, 2),))
+    assert "resizebox" not in latex(narrow)
+    wide = Sheet(key="x", title="x", header=("a", "b"), blocks=(), spans=(("w" * 65, 2),))
+    assert "resizebox" in latex(wide)
+
+
 @given(st.text(alphabet='\\&%$#_{}~^<>|"ab1α→±−⁻³ '))
 def test_latex_escapes_every_special_character(plain):
     """Of what `escape` writes nothing is left that TeX would take for a command of the writer."""
@@ -98,11 +117,26 @@ def test_latex_escapes_every_special_character(plain):
 
 
 def test_csv_has_a_column_for_each_number():
-    """Mean and standard deviation come apart, at full precision; names and dashes stay."""
+    """Mean and standard deviation come apart, at full precision, their unit in their names."""
     rows = list(csv.reader(io.StringIO(as_csv(SHEET))))
-    assert rows[0] == ["method", "CVRP AP", "CVRP AP std", "CVRP AF", "TSP AP"]
+    assert rows[0] == ["method", "CVRP AP_1e-3", "CVRP AP_std_1e-3", "CVRP AF", "TSP AP_1e-3"]
     assert rows[1] == ["li_inter|x", "4.21", "1.04", "0.1", ""]
-    assert rows[2:] == [["llr-bc", "4.2", "", "0.7", "3.4"], ["ewc", "9.9", "", "0.2", ""]]
+    assert rows[2:] == [["llr-bc", "4.2", "", "0.7", "3.4"], ["ewc", "", "", "0.2", ""]]
+
+
+def test_words_among_numbers_have_a_column():
+    """Nothing that is shown is lost, and a column of dashes still has its name."""
+    mixed = (Cell("few"), Cell("1.0 (10%)", {"": "1.02", "gap_fraction": "0.1"}), Cell("-"))
+    other = (Cell("few"), Cell("3.4", {"1e-3": "3.4"}), Cell("-"))
+    sheets = [
+        Sheet(key="x", title="x", header=("a",), blocks=(tuple((cell,) for cell in column),))
+        for column in (mixed, other, [Cell("-")])
+    ]
+    assert [as_csv(sheet).splitlines() for sheet in sheets] == [
+        ["a,a_gap_fraction", "few,", "1.02,0.1", ","],
+        ["a,a_1e-3", "few,", ",3.4", ","],
+        ["a", '""'],
+    ]
 
 
 @pytest.mark.parametrize("form", [text, markdown, latex, as_csv])

@@ -217,7 +217,11 @@ EOF
 
 @pytest.mark.parametrize(
     ("form", "rows"),
-    [("LOWER_ROW", "1\n2 4"), ("FULL_MATRIX", "0 1 2\n1 0 4\n2 4 0")],
+    [
+        ("LOWER_ROW", "1\n2 4"),
+        ("FULL_MATRIX", "0 1 2\n1 0 4\n2 4 0"),
+        ("FULL_MATRIX", "9999 1 2\n1 9999 4\n2 4 9999"),  # a filler that no route may pay
+    ],
 )
 def test_explicit_distances_count_where_there_are_coordinates(
     form: str, rows: str, tmp_path: Path

@@ -1,11 +1,14 @@
 """Puts a report together: every section that the runs give, and why others are missing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import attrs
 
 from lifelong_co import metrics
+from lifelong_co.benchmarking.known import with_references
+from lifelong_co.benchmarking.results import Benchmark
+from lifelong_co.errors import LifelongError
 from lifelong_co.report import figures
 from lifelong_co.report.book import paper_tables
 from lifelong_co.report.book.benchmark_tables import benchmark_sheets
@@ -47,15 +50,31 @@ def make_book(found: Found, references: Path, tell: Callable[[str], None]) -> Bo
         part, notes = _part(chapter, references, tell)
         parts.append(_named(part, f"{chapter.key}-" if len(made) > 1 else ""))
         left_out += notes
+    solved, notes = _known_now(found.benchmarks, references)
+    left_out += notes
     benchmarks = Section(
         "Benchmark instances",
-        sheets=tuple(benchmark_sheets(found.benchmarks)),
+        sheets=tuple(benchmark_sheets(solved)),
         missing="needs the folder of `lifelong-co benchmark --out` (results.json).",
     )
     parts.append(Part("TSPLIB and CVRPLIB", "", (benchmarks,)))
     count = len(found.runs)
     title = f"Lifelong learning: {count} run{'s' * (count != 1)}"
     return Book(title, tuple(parts), tuple(left_out))
+
+
+def _known_now(
+    benchmarks: Sequence[Benchmark], references: Path
+) -> tuple[list[Benchmark], list[str]]:
+    """Return benchmarks with the references there are now, and what could not be read of these."""
+    solved, notes = [], []
+    for each in benchmarks:
+        try:
+            solved.append(with_references(each, references))
+        except LifelongError as error:
+            solved.append(each)
+            notes.append(f"references of {each.folder}: {error}")
+    return solved, notes
 
 
 def _part(

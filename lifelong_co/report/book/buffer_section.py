@@ -130,7 +130,10 @@ def _kept_row(who: Sequence[str], kept: Sequence[Kept]) -> Row:
         if not each.states
         else Cell(
             f"{each.changed / each.states:.1%} of {each.states}",
-            {"": f"{each.changed / each.states:.6f}", "states": str(each.states)},
+            {
+                "changed_fraction": f"{each.changed / each.states:.6f}",
+                "states": str(each.states),
+            },
         )
         for each in kept
     ]

@@ -86,6 +86,6 @@ def _cells(
         shown, parts = f"{cost:.3f}", {"": f"{cost:.6g}"}
         if name in means:
             gap = cost / means[name] - 1
-            shown, parts = f"{shown} ({gap:.1%})", {**parts, "gap": f"{gap:.6f}"}
+            shown, parts = f"{shown} ({gap:.1%})", {**parts, "gap_fraction": f"{gap:.6f}"}
         cells.append(Cell(shown, parts, rank=round(cost, 3)))
     return cells

@@ -4,10 +4,10 @@ import csv
 import io
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from lifelong_co.report import tables
-from lifelong_co.report.book.sheet import Sheet
+from lifelong_co.report.book.sheet import Cell, Sheet
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -34,8 +34,14 @@ _LATEX = {
     "§": r"\S{}",
     "`": "",
 }
-FITS = 8
-"""Columns that a page of LaTeX takes at its usual size."""
+FITS = 66
+"""Characters, gaps between columns included, that a line of LaTeX's ``article`` takes."""
+PACKAGES = {
+    r"\toprule": r"\usepackage{booktabs}",
+    r"\resizebox": r"\usepackage{graphicx}",
+    r"\textquotedbl": r"\usepackage[T1]{fontenc}",
+}
+"""Sign of a package to how it is loaded."""
 NOTHING = "-"
 """What a cell without a number shows."""
 
@@ -73,15 +79,18 @@ def markdown(sheet: Sheet) -> str:
 
 
 def latex(sheet: Sheet) -> str:
-    """Return a floating table for the package ``booktabs``; what is best is bold."""
+    """Return a floating table, if need be scaled to the page's width; what is best is bold.
+
+    Its first line says which packages it needs.
+    """
     best = sheet.best()
+    scaled = _width(sheet) > FITS
     lines = [
-        "% needs \\usepackage{booktabs}",
         r"\begin{table}[htbp]",
         r"\centering",
         rf"\caption{{{escape(_sentence(sheet.title, sheet.notes))}}}",
         rf"\label{{tab:{sheet.key}}}",
-        *([r"\footnotesize\setlength{\tabcolsep}{3pt}"] if len(sheet.header) > FITS else []),
+        *([r"\setlength{\tabcolsep}{3pt}", r"\resizebox{\textwidth}{!}{%"] if scaled else []),
         rf"\begin{{tabular}}{{{'l' * sheet.left}{'r' * (len(sheet.header) - sheet.left)}}}",
         r"\toprule",
     ]
@@ -100,20 +109,23 @@ def latex(sheet: Sheet) -> str:
             ]
             lines.append(" & ".join(cells) + r" \\")
             number += 1
-    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    return "\n".join(lines) + "\n"
+    lines += [r"\bottomrule", r"\end{tabular}" + "}" * scaled, r"\end{table}"]
+    made = "\n".join(lines) + "\n"
+    return (
+        "% needs " + " ".join(uses for sign, uses in PACKAGES.items() if sign in made) + "\n" + made
+    )
 
 
 def as_csv(sheet: Sheet) -> str:
-    """Return header and rows; what a cell shows in one is in columns of its own."""
-    suffixes = [
-        list(dict.fromkeys(["", *(part for row in sheet.rows for part in row[j].parts)]))
-        for j in range(len(sheet.header))
-    ]
+    """Return header and rows; what a cell shows in one is in columns of its own.
+
+    Their names end in what they are, units included: ``AP_1e-3``, ``AP_std_orders_1e-3``.
+    """
+    suffixes = [_suffixes([row[j] for row in sheet.rows]) for j in range(len(sheet.header))]
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(
-        f"{name} {part}".strip()
+        f"{name}_{part}" if part else name
         for name, parts in zip(sheet.columns, suffixes, strict=True)
         for part in parts
     )
@@ -129,6 +141,24 @@ def as_csv(sheet: Sheet) -> str:
 def escape(plain: str) -> str:
     """Return text that LaTeX sets as it stands."""
     return _SPECIAL.sub(lambda match: _LATEX[match[0]], plain)
+
+
+def _suffixes(column: Sequence[Cell]) -> list[str]:
+    """Return how the CSV columns of a column end; empty for what has no numbers apart."""
+    parts = list(dict.fromkeys(part for cell in column for part in cell.parts))
+    plain = any(not cell.parts and cell.shown != NOTHING for cell in column)
+    return ["", *(part for part in parts if part)] if plain or "" in parts or not parts else parts
+
+
+def _width(sheet: Sheet) -> int:
+    """Return about how many characters wide a table is; between columns is room for two."""
+    rows = [sheet.header, *([cell.shown for cell in row] for row in sheet.rows)]
+    widths = [2 + max(map(len, column)) for column in zip(*rows, strict=True)]
+    total, first = sum(widths), 0
+    for title, count in sheet.spans:  # a title wider than its columns widens them
+        total += max(0, len(title) + 2 - sum(widths[first : first + count]))
+        first += count
+    return total
 
 
 def _sentence(title: str, note: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from lifelong_co import metrics
-from lifelong_co.report.book.sheet import Cell, words
+from lifelong_co.report.book.sheet import THOUSANDTHS, Cell
 from lifelong_co.report.book.studies import Study
 from lifelong_co.report.runs import Run
 from lifelong_co.report.tables import SCALE
@@ -14,6 +14,7 @@ UNITS = (
     "In 10⁻³, smaller is better: gaps (d − d*) / d* to d*, the least mean cost that any of these"
     " runs of the same solver and problem reached on a task."
 )
+NO_MEASURE = Cell("-", {THOUSANDTHS: ""})
 SPREADS = (
     "mean (s) ± c: mean over orders and seeds; s: standard deviation of the orders' means, where"
     f" there are several; c: half of the {LEVEL:.0%} confidence interval over seeds, where there"
@@ -24,8 +25,12 @@ SPREADS = (
 def measure(spread: Spread) -> Cell:
     """Return a metric as a cell: as the sweep's table shows it, in CSV number by number."""
     if spread.mean != spread.mean:
-        return Cell("-")
-    parts = {"": spread.mean, "std orders": spread.orders, f"ci{LEVEL:.0%} seeds": spread.seeds}
+        return NO_MEASURE
+    parts = {
+        THOUSANDTHS: spread.mean,
+        f"std_orders_{THOUSANDTHS}": spread.orders,
+        f"ci{LEVEL * 100:.0f}_seeds_{THOUSANDTHS}": spread.seeds,
+    }
     return Cell(
         shown=show(spread),
         parts={name: f"{v * SCALE:.6g}" for name, v in parts.items() if v is not None},
@@ -47,7 +52,7 @@ def cells(study: Study, runs: Sequence[Run], k: int | None = None) -> list[Cell]
 def group(study: Study | None, runs: Sequence[Run]) -> list[Cell]:
     """Return the number of runs and their metrics; dashes where there is none."""
     if study is None or not runs:
-        return list(words(*["-"] * (1 + len(metrics.NAMES))))
+        return [Cell("-"), *[NO_MEASURE] * len(metrics.NAMES)]
     return [Cell(str(len(runs))), *cells(study, runs)]
 
 

@@ -1,12 +1,9 @@
 """A table of the paper: what it shows, what a program reads of it, and what is best in it."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import attrs
-
-from lifelong_co.report.tables import Table
 
 
 @attrs.frozen
@@ -15,12 +12,15 @@ class Cell:
 
     shown: str
     parts: Mapping[str, str] = attrs.field(factory=dict)
-    """What CSV has instead: a column's suffix (empty for the number itself) to its text."""
+    """What CSV has instead: how its column's name ends, e.g. ``std_1e-3``, to its text."""
     rank: float | None = None
     """What is compared, smaller is better, as precise as it is shown; None: nothing."""
 
 
 Row = tuple[Cell, ...]
+
+THOUSANDTHS = "1e-3"
+"""How columns of CSV in 10⁻³ end, as those of a sweep's table do."""
 
 
 @attrs.frozen(kw_only=True)
@@ -85,22 +85,3 @@ class Sheet:
 def words(*texts: str) -> Row:
     """Return cells of plain words."""
     return tuple(Cell(text) for text in texts)
-
-
-def from_table(table: Table, *, ranked: bool) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    """Return header and rows of a table of strings; where ranked, numbers are compared."""
-    header, *rows = table
-    return tuple(header), tuple(
-        tuple(
-            Cell(text, rank=_number(text) if ranked and j else None) for j, text in enumerate(row)
-        )
-        for row in rows
-    )
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text.split(" ")[0].removesuffix("%"))
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
