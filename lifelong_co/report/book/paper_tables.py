@@ -10,8 +10,8 @@ from lifelong_co.report.book.sheet import Cell, Row, Sheet, words
 from lifelong_co.report.book.studies import Arrival, Chapter, Study, Variant
 from lifelong_co.report.runs import Run
 from lifelong_co.report.tables import SCALE
+from lifelong_co.sweep.spread import Spread, show
 from lifelong_co.sweep.student import LEVEL
-from lifelong_co.sweep.table import Spread, show
 
 AT_ONCE = ("multi-task-epoch", "multi-task-batch")
 """Methods that learn all tasks at once: no lifelong learning, so only their costs are shown."""
