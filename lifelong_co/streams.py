@@ -80,16 +80,26 @@ def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
                 place = task.test_files or task.files
                 raise ConfigError(f"{place}: expected a test instance of size {task.size}")
         return [records.select(group, slice(tests)) for group in groups]
+    published = papers_own(task, problem, tests)
+    if published is not None:
+        return [published]
     source = registry.distribution(
         task.distribution, problem, variant=task.variant, capacity=task.capacity
     )
-    papers_own = task.variant == "official" and task.capacity is None and tests == PUBLISHED
-    if papers_own and hasattr(source, "testset"):
-        published = registry.testset(problem, task.distribution)
-        if problem.size(published) == task.size:
-            return [published]
     stream = stream_of_tests(problem, task.distribution, task.size)
     return [source.sample(tests, task.size, generator=stream)]
+
+
+def papers_own(task: Task, problem: Problem, tests: int) -> Any | None:
+    """Return the paper's own 1,000 test instances where a task is tested on them; else None."""
+    official = task.variant == "official" and task.capacity is None
+    if not (task.distribution and official and tests == PUBLISHED):
+        return None
+    source = registry.distribution(task.distribution, problem, variant=task.variant, capacity=None)
+    if not hasattr(source, "testset"):
+        return None
+    published = registry.testset(problem, task.distribution)
+    return published if problem.size(published) == task.size else None
 
 
 def stream_of_tests(

@@ -1,8 +1,11 @@
 """Finished run folders with invented costs, written by the code that writes real ones."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import attrs
 
 from lifelong_co.config import Config
 from lifelong_co.run_folder import Cost, RunFolder
@@ -85,3 +88,16 @@ def write(folder: Path, of: Config, *, log: bool = True) -> Path:
         epochs = [(i, e) for i, t in enumerate(of.tasks, start=1) for e in range(1, t.epochs + 1)]
         run.write_log([{"learning": i, "epoch": e, "seconds": 1.5} for i, e in epochs])
     return folder
+
+
+def finish(folder: Path, shift: Callable[[Cost], float] = lambda cost: cost.cost) -> None:
+    """Finish a run of any method, whose folder holds its configuration, with invented costs."""
+    run = RunFolder(folder)
+    config = run.config()
+    # Invented for three methods only.
+    like = attrs.evolve(config, method="llr-bc")
+    found = [attrs.evolve(cost, cost=shift(cost)) for cost in costs(like)]
+    run.write_costs(found, config)
+    logged = [(i, e) for i, t in enumerate(config.tasks, 1) for e in range(1, t.epochs + 1)]
+    run.write_log([{"learning": i, "epoch": e, "seconds": 2.0} for i, e in logged])
+    (folder / "report.html").write_text("")

@@ -36,7 +36,9 @@ def compare(
     overwrite: Overwrite = False,
     references: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help=f"{REFERENCES} With it there are optimality gaps."),
+        typer.Option(
+            metavar="DIR", help=f"{REFERENCES} `references` when not given; with it there are gaps."
+        ),
     ] = None,
 ) -> None:
     """Compare finished runs: AP, AF, AMF, APl and AG with a common d*, costs and figures.
@@ -48,16 +50,21 @@ def compare(
 
     from lifelong_co.report import figures, gaps, publish, tables
     from lifelong_co.report.comparison import compare_folders
+    from lifelong_co_cli.places import places
 
     comparison = compare_folders(runs)
-    found = gaps.mean_references(comparison.runs[0].config, references) if references else None
-    means = found.means if found else {}
+    found = gaps.mean_references(comparison.runs[0].config, places(references))
+    means = found.means
     if out is not None:
         written = publish.write_report(comparison, out, overwrite=overwrite, references=found)
         for path in written:
             typer.echo(f"wrote {path}", err=True)
         if not figures.available():
             typer.echo(f"no figures: matplotlib is missing; {figures.INSTALL}", err=True)
+    if output is not Format.TEXT:  # which says so itself
+        origin = [f"references: {found.origin}"] if means else []
+        for line in (*origin, *found.notes):
+            typer.echo(line, err=True)
     if output is Format.JSON:
         values = tables.as_json(comparison, means)
         typer.echo(json.dumps(values, indent=2, allow_nan=False))
@@ -65,5 +72,8 @@ def compare(
         typer.echo(tables.as_csv(comparison, means), nl=False)
     else:
         typer.echo(tables.as_text(comparison), nl=False)
-        if found is not None:
-            typer.echo(gaps.as_text(comparison, found), nl=False)
+        typer.echo(gaps.as_text(comparison, found), nl=False)
+        if references and not means:  # asked for, so their absence is said
+            typer.echo(
+                f"\nno gaps: {references} has no task whose test instances all have a reference"
+            )

@@ -45,29 +45,32 @@ def evaluate(
     """
     import torch
 
+    from lifelong_co.errors import LifelongError
     from lifelong_co.evaluation import best_costs
     from lifelong_co.reference import gaps
     from lifelong_co.run_folder import RunFolder
     from lifelong_co.streams import testing
     from lifelong_co.trained import load_solver
     from lifelong_co_cli.options import choose_device
+    from lifelong_co_cli.places import places
 
     config = RunFolder(run).config()
     chosen = [find(name, config.tasks) for name in task] if task else list(config.tasks)
     solver = load_solver(run, after=after, device=choose_device(device))
+    count, looked = tests or config.tests, places(references)
     costs = {}
     for one in chosen:
-        groups = testing(one, solver.problem, tests or config.tests)
+        groups = testing(one, solver.problem, count)
         each = torch.cat([best_costs(solver, group, augment=augment) for group in groups]).double()
         costs[one.label] = float(each.mean())
         if not json:
-            known = [
-                cost
-                for group in groups
-                for cost in gaps.references(references, solver.problem, group, one.distribution)
-            ]
+            try:
+                known = gaps.of_task(looked, one, solver.problem, count, groups)
+            except LifelongError as error:  # the costs are worth more than the gap
+                typer.echo(f"no gap on {one.label}: {error}", err=True)
+                known = []
             gap = gaps.gap(each.tolist(), known)
-            shown = f"  {gap}" if gap else ""
+            shown = f"  {gap} to {looked.named(gaps.origins(known))}" if gap else ""
             print(f"{one.label:<12} {costs[one.label]:.4f}{shown}", flush=True)
     if json:
         print(json_module.dumps(costs))

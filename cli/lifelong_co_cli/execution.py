@@ -28,9 +28,11 @@ def execute(
     """Show the configuration, learn, and end with the metrics and the report."""
     from lifelong_co.learner import Interrupted, learn
     from lifelong_co.ranks import joined
+    from lifelong_co.report import gaps
     from lifelong_co.report.comparison import compare_folders
     from lifelong_co.report.publish import write_run_report
     from lifelong_co.report.tables import as_text
+    from lifelong_co_cli.places import places
     from lifelong_co_cli.progress import watching
     from lifelong_co_cli.signals import stop_on_signal
 
@@ -52,9 +54,11 @@ def execute(
             raise typer.Exit(stop.status) from interrupted
     if not ranks.first:
         return
-    report = write_run_report(folder)
+    comparison = compare_folders([folder])
+    references = gaps.mean_references(config, places())
+    report = write_run_report(folder, references=references)
     print()
-    print(as_text(compare_folders([folder])))
+    print(as_text(comparison) + gaps.as_text(comparison, references))
     print(f"peak memory: {peak_memory()}")
     print(f"report: {report}")
 

@@ -57,7 +57,8 @@ def reference(
         typer.Option(
             metavar="DIR",
             help="Folder of published references to compare with or check: cvrp-GM100.npz, … or a"
-            " checkout of LLR-BC; --references when not given.",
+            " checkout of LLR-BC. When not given: --references, then LLR-BC and"
+            " ../shared/official/testsets beside a checkout of lifelong-co.",
         ),
     ] = None,
     check: Annotated[
@@ -90,20 +91,22 @@ def reference(
 ) -> None:
     """Find near-optimal costs: PyVRP for the CVRP, OR-Tools CP-SAT for the TSP, with proof.
 
-    What is found lies in --references and is not sought again; `evaluate` and `compare` then show
+    What is found lies in --references and is not sought again; every table of costs then shows
     gaps. Stop at any time and start again. Needs: pip install 'lifelong-co[reference]'.
     """
     from lifelong_co import registry
     from lifelong_co.errors import ConfigError
+    from lifelong_co_cli.places import places
 
     given = [bool(files), distribution is not None, bool(testset), run is not None]
     if sum(given) > 1 or (sum(given) == 0 and not check):
         raise ConfigError("instances: expected one of FILE, --distribution, --testset and --run")
     sets = list(DISTRIBUTIONS) if testset == ["all"] or sum(given) == 0 else list(testset or ())
     chosen = registry.problem(problem)
+    published = (stored,) if stored else (references, *places().published)
     if check:
         batches = _chosen(chosen, files, distribution, size, seed, sets, run, count, scaled)
-        raise typer.Exit(_check(batches, chosen, references, stored or references))
+        raise typer.Exit(_check(batches, chosen, references, published))
     from lifelong_co.reference.solvers import Settings
     from lifelong_co_cli.signals import stop_on_signal
 
@@ -116,7 +119,7 @@ def reference(
             if stop():
                 raise typer.Exit(stop.status)
             if name in sets:
-                _beside(name, chosen, stored or references, subjects, found)
+                _beside(name, chosen, published, subjects, found)
 
 
 def _chosen(
@@ -185,13 +188,17 @@ def _find(
 
 
 def _beside(
-    name: str, problem: Any, folder: Path, subjects: list[Any], found: dict[str, Any]
+    name: str,
+    problem: Any,
+    published: Sequence[Path],
+    subjects: list[Any],
+    found: dict[str, Any],
 ) -> None:
     """Compare with published references, where they are there."""
     from lifelong_co.reference.checking import ROUNDING
-    from lifelong_co.reference.stored import stored
+    from lifelong_co.reference.stored import first_stored
 
-    theirs = stored(folder, problem, name)
+    theirs = first_stored(published, problem, name)
     if theirs is None:
         return
     costs = theirs.by_key(problem)
@@ -209,19 +216,19 @@ def _beside(
 
 
 def _check(
-    batches: Iterator[tuple[str, list[Any]]], problem: Any, folder: Path, published: Path
+    batches: Iterator[tuple[str, list[Any]]], problem: Any, folder: Path, published: Sequence[Path]
 ) -> int:
     """Print the faults of references; return 1 if there are any."""
     from lifelong_co.reference.cache import Cache
     from lifelong_co.reference.checking import check_cached, check_stored
-    from lifelong_co.reference.stored import stored
+    from lifelong_co.reference.stored import first_stored
 
     cache, faults = Cache(folder), 0
     for name, subjects in batches:
         known = sum(cache.get(one.problem, one.key) is not None for one in subjects)
         found = list(check_cached(subjects, cache))
         print(f"{name}: {known} references in {folder}, {len(found)} faulty")
-        theirs = stored(published, problem, name) if name in DISTRIBUTIONS else None
+        theirs = first_stored(published, problem, name) if name in DISTRIBUTIONS else None
         if theirs is not None:
             what = "costs without solutions" if theirs.solutions is None else "solutions"
             wrong = list(check_stored(theirs, problem, name, cache))

@@ -50,13 +50,14 @@ def report(
     from lifelong_co.report.book.collect import collect
     from lifelong_co.report.book.write import PLACES, older_files, printed, write_book
     from lifelong_co.report.publish import check_writable
+    from lifelong_co_cli.places import places
 
     def tell(line: str) -> None:
         typer.echo(line, err=True)
 
     check_writable(out, PLACES, overwrite=overwrite)  # before the work, not after it
     found = collect(folders)
-    book = make_book(found, references, tell)
+    book = make_book(found, places(references), tell)
     written = write_book(book, out, overwrite=overwrite)
     typer.echo(printed(book, output), nl=False)
     for line in book.missing:

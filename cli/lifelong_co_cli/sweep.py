@@ -198,6 +198,7 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     from lifelong_co.sweep import table
     from lifelong_co.sweep.conduct import conduct
     from lifelong_co.sweep.estimate import show
+    from lifelong_co_cli.places import places
     from lifelong_co_cli.signals import stop_on_signal
 
     later = forecast(plan, engine.slots, cache=plan.folder / "timing.json", detailed=False)
@@ -219,7 +220,7 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
         except Interrupted as interrupted:
             print(interrupted)
             raise typer.Exit(stop.status) from interrupted
-    results = table.gather(plan)
+    results = table.gather(plan, places())
     text = table.as_text(results)
     write_whole(plan.folder / "table.txt", text)
     write_whole(plan.folder / "table.csv", table.as_csv(results))

@@ -7,7 +7,7 @@ instance with its actions, cost and seconds; the last line may be cut off).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,12 @@ def stored(folder: Path, problem: Problem, distribution: str) -> Stored | None:
     for file in sorted([*folder.glob(pattern), *below.glob(pattern)]):
         return _lines(file, registry.testset(problem, distribution))
     return None
+
+
+def first_stored(folders: Sequence[Path], problem: Problem, distribution: str) -> Stored | None:
+    """Return what the first of the folders holds that holds something; None if none does."""
+    found = (stored(folder, problem, distribution) for folder in folders)
+    return next((each for each in found if each is not None), None)
 
 
 def _arrays(file: Path, problem: Problem) -> Stored:

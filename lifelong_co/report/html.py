@@ -41,7 +41,7 @@ TOP = ("problem", "solver", "method", "preset", "order")
 def page(
     comparison: Comparison,
     images: Mapping[str, bytes],
-    references: Mapping[str, float] | None = None,
+    references: gaps.MeanReferences | None = None,
 ) -> str:
     """Return the page.
 
@@ -67,11 +67,7 @@ def page(
         meanings(),
         "<p>All five are smaller for better solvers. d* is the least mean cost that any of the runs"
         " on this page reached on a task after any task.</p>",
-        *(
-            [_table(gaps.gap_table(comparison, references), f"{gaps.CAPTION}.")]
-            if references
-            else []
-        ),
+        *([] if references is None else _gaps(comparison, references)),
         *(_figure(key, images.get(key), comparison) for key in ABOUT),
         "<h2>Costs</h2>",
         "<p>Mean test cost. Each row is one moment, after learning the task it names; each column"
@@ -85,6 +81,14 @@ def page(
         _configuration(comparison),
     ]
     return document(name, "\n".join(parts))
+
+
+def _gaps(comparison: Comparison, references: gaps.MeanReferences) -> list[str]:
+    parts = [f"<p class=missing>{escape(note)}</p>" for note in references.notes]
+    if references.means:
+        table = gaps.gap_table(comparison, references.means)
+        parts.insert(0, _table(table, f"{gaps.CAPTION} {references.origin}."))
+    return parts
 
 
 def document(title: str, body: str) -> str:

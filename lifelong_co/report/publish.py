@@ -12,8 +12,15 @@ FILES = ("table.txt", "table.csv", "forgetting.png", "plasticity.png", "report.h
 """What a comparison leaves in its folder; the figures only where matplotlib is installed."""
 
 
-def write_run_report(run_dir: Path | str) -> Path:
+def write_run_report(run_dir: Path | str, *, references: gaps.MeanReferences | None = None) -> Path:
     """Write ``report.html`` and ``figures/`` of a finished run into its folder, anew if need be.
+
+    Parameters
+    ----------
+    run_dir
+        The folder of the run.
+    references
+        Mean reference costs of its tasks; with them the page has optimality gaps.
 
     Returns
     -------
@@ -28,7 +35,7 @@ def write_run_report(run_dir: Path | str) -> Path:
     folder = Path(run_dir)
     comparison = compare_folders([folder])
     images = draw(comparison)
-    page = html.page(comparison, images)
+    page = html.page(comparison, images, references)
     write_files({f"figures/{name}.png": image for name, image in images.items()}, folder)
     write_files({"report.html": page.encode()}, folder)
     return folder / "report.html"
@@ -86,7 +93,7 @@ def write_report(
         "table.txt": (tables.as_text(comparison) + more).encode(),
         "table.csv": tables.as_csv(comparison, means).encode(),
         **{f"{name}.png": image for name, image in images.items()},
-        "report.html": html.page(comparison, images, means).encode(),
+        "report.html": html.page(comparison, images, references).encode(),
     }
     return write_files(files, folder)
 

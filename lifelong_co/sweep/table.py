@@ -2,19 +2,22 @@
 
 import csv
 import io
-import statistics
 from collections.abc import Mapping
 
 import attrs
 
 from lifelong_co import metrics
 from lifelong_co.config import Config
+from lifelong_co.reference.places import Places
 from lifelong_co.report.comparison import Comparison, compare_runs
+from lifelong_co.report.gaps import MeanReferences, mean_references
 from lifelong_co.report.runs import Run, load_run
 from lifelong_co.report.tables import SCALE, Table, align, markdown
+from lifelong_co.sweep import gaps
 from lifelong_co.sweep.plan import Block, Plan, Row, tasks_tested
 from lifelong_co.sweep.ranges import show_ranges
-from lifelong_co.sweep.student import LEVEL, half_width
+from lifelong_co.sweep.spread import Spread, show, spread
+from lifelong_co.sweep.student import LEVEL
 
 EXPLANATION = (
     "Metrics in 10^-3, lower is better; gaps (d - d*) / d* to the least cost d* on each task of all"
@@ -26,38 +29,6 @@ EXPLANATION = (
 
 
 @attrs.frozen
-class Spread:
-    """A metric of a row, as plain fractions."""
-
-    mean: float
-    orders: float | None
-    """Sample standard deviation of the orders' means; None for one order."""
-    seeds: float | None
-    """Half-width of the confidence interval over the seeds; None for one seed."""
-
-
-def spread(values: Mapping[tuple[str, int], float]) -> Spread:
-    """Return the spread of the values of a metric by order and seed; at least one.
-
-    The mean is that of the orders' means. Only seeds that have all orders enter the interval: else
-    it would hold differences between orders.
-    """
-    orders = list(dict.fromkeys(order for order, _ in values))
-    seeds = list(dict.fromkeys(seed for _, seed in values))
-    means = [statistics.fmean(v for (of, _), v in values.items() if of == o) for o in orders]
-    complete = [
-        statistics.fmean(values[order, seed] for order in orders)
-        for seed in seeds
-        if all((order, seed) in values for order in orders)
-    ]
-    return Spread(
-        statistics.fmean(means),
-        statistics.stdev(means) if len(means) > 1 else None,
-        half_width(complete),
-    )
-
-
-@attrs.frozen
 class Results:
     """The finished runs of a plan."""
 
@@ -65,6 +36,15 @@ class Results:
     runs: Mapping[str, Run]
     comparisons: Mapping[tuple[str, str], Comparison]
     """By solver and what is tested; each has a ``d*`` of its own."""
+    references: Mapping[str, MeanReferences] = attrs.field(factory=dict)
+    """By what is tested, where they were looked for."""
+
+    def known(self, block: Block) -> MeanReferences | None:
+        """Return what was found about the tests of a table; None where there is nothing to say."""
+        names = (name for row in block.rows for _, _, name in row.cells if name in self.runs)
+        first = next(names, None)  # the runs of a table are tested alike
+        found = self.references.get(tasks_tested(self.runs[first].config)) if first else None
+        return found if found is not None and (found.means or found.notes) else None
 
     def spreads(self, row: Row) -> dict[str, Spread]:
         """Return the spread of every metric over the finished runs of a row; empty if none is."""
@@ -87,13 +67,18 @@ class Results:
         return [name for name in wanted if name not in self.runs]
 
 
-def gather(plan: Plan) -> Results:
-    """Read the finished runs of a plan."""
+def gather(plan: Plan, places: Places | None = None) -> Results:
+    """Read the finished runs of a plan and, where places are given, references of their tests."""
     runs = {name: load_run(job.folder) for name, job in plan.jobs.items() if job.finished}
     alike: dict[tuple[str, str], list[Run]] = {}
     for run in runs.values():
         alike.setdefault(compared(run.config), []).append(run)
-    return Results(plan, runs, {key: compare_runs(several) for key, several in alike.items()})
+    comparisons = {key: compare_runs(several) for key, several in alike.items()}
+    references: dict[str, MeanReferences] = {}
+    for (_, tested), several in alike.items():
+        if places is not None and tested not in references:
+            references[tested] = mean_references(several[0].config, places)
+    return Results(plan, runs, comparisons, references)
 
 
 def compared(config: Config) -> tuple[str, str]:
@@ -135,6 +120,11 @@ def as_text(results: Results) -> str:
     for block in results.plan.blocks:
         parts += ["", title(block), "", align(table(results, block), left=1)]
         parts += [f"missing: {name}" for name in results.missing(block)]
+        if (known := results.known(block)) is not None:
+            if known.means:
+                shown = align(gaps.gap_table(block, results.runs, known), left=1)
+                parts += ["", gaps.caption(known), "", shown]
+            parts += known.notes
     return "\n".join(parts) + "\n"
 
 
@@ -145,31 +135,33 @@ def as_markdown(results: Results) -> str:
         parts += ["", f"**{title(block)}**", "", markdown(table(results, block))]
         names = results.missing(block)
         parts += ["", f"Missing: {', '.join(f'`{name}`' for name in names)}"] if names else []
+        if (known := results.known(block)) is not None:
+            if known.means:
+                shown = markdown(gaps.gap_table(block, results.runs, known))
+                parts += ["", gaps.caption(known), "", shown]
+            parts += [line for note in known.notes for line in ("", note)]
     return "\n".join(parts) + "\n"
 
 
 def as_csv(results: Results) -> str:
-    """Return all tables as one CSV; in 10^-3, empty where there is no such number."""
+    """Return all tables as one CSV; in 10^-3, empty where there is no such number.
+
+    Where any table has references, columns follow with mean gaps to them in per cent.
+    """
     kinds = ("", "_std_orders", f"_ci{LEVEL * 100:.0f}_seeds")
     columns = [f"{name}{kind}_1e-3" for name in metrics.NAMES for kind in kinds]
+    more = gaps.COLUMNS if any(known.means for known in results.references.values()) else ()
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(["table", "problem", "solver", "method", "runs", "wanted", *columns])
+    writer.writerow(["table", "problem", "solver", "method", "runs", "wanted", *columns, *more])
     for block in results.plan.blocks:
+        known = results.known(block)
         for row in block.rows:
             found = results.spreads(row)
             numbers = [v for name in found for v in attrs.astuple(found[name])]
             cells = ["" if v is None or v != v else f"{v * SCALE:.6g}" for v in numbers]
             count = sum(name in results.runs for _, _, name in row.cells)
             head = [title(block), block.problem, row.solver, row.label, count, len(row.cells)]
-            writer.writerow([*head, *(cells or [""] * len(columns))])
+            beside = gaps.csv_cells(row, results.runs, known) if more else []
+            writer.writerow([*head, *(cells or [""] * len(columns)), *beside])
     return lines.getvalue()
-
-
-def show(value: Spread) -> str:
-    """Return ``mean (s) ± c`` in 10^-3, as `EXPLANATION` says; a dash where not defined."""
-    if value.mean != value.mean:
-        return "-"
-    orders = "" if value.orders is None else f" ({value.orders * SCALE:.1f})"
-    seeds = "" if value.seeds is None else f" ± {value.seeds * SCALE:.1f}"
-    return f"{value.mean * SCALE:.1f}{orders}{seeds}"

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import attrs
 import numpy as np
@@ -111,13 +112,19 @@ def test_another_process_finds_what_this_one_stores(tmp_path):
     assert [new for _, _, new in batch.find(subjects, Cache(tmp_path), SETTINGS)] == [False]
 
 
+def reference(cost):
+    """Return a reference that was found in the working directory."""
+    return gaps.Known(cost, Path("references"))
+
+
 def test_gaps_are_of_the_means_over_what_is_covered():
     """Mean cost over mean reference; instances without a reference are left out and counted."""
-    gap = gaps.gap([11.0, 5.0, 22.0], [10.0, None, 20.0])
+    gap = gaps.gap([11.0, 5.0, 22.0], [reference(10.0), None, reference(20.0)])
     assert (gap.value, gap.reference) == (pytest.approx(0.1), 15.0)
     assert str(gap) == "gap 10.00% on 2 of 3 instances"
-    assert str(gaps.gap([2.0], [1.0])) == "gap 100.00%"
+    assert str(gaps.gap([2.0], [reference(1.0)])) == "gap 100.00%"
     assert gaps.gap([1.0], [None]) is None
+    assert gaps.gap([1.0], []) is None  # there was no folder to look in
 
 
 def published(folder, costs):
@@ -131,12 +138,35 @@ def published(folder, costs):
 def test_others_costs_are_read_as_they_are(tmp_path):
     """Stored costs fill in for instances without a reference of our own."""
     made = published(tmp_path, [4.1, 2.2, 1.5])
-    assert gaps.references(tmp_path, TSP, made, "U") == [4.1, 2.2, 1.5]
-    assert gaps.references(tmp_path, TSP, made, "GM") == [None] * 3
+    known = gaps.references([tmp_path], TSP, made, "U")
+    assert [each.cost for each in known] == [4.1, 2.2, 1.5]
+    assert gaps.references([tmp_path], TSP, made, "GM") == [None] * 3
     find(Cache(tmp_path), 1)
-    assert gaps.references(tmp_path, TSP, made, "U") == pytest.approx([4.0, 2.2, 1.5])
-    assert gaps.mean_reference(tmp_path, TSP, [made], "U") == pytest.approx(7.7 / 3)
-    assert gaps.mean_reference(tmp_path, TSP, [made], "R") is None
+    known = gaps.references([tmp_path], TSP, made, "U")
+    assert [each.cost for each in known] == pytest.approx([4.0, 2.2, 1.5])
+    assert gaps.mean_reference(known) == pytest.approx(7.7 / 3)
+    part = gaps.references([tmp_path], TSP, made, "R")
+    assert [each is None for each in part] == [False, True, True]
+    assert gaps.mean_reference(part) is None
+    assert gaps.mean_reference([]) is None
+
+
+@pytest.mark.usefixtures("solved")
+def test_the_first_folder_that_has_a_reference_counts(tmp_path):
+    """A folder further on fills in for what the ones before it lack, and is named."""
+    own, one, other = (tmp_path / name for name in ("own", "one", "other"))
+    for folder in (one, other):
+        folder.mkdir()
+    published(one, [4.1, 2.2])
+    made = published(other, [9.0, 9.0, 1.5])
+    find(Cache(own), 1)
+    known = gaps.references([own, one, other], TSP, made, "U")
+    assert [(round(each.cost, 6), each.place) for each in known] == [
+        (4.0, own),
+        (2.2, one),
+        (1.5, other),
+    ]
+    assert gaps.origins([None, *known[:2], known[0]]) == (own, one)
 
 
 @pytest.mark.usefixtures("solved")

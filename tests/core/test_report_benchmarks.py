@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lifelong_co.benchmarking.results import Benchmark, Result
 from lifelong_co.reference.cache import Cache
+from lifelong_co.reference.places import Places
 from lifelong_co.report.book.assemble import make_book
 from lifelong_co.report.book.benchmark_tables import benchmark_sheets
 from lifelong_co.report.book.collect import Found
@@ -38,7 +39,7 @@ def test_a_reference_found_since_shows(tmp_path):
     )
 
     def known():
-        book = make_book(found, tmp_path / "references", str)
+        book = make_book(found, Places(tmp_path / "references"), str)
         (sheet,) = (sheet for sheet in book.sheets if sheet.key == "benchmark-cvrplib-costs")
         return sheet.rows[0][2].shown, book.left_out
 

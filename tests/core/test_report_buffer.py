@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tiny_runs import tiny_config, tiny_learn
 
 from lifelong_co.errors import CheckpointError
+from lifelong_co.reference.places import Places
 from lifelong_co.report.book.assemble import make_book
 from lifelong_co.report.book.buffer_contents import (
     confidences,
@@ -123,7 +124,7 @@ def test_decisions_are_kept_or_changed(run):
 
 def test_the_section_has_counts_correlation_and_pictures(run, tmp_path):
     """What is in the buffer is in the tables, and drawn."""
-    book = make_book(collect([run.path]), tmp_path / "absent", str)
+    book = make_book(collect([run.path]), Places(tmp_path / "absent"), str)
     (sheet,) = (sheet for sheet in book.sheets if sheet.key == "buffer")
     found = contents(run, items_of(run))
     cells = dict(zip(sheet.header, (cell.shown for cell in sheet.rows[0]), strict=True))
@@ -137,7 +138,7 @@ def test_the_section_has_counts_correlation_and_pictures(run, tmp_path):
 def test_llr_bc_is_drawn_where_another_method_has_a_buffer_too(run, tmp_path):
     """Both have their row, in the order of the methods; picture and confidence are LLR-BC's."""
     tiny_learn(tiny_config("der++"), tmp_path / "der")
-    book = make_book(collect([tmp_path, run.path]), tmp_path / "absent", str)
+    book = make_book(collect([tmp_path, run.path]), Places(tmp_path / "absent"), str)
     (sheet,) = (sheet for sheet in book.sheets if sheet.key == "buffer")
     assert [row[1].shown for row in sheet.rows] == ["der++ (pomo)", "llr-bc (pomo)"]
     (drift,) = (sheet for sheet in book.sheets if sheet.key == "drift")
@@ -149,7 +150,7 @@ def test_llr_bc_is_drawn_where_another_method_has_a_buffer_too(run, tmp_path):
 def test_without_checkpoints_the_sections_say_that_they_need_them(tmp_path: Path) -> None:
     """Costs alone make all other tables."""
     folder = synthetic_runs.write(tmp_path / "bare", synthetic_runs.config())
-    book = make_book(collect([folder]), tmp_path / "absent", str)
+    book = make_book(collect([folder]), Places(tmp_path / "absent"), str)
     missing = "\n".join(book.missing)
     assert "What is in the buffer: 1 of the runs have no checkpoints" in missing
     assert "drifts: CVRP: needs a run's checkpoints/" in missing

@@ -2,14 +2,22 @@
 
 import csv
 import io
+from pathlib import Path
 
 import pytest
 import synthetic_runs
+from synthetic_references import lay
 
+from lifelong_co.reference.places import Places
 from lifelong_co.report import gaps, html, publish, tables
 from lifelong_co.report.comparison import compare_folders
 
 MEANS = {"E20": 10.0, "U10": 6.0}
+OWN, THEIRS = Path("own"), Path("theirs")
+FOUND = gaps.MeanReferences(
+    Places(OWN, (THEIRS,)), MEANS, {"E20": (OWN, THEIRS), "U10": (OWN, THEIRS)}
+)
+NOTHING = gaps.MeanReferences(Places(OWN), {}, {})
 
 
 @pytest.fixture(scope="module")
@@ -31,22 +39,52 @@ def test_every_form_has_the_same_gap(comparison):
     data = tables.as_json(comparison, MEANS)
     assert data["groups"][0]["gaps"]["U10"] == pytest.approx(gap)
     assert data["references"] == MEANS
-    assert f"{cost:.4f} ({gap:.2%})" in html.page(comparison, {}, MEANS)
+    assert f"{cost:.4f} ({gap:.2%})" in html.page(comparison, {}, FOUND)
+    assert f"{cost:.4f} ({gap:.2%})" in gaps.as_text(comparison, FOUND)
 
 
 def test_without_references_nothing_speaks_of_them(comparison):
-    """Columns, keys and the section are left out."""
+    """Columns, keys and the section are left out, also where they were looked for."""
     assert "gap" not in tables.as_csv(comparison)
     data = tables.as_json(comparison)
     assert "references" not in data
     assert "gaps" not in data["groups"][0]
+    assert html.page(comparison, {}, NOTHING) == html.page(comparison, {})
     assert gaps.CAPTION not in html.page(comparison, {})
+    assert gaps.as_text(comparison, NOTHING) == ""
 
 
 def test_a_written_comparison_has_them_too(comparison, tmp_path):
-    """Text, CSV and page in the folder."""
-    found = gaps.MeanReferences(tmp_path / "references", MEANS)
-    publish.write_report(comparison, tmp_path / "out", references=found)
+    """Text, CSV and page in the folder; they say which references were used."""
+    publish.write_report(comparison, tmp_path / "out", references=FOUND)
     for name in ("table.txt", "report.html"):
-        assert gaps.CAPTION in (tmp_path / "out" / name).read_text(encoding="utf-8")
+        text = (tmp_path / "out" / name).read_text(encoding="utf-8")
+        assert f"{gaps.CAPTION} in own and theirs (published)" in text
     assert "E20_gap" in (tmp_path / "out" / "table.csv").read_text()
+
+
+def test_tasks_of_different_origin_are_told_apart():
+    """Each origin with its tasks."""
+    folders = {"E20": (OWN,), "U10": (THEIRS,), "R20": (OWN,)}
+    found = gaps.MeanReferences(Places(OWN), dict.fromkeys(folders, 1.0), folders)
+    assert found.origin == "in own for E20, R20; in theirs (published) for U10"
+
+
+def test_a_runs_own_report_has_gaps(tmp_path):
+    """On the tasks whose test instances all have a reference; one that is damaged is named."""
+    of = synthetic_runs.config()
+    folder = synthetic_runs.write(tmp_path / "run", of)
+    before = publish.write_run_report(folder).read_text(encoding="utf-8")
+    lay(tmp_path / "references", of.tasks[2], of.tests, 6.0)
+    (tmp_path / "references" / "cvrp-C40.npz").write_text("torn")
+    found = gaps.mean_references(of, Places(tmp_path / "references"))
+    assert found.means == {"U10": pytest.approx(6.0)}
+    page = publish.write_run_report(folder, references=found).read_text(encoding="utf-8")
+    cost = compare_folders([folder]).runs[0].costs[-1][2]
+    assert f"{cost:.4f} ({cost / 6 - 1:.2%})" in page
+    assert f"{gaps.CAPTION} in {tmp_path / 'references'}." in page
+    assert "no gap on C40: " in page
+    assert gaps.CAPTION not in before
+    absent = gaps.mean_references(of, Places(tmp_path / "absent"))
+    unchanged = publish.write_run_report(folder, references=absent).read_text(encoding="utf-8")
+    assert unchanged == before

@@ -9,6 +9,7 @@ import synthetic_runs
 
 from lifelong_co.benchmarking.results import Result, save
 from lifelong_co.errors import ConfigError
+from lifelong_co.reference.places import Places
 from lifelong_co.report import figures
 from lifelong_co.report.book.assemble import make_book
 from lifelong_co.report.book.collect import collect
@@ -33,7 +34,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
         for solver, cost in (("llr-bc", 28000), ("fine-tuning", 29000))
     ]
     save(root / "cvrplib", {"library": "cvrplib", "paper": False}, solved)
-    return make_book(collect([root]), root / "absent", str)
+    return make_book(collect([root]), Places(root / "absent"), str)
 
 
 def test_the_page_is_self_contained(book):
@@ -123,7 +124,7 @@ def test_runs_on_other_tasks_are_another_part(tmp_path):
     for name, distributions in (("one", ("E", "C")), ("other", ("U", "C"))):
         of = synthetic_runs.config(distributions=distributions)
         synthetic_runs.write(tmp_path / name, of)
-    book = make_book(collect([tmp_path]), tmp_path / "absent", str)
+    book = make_book(collect([tmp_path]), Places(tmp_path / "absent"), str)
     keys = [sheet.key for sheet in book.sheets]
     assert len(set(keys)) == len(keys)
     assert {"small-metrics", "small-2-metrics"} <= set(keys)
@@ -135,6 +136,6 @@ def test_without_matplotlib_the_tables_still_come(
     """The page then says how to get the figures."""
     monkeypatch.setattr(figures, "available", lambda: False)
     folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config())
-    book = make_book(collect([folder]), tmp_path / "absent", str)
+    book = make_book(collect([folder]), Places(tmp_path / "absent"), str)
     assert book.pictures == []
     assert "pip install &#x27;lifelong-co[plot]&#x27;" in page(book)

@@ -5,15 +5,15 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
 import pytest
 import scipy.stats
-import synthetic_runs
 from hypothesis import given
 from hypothesis import strategies as st
+from synthetic_runs import finish
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.learner import Interrupted
@@ -274,19 +274,6 @@ class Invented:
             return Ended(waiting.pop(0))
         finish(folder)
         return Ended(0)
-
-
-def finish(folder: Path, shift: Callable[[Cost], float] = lambda cost: cost.cost) -> None:
-    """Finish a run with invented costs."""
-    run = RunFolder(folder)
-    config = run.config()
-    # Invented for three methods only.
-    like = attrs.evolve(config, method="llr-bc")
-    costs = [attrs.evolve(cost, cost=shift(cost)) for cost in synthetic_runs.costs(like)]
-    run.write_costs(costs, config)
-    logged = [(i, e) for i, t in enumerate(config.tasks, 1) for e in range(1, t.epochs + 1)]
-    run.write_log([{"learning": i, "epoch": e, "seconds": 2.0} for i, e in logged])
-    (folder / "report.html").write_text("")
 
 
 @pytest.fixture

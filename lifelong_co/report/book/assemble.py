@@ -9,6 +9,7 @@ from lifelong_co import metrics
 from lifelong_co.benchmarking.known import with_references
 from lifelong_co.benchmarking.results import Benchmark
 from lifelong_co.errors import LifelongError
+from lifelong_co.reference.places import Places
 from lifelong_co.report import figures
 from lifelong_co.report.book import paper_tables
 from lifelong_co.report.book.benchmark_tables import benchmark_sheets
@@ -31,15 +32,15 @@ CURVES = (
 )
 
 
-def make_book(found: Found, references: Path, tell: Callable[[str], None]) -> Book:
+def make_book(found: Found, places: Places, tell: Callable[[str], None]) -> Book:
     """Return the report of what was found.
 
     Parameters
     ----------
     found
         Runs and benchmarks.
-    references
-        Folder of references; it need not exist.
+    places
+        Where references are looked for.
     tell
         Told what takes long.
     """
@@ -47,10 +48,10 @@ def make_book(found: Found, references: Path, tell: Callable[[str], None]) -> Bo
     left_out = list(found.left_out)
     parts = []
     for chapter in made:
-        part, notes = _part(chapter, references, tell)
+        part, notes = _part(chapter, places, tell)
         parts.append(_named(part, f"{chapter.key}-" if len(made) > 1 else ""))
         left_out += notes
-    solved, notes = _known_now(found.benchmarks, references)
+    solved, notes = _known_now(found.benchmarks, places.own)
     left_out += notes
     benchmarks = Section(
         "Benchmark instances",
@@ -77,10 +78,8 @@ def _known_now(
     return solved, notes
 
 
-def _part(
-    chapter: Chapter, references: Path, tell: Callable[[str], None]
-) -> tuple[Part, list[str]]:
-    costs, notes = distances(chapter, references)
+def _part(chapter: Chapter, places: Places, tell: Callable[[str], None]) -> tuple[Part, list[str]]:
+    costs, notes = distances(chapter, places)
     tell(f"{chapter.title}: curves")
     curves = curve_pictures(chapter) if figures.available() else []
     sections = (

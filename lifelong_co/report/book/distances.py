@@ -1,42 +1,51 @@
 """Mean costs after learning, and gaps to near-optimal ones (paper, appendix D)."""
 
 import statistics
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
-from lifelong_co.errors import LifelongError
+from lifelong_co.reference.places import Places
 from lifelong_co.report.book.sheet import Cell, Row, Sheet, words
 from lifelong_co.report.book.studies import Arrival, Chapter, Study, Variant
-from lifelong_co.report.gaps import mean_references
+from lifelong_co.report.gaps import MeanReferences, mean_references
 
 SINGLE = "restart"
 """It learns every task anew, so each task is measured just after it was learned (paper, D.1)."""
 
 
-def distances(chapter: Chapter, references: Path) -> tuple[list[Sheet], list[str]]:
-    """Return a sheet for each problem, and what could not be found out."""
-    sheets, notes = [], []
-    solver = chapter.solvers[0]
-    for problem, study in chapter.of(solver).items():
-        means: Mapping[str, float] = {}
-        if references.is_dir():
-            try:
-                means = mean_references(study.variants[0].runs[0].config, references).means
-            except LifelongError as error:
-                notes.append(f"references of {problem}: {error}")
-        sheets += _sheet(chapter, study, means, references)
+def distances(chapter: Chapter, places: Places) -> tuple[list[Sheet], list[str]]:
+    """Return sheets for each problem, and what could not be found out.
+
+    The first solver's methods as they are always have one, as in the paper; other solvers, and what
+    was varied, where there are references, as it is gaps that can be compared across them.
+    """
+    sheets: list[Sheet] = []
+    notes: list[str] = []
+    known: dict[str, MeanReferences] = {}  # the solvers of a chapter are tested alike
+    for solver in chapter.solvers:
+        for problem, study in chapter.of(solver).items():
+            if problem not in known:
+                known[problem] = mean_references(study.variants[0].runs[0].config, places)
+                notes += [f"references of {problem}: {note}" for note in known[problem].notes]
+            found, key = known[problem], f"distances-{problem}"
+            key += "" if solver == chapter.solvers[0] else f"-{solver}"
+            if found.means or solver == chapter.solvers[0]:
+                sheets += _sheet(chapter, study, study.main, found, key)
+            if found.means:
+                others = [variant for variant in study.variants if not variant.main]
+                sheets += _sheet(chapter, study, others, found, f"{key}-varied")
     return sheets, notes
 
 
 def _sheet(
-    chapter: Chapter, study: Study, means: Mapping[str, float], references: Path
+    chapter: Chapter, study: Study, variants: Sequence[Variant], found: MeanReferences, key: str
 ) -> list[Sheet]:
+    means = found.means
     several = len(study.orders) > 1
     blocks = []
     for order, name in chapter.orders.items():
         rows = [
-            (*words(*[name] * several, each.name), *_cells(chapter, each, order, means))
-            for each in study.main
+            (*words(*[name] * several, each.title), *_cells(chapter, each, order, means))
+            for each in variants
             if each.of(order)
         ]
         blocks += [tuple(rows)] if rows else []
@@ -45,21 +54,22 @@ def _sheet(
     if means:
         blocks.insert(0, (_reference_row(chapter, several, means),))
     note = "Mean cost over the test instances once the last task is learned, mean over seeds."
-    if any(variant.method == SINGLE for variant in study.main):
+    if any(variant.method == SINGLE for variant in variants):
         note += f" {SINGLE} is measured on each task just after learning it."
     missing = [name for name in chapter.tasks if name not in means]
     if means:
-        note += f" In parentheses the gap to the mean reference in {references}."
+        note += f" In parentheses the gap to the mean reference {found.origin}."
     if missing:
         note += (
-            f" No references for {', '.join(missing)} in {references}:"
+            f" No references for {', '.join(missing)} in {found.places.own}:"
             " `lifelong-co reference --run DIR` finds them."
         )
+    kind = f"Mean cost{' (optimality gap)' if means else ''}"
+    which = "" if variants == study.main else ", hyperparameters and ablations"
     return [
         Sheet(
-            key=f"distances-{study.problem}",
-            title=f"Mean cost{' (optimality gap)' if means else ''} on {study.problem.upper()}"
-            f" ({study.solver})",
+            key=key,
+            title=f"{kind} on {study.problem.upper()} ({study.solver}){which}",
             header=(*["order"] * several, "method", *chapter.tasks),
             blocks=tuple(blocks),
             left=1 + several,

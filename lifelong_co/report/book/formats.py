@@ -57,7 +57,9 @@ def text(sheet: Sheet) -> str:
         # Where some cell of a column has a star the others have room for one.
         marks = [("*" if (i, j) in best else " ") if j in starred else "" for j in range(len(row))]
         rows.append([cell.shown + mark for cell, mark in zip(row, marks, strict=True)])
-    notes = [textwrap.fill(sheet.notes, 100), "* the best of its " + sheet.best_of if best else ""]
+    # Folders and options are named in notes, and are to be copied whole.
+    said = textwrap.fill(sheet.notes, 100, break_on_hyphens=False, break_long_words=False)
+    notes = [said, "* the best of its " + sheet.best_of if best else ""]
     parts = [
         sheet.title,
         tables.align(rows, left=sheet.left),

@@ -7,8 +7,8 @@ from lifelong_co.report.book.sheet import THOUSANDTHS, Cell
 from lifelong_co.report.book.studies import Study
 from lifelong_co.report.runs import Run
 from lifelong_co.report.tables import SCALE
+from lifelong_co.sweep.spread import Spread, show
 from lifelong_co.sweep.student import LEVEL
-from lifelong_co.sweep.table import Spread, show
 
 UNITS = (
     "In 10⁻³, smaller is better: gaps (d − d*) / d* to d*, the least mean cost that any of these"

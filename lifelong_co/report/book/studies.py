@@ -10,7 +10,7 @@ from lifelong_co.report.book import naming
 from lifelong_co.report.comparison import Comparison, Group
 from lifelong_co.report.measured import AT_ONCE, least_costs, measured
 from lifelong_co.report.runs import Run
-from lifelong_co.sweep.table import Spread, spread
+from lifelong_co.sweep.spread import Spread, spread
 
 Arrival = tuple[str, ...]
 """The names of the tasks in the order of arrival."""

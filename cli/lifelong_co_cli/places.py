@@ -1,0 +1,23 @@
+"""Where commands look for references: the folder that is given, then what others published."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lifelong_co.reference.places import Places
+
+
+def places(own: Path | None = None) -> "Places":
+    """Return where to look.
+
+    Parameters
+    ----------
+    own
+        The user's folder of references; ``references`` of the working directory when None.
+    """
+    from lifelong_co_adapters.official.costs import published_costs
+
+    from lifelong_co.reference.cache import FOLDER
+    from lifelong_co.reference.places import Places
+
+    return Places(own or FOLDER, published_costs())

@@ -1,0 +1,113 @@
+"""Gaps that commands show without being told where references are."""
+
+import json
+import shutil
+
+import pytest
+import synthetic_runs
+from command_line import call
+from lifelong_co_adapters.official import locate
+from synthetic_references import lay
+
+from lifelong_co.report.gaps import CAPTION
+from lifelong_co.run_folder import RunFolder
+from lifelong_co.sweep.grid import Grid
+from lifelong_co.sweep.plan import make_plan
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Work in an empty folder, and see nothing that lies beside this checkout."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(locate, "checkout", lambda: None)
+    monkeypatch.delenv(locate.VARIABLE, raising=False)
+
+
+@pytest.fixture
+def official(tmp_path, monkeypatch):
+    """Lay the costs of TSP U as LLR-BC publishes them, 3.8 each, where the variable points."""
+    folder = tmp_path / "upstream" / "LLR-BC"
+    below = folder / "TSP" / "generated_test_instances"
+    below.mkdir(parents=True)
+    lines = ["0,1,2 3.8 0.1"] * 1000 + ["0,1 cut"]
+    (below / "TSPinstances_U_20_1000_seed0_Gurobi_solution").write_text("\n".join(lines))
+    monkeypatch.setenv(locate.VARIABLE, str(tmp_path / "upstream"))
+    return folder
+
+
+def test_a_run_ends_with_gaps(tmp_path, finished):
+    """On standard output and in its report, from `references` of the working directory."""
+    folder = tmp_path / "run"
+    shutil.copytree(finished().folder, folder)
+    before = call("run", "--resume", folder)
+    assert "references" not in before.out
+    task = RunFolder(folder).config().tasks[1]
+    lay(tmp_path / "references", task, 8, 2.5)
+    after = call("run", "--resume", folder)
+    assert after.status == 0, after.err
+    assert f"{CAPTION} in references\n" in after.out
+    assert f"{CAPTION} in references." in (folder / "report.html").read_text(encoding="utf-8")
+    assert CAPTION in call("compare", folder).out
+
+
+def test_a_run_on_official_test_sets_is_compared_with_their_costs(tmp_path, official):
+    """By `compare`, which says whose they are, and in the tables of `report`."""
+    of = synthetic_runs.config(
+        distributions=("U", "E"), problem="tsp", tests=1000, task={"size": 20}
+    )
+    folder = synthetic_runs.write(tmp_path / "run", of)
+    shown = call("compare", folder)
+    assert f"{CAPTION} in {official} (published)\n" in shown.out
+    data = call("compare", folder, "--format", "json")
+    assert f"references: in {official} (published)" in data.err
+    (group,) = json.loads(data.out)["groups"]
+    cost = group["runs"][0]["costs"][-1][0]
+    assert group["gaps"] == {"U20": pytest.approx(cost / 3.8 - 1)}
+    printed = call("report", folder, "--out", tmp_path / "out").out
+    said = f"the gap to the mean reference in {official} (published)."
+    assert said in " ".join(printed.split())  # lines are wrapped
+    # Other tests have no such costs.
+    other = synthetic_runs.write(tmp_path / "other", synthetic_runs.config(problem="tsp"))
+    assert "gap to the" not in call("compare", other).out
+
+
+def test_evaluation_names_the_references(finished, official):
+    """Where the task is tested as published, and not with fewer instances."""
+    options = ("evaluate", finished(problem="tsp").folder, "--task", "U:20", "--device", "cpu")
+    found = call(*options, "--tests", "1000")
+    assert found.out.rstrip().endswith(f"% to {official} (published)")
+    assert " gap " not in call(*options, "--tests", "10").out
+    (file,) = official.rglob("*_solution")
+    file.write_text("torn\n")
+    torn = call(*options, "--tests", "1000")
+    assert torn.status == 0
+    assert torn.out.rstrip() == found.out.partition("  gap")[0]
+    assert f"no gap on U20: {file}, line 1: expected" in torn.err
+
+
+def test_published_solutions_are_checked_where_they_are(official):
+    """Without --stored as well."""
+    checked = call("reference", "--check", "--testset", "U", "--problem", "tsp")
+    assert checked.status == 1
+    assert f"U: 1000 solutions in {official}" in checked.out
+    assert "U20 #0: " in checked.out or "U #0: " in checked.out
+
+
+def test_a_sweeps_table_has_gaps(tmp_path):
+    """In each of its three files, from `references` of the working directory."""
+    options = ("--methods", "fine-tuning", "--preset", "demo", "--device", "cpu", "--out", "sweep")
+    grid = Grid(methods=("fine-tuning",), preset="demo", device="cpu")
+    for job in make_plan([grid], tmp_path / "sweep").jobs.values():
+        job.prepare()
+        synthetic_runs.finish(job.folder)
+        first = job.config.tasks[0]
+        lay(tmp_path / "references", first, job.config.tests, 5.0)
+    done = call("sweep", *options)
+    assert done.status == 0, done.err
+    assert "References in references" in done.out
+    for name in ("table.txt", "table.md"):
+        text = (tmp_path / "sweep" / name).read_text(encoding="utf-8")
+        assert f"method mean gap {first.label}" in " ".join(text.replace("|", " ").split())
+    header, line = (tmp_path / "sweep" / "table.csv").read_text(encoding="utf-8").splitlines()
+    assert header.endswith("gap_tasks,gap_references")
+    assert line.endswith(f"{first.label},in references")

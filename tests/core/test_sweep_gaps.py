@@ -1,0 +1,100 @@
+"""Optimality gaps below a sweep's table, where its tests have references."""
+
+import csv
+import io
+
+import pytest
+from synthetic_references import lay
+from synthetic_runs import finish
+
+from lifelong_co.reference.places import Places
+from lifelong_co.sweep import table
+from lifelong_co.sweep.grid import Grid
+from lifelong_co.sweep.plan import make_plan
+
+# The last row of costs on U and E, by order and seed; restart has 6 and 10 throughout.
+FINAL = {
+    ("order1", 0): {"U5": 6.6, "E5": 11.0},
+    ("order1", 1): {"U5": 6.0, "E5": 10.0},
+    ("order2", 0): {"U5": 7.2, "E5": 12.0},
+    ("order2", 1): {"U5": 6.6, "E5": 12.0},
+}
+LEVEL = {"U5": 6.0, "E5": 10.0}
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """Finish a sweep of two methods, two orders and two seeds; the other method has not begun."""
+    for number, tasks in enumerate((("U", "E"), ("E", "U")), start=1):
+        text = "epochs = 2\nbatches = 1\nbatch_size = 2\n"
+        text += "".join(f'[[tasks]]\ndistribution = "{name}"\nsize = 5\n' for name in tasks)
+        (tmp_path / f"order{number}.toml").write_text(text)
+    grid = Grid(
+        methods=("fine-tuning", "restart", "ewc"),
+        tasks=tuple(str(tmp_path / f"order{number}.toml") for number in (1, 2)),
+        seeds="0-1",
+        device="cpu",
+        tests=4,
+        curve_every=2,
+    )
+    made = make_plan([grid], tmp_path / "sweep")
+    cells = {n: (o, s) for row in made.blocks[0].rows for o, s, n in row.cells}
+    for name, job in made.jobs.items():
+        if job.config.method == "ewc":
+            continue
+        job.prepare()
+        fine = job.config.method == "fine-tuning"
+        final = FINAL[cells[name]] if fine else LEVEL
+        finish(job.folder, lambda cost, final=final: final[cost.name])
+    return made
+
+
+def test_gaps_by_hand(plan, tmp_path):
+    """The mean over the tasks that have references, its spread, and each task, in per cent."""
+    tasks = {task.label: task for task in next(iter(plan.jobs.values())).config.tasks}
+    for label, task in tasks.items():
+        lay(tmp_path / "references", task, tests=4, cost=LEVEL[label])
+    results = table.gather(plan, Places(tmp_path / "references"))
+    text = table.as_text(results)
+    caption = "each. References in " + str(tmp_path / "references")
+    assert text.count(caption) == 1
+    rows = [line.split("  ") for line in text.split(caption)[1].splitlines()]
+    cells = [[cell.strip() for cell in row if cell.strip()] for row in rows if row != [""]]
+    assert cells[0] == ["method", "mean gap", "U5", "E5"]
+    assert cells[2] == ["reference", "6.0000", "10.0000"]
+    # Runs: 10, 0; 20, 15. Orders' means 5 and 17.5; seeds' means 15 and 7.5, so half the interval
+    # is 12.706 * 3.75.
+    assert cells[3] == ["fine-tuning", "11.25 (8.84) ± 47.65", "10.00", "12.50"]
+    assert cells[4] == ["restart", "0.00 (0.00) ± 0.00", "0.00", "0.00"]
+    assert len(cells) == 5  # ewc has no finished run
+    shown = "| fine-tuning | 11.25 (8.84) ± 47.65 | 10.00 | 12.50 |"
+    assert shown in table.as_markdown(results)
+    first, _, last = csv.DictReader(io.StringIO(table.as_csv(results)))
+    assert float(first["gap_percent"]) == pytest.approx(11.25, abs=1e-4)
+    assert float(first["gap_percent_std_orders"]) == pytest.approx(8.83883, abs=1e-4)
+    assert float(first["gap_percent_ci95_seeds"]) == pytest.approx(47.6483, abs=1e-3)
+    assert first["gap_tasks"] == "U5, E5"
+    assert first["gap_references"] == f"in {tmp_path / 'references'}"
+    assert last["method"] == "ewc"
+    assert last["gap_percent"] == last["gap_tasks"] == ""
+
+
+def test_tasks_without_references_are_left_out(plan, tmp_path):
+    """The mean is over the others, as the columns show; a damaged file is named."""
+    tasks = {task.label: task for task in next(iter(plan.jobs.values())).config.tasks}
+    lay(tmp_path / "references", tasks["U5"], tests=4, cost=6.0)
+    (tmp_path / "references" / "cvrp-E5.npz").write_text("torn")
+    results = table.gather(plan, Places(tmp_path / "references"))
+    text = table.as_text(results)
+    assert "11.25" not in text
+    assert "10.00 (7.07)" in text
+    for shown in (text, table.as_markdown(results)):
+        assert f"no gap on E5: {tmp_path / 'references' / 'cvrp-E5.npz'}: expected" in shown
+
+
+def test_without_references_nothing_changes(plan, tmp_path):
+    """Every form is the same to the byte, whether or not one looked."""
+    before, after = table.gather(plan), table.gather(plan, Places(tmp_path / "absent"))
+    for form in (table.as_text, table.as_markdown, table.as_csv):
+        assert form(before) == form(after)
+        assert "eference" not in form(after)
