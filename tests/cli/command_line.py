@@ -1,4 +1,4 @@
-"""The command line as tests call it, in this process or in one of its own, and runs compared."""
+"""The command line as tests call it, here or in a process of its own, and runs compared."""
 
 import contextlib
 import io
@@ -13,6 +13,9 @@ import torch
 from lifelong_co_cli.main import main
 
 from lifelong_co import checkpoint
+from lifelong_co.sweep.estimate import Timing, write_timing
+from lifelong_co.sweep.kinds import kind
+from lifelong_co.sweep.plan import Plan
 
 MODEL = {
     "embedding_dim": 16,
@@ -61,9 +64,9 @@ def spawn(*arguments: object, **settings: Any) -> "subprocess.Popen[str]":
     return subprocess.Popen(command, **(pipes | settings))
 
 
-def wait(process: "subprocess.Popen[str]") -> Outcome:
+def wait(process: "subprocess.Popen[str]", seconds: float = 120) -> Outcome:
     """Wait for the end of a process; negative statuses are signals."""
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=seconds)
     return Outcome(process.returncode, out, err)
 
 
@@ -85,6 +88,14 @@ def results(folder: Path) -> dict[str, Any]:
         del record["seconds"]
     contents = {str(path.relative_to(folder)): path.read_bytes() for path in files}
     return {**contents, found[0].name: plain(tree)}
+
+
+def timed(plan: Plan) -> None:
+    """Put invented times of steps in a sweep's folder, else it would begin by measuring them."""
+    jobs = [*plan.shared.values(), *plan.jobs.values()]
+    steps = {kind(job.config, task): 0.01 for job in jobs for task in job.config.tasks}
+    plan.folder.mkdir(exist_ok=True)
+    write_timing(plan.folder / "timing.json", Timing(steps, steps, besides=1.0))
 
 
 def plain(tree: Any) -> Any:

@@ -66,6 +66,7 @@ def run(*arguments: object, method: str = "llr-bc") -> Outcome:
         (["--device=gpu"], "--device: expected auto, cpu, cuda or cuda:1, …, got 'gpu'"),
         (["--device=cuda:99"], "--device: .* got 'cuda:99', which is not here"),
         (["--device=meta"], "--device: expected auto, cpu, cuda or cuda:1, …, got 'meta'"),
+        (["--precision=half"], "precision: expected float32 or bfloat16, got 'half'"),
         (["--order=1"], "tasks: expected an order or a task file, got both"),
         (["--out=mine"], "mine: expected a new or empty folder, found something else there"),
         (["--out=tasks.toml"], "tasks.toml: expected a new or empty folder, found something else"),

@@ -156,6 +156,32 @@ def test_methods_differ_from_the_second_task_on(finished):
     assert len({end[last] for end in ends}) == len(METHODS)
 
 
+@pytest.mark.parametrize(
+    ("option", "said", "within"),
+    [
+        ("--stepwise", {"one_pass": False, "precision": "float32"}, 0.0),
+        ("--one-pass", {"one_pass": True, "precision": "float32"}, 1e-4),
+        ("--precision=bfloat16", {"one_pass": False, "precision": "bfloat16"}, 0.1),
+    ],
+)
+def test_how_a_step_is_computed(option, said, within, finished, tmp_path):
+    """`config.toml` says it, and the run learns so: the first task nearly as it does by default."""
+    usual = finished()
+    folder = tmp_path / "run"
+    outcome = call(*usual.options, option, "--out", folder)
+    assert outcome.status == 0, outcome.err
+    stored = (folder / "config.toml").read_text()
+    config = from_toml(stored)
+    assert {name: getattr(config, name) for name in said} == said
+    assert 'precision = "' + said["precision"] in stored
+    logs = [(place / "log.jsonl").read_text().splitlines() for place in (usual.folder, folder)]
+    first, learned = ([json.loads(line)["train_cost"] for line in log] for log in logs)
+    assert len(learned) == K * EPOCHS
+    assert learned[0] == pytest.approx(first[0], rel=within)
+    # What --stepwise asks for is what a CPU does anyway; the others round otherwise.
+    assert (results(folder) == results(usual.folder)) == (within == 0)
+
+
 def test_a_run_without_a_folder_gets_a_new_one(tmp_path, monkeypatch):
     """Without --out the folder is named after the run, and numbered rather than reused."""
     monkeypatch.chdir(tmp_path)

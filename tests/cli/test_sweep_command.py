@@ -8,13 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import MODEL, call, spawn, wait
+from command_line import MODEL, call, spawn, timed, wait
 
 from lifelong_co import checkpoint
 from lifelong_co.sweep import cluster
-from lifelong_co.sweep.estimate import Timing, write_timing
 from lifelong_co.sweep.grid import read_grids
-from lifelong_co.sweep.kinds import kind
 from lifelong_co.sweep.lock import locked
 from lifelong_co.sweep.plan import make_plan
 
@@ -93,7 +91,7 @@ def test_ctrl_c_lets_both_runs_save(sweep_file, tmp_path):
     """Each stops in the middle of an epoch, and the sweep says how to go on."""
     folder = tmp_path / "out"
     folder.mkdir()
-    timed(sweep_file, folder)
+    timed(make_plan(read_grids(sweep_file), folder))
     process = spawn("sweep", sweep_file, f"--out={folder}", "--workers=2", process_group=0)
     try:
         until(lambda: sum("epoch 1/3" in log.read_text() for log in folder.glob("logs/*")) == 2)
@@ -107,14 +105,6 @@ def test_ctrl_c_lets_both_runs_save(sweep_file, tmp_path):
         found = checkpoint.latest(run / "checkpoints")
         assert found is not None, run
         assert found[1]["batch"] > 0, "saved by the signal, not by the end of an epoch"
-
-
-def timed(file: Path, folder: Path) -> None:
-    """Put invented times of steps in a sweep's folder, else it would begin by measuring them."""
-    plan = make_plan(read_grids(file), folder)
-    jobs = [*plan.shared.values(), *plan.jobs.values()]
-    steps = {kind(job.config, task): 0.01 for job in jobs for task in job.config.tasks}
-    write_timing(folder / "timing.json", Timing(steps, steps, besides=1.0))
 
 
 def until(happened: Callable[[], bool]) -> None:
