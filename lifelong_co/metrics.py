@@ -38,6 +38,9 @@ class Metrics:
     """Average zero-shot generalization: the mean gap on each task just before learning it."""
 
 
+AT_ONCE = ("multi-task-epoch", "multi-task-batch")
+"""Methods that learn all tasks at once: references, and no lifelong learning."""
+
 NAMES: tuple[str, ...] = tuple(field.name for field in attrs.fields(Metrics))
 """``AP, AF, AMF, APl, AG``: the order of the paper's tables."""
 
@@ -79,6 +82,16 @@ def summarize(costs: Any, best: Any = None) -> Metrics:
         APl=_mean(learned),
         AG=_mean(gap[i, i + 1] for i in earlier),
     )
+
+
+def meaningful(found: Metrics, method: str) -> Metrics:
+    """Return the metrics of a run of a method, those without a meaning as ``nan``.
+
+    Of what learned all tasks at once that is all but AP: no task came before another.
+    """
+    if method not in AT_ONCE:
+        return found
+    return attrs.evolve(found, AF=math.nan, AMF=math.nan, APl=math.nan, AG=math.nan)
 
 
 def best_by_task(runs: Iterable[tuple[Sequence[str], Any]]) -> dict[str, float]:

@@ -123,5 +123,5 @@ def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
         "tasks": [task.label for task in config.tasks],
         "costs": matrix,
         "best": best,
-        "metrics": metrics.json_values(values),
+        "metrics": metrics.json_values(metrics.meaningful(values, config.method)),
     }

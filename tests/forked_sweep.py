@@ -62,9 +62,9 @@ class Forks:
         return Fork(fork(lambda: run(*places), log))
 
 
-def run(folder: Path, first: Path | None = None) -> None:
+def run(folder: Path, *parts: Path) -> None:
     """Do what `lifelong-co run --resume` does, but for drawing the report."""
-    learn(RunFolder(folder).config(), folder, resume=True, first_task_from=first, tell=print)
+    learn(RunFolder(folder).config(), folder, resume=True, first_task_from=parts, tell=print)
     write_whole(folder / "report.html", "")
 
 

@@ -99,8 +99,8 @@ def benchmark(
         typer.echo(line, err=True)
 
     found = read_folder(library, folder, paper=paper, largest=largest, references=references)
-    for line in found.refused:
-        tell(f"left out: {line}")
+    for line in (*(f"left out: {reason}" for reason in found.refused), *found.faults):
+        tell(line)
     where = choose_device(device)
     entrants = _entrants(checkpoint, after, where, found.instances[0].problem)
     settings = {

@@ -77,3 +77,5 @@ def compare(
             typer.echo(
                 f"\nno gaps: {references} has no task whose test instances all have a reference"
             )
+    if references and not references.is_dir():
+        typer.echo(f"--references {references}: expected a folder, found none", err=True)

@@ -11,7 +11,7 @@ import typer
 
 
 def continue_run(folder: Path, first_task_from: Sequence[Path] = ()) -> None:
-    """Resume the run in a folder; without a checkpoint yet, after the part shared with others."""
+    """Resume the run in a folder; tasks not begun yet begin with the parts shared with others."""
     from lifelong_co.run_folder import RunFolder
     from lifelong_co.starts import refuse_start
     from lifelong_co_cli.options import choose_device

@@ -69,9 +69,9 @@ def conduct(
                         f"{one.instance}: {one.solver}: cost {one.cost} ({one.seconds:.1f} s{each})"
                     )
                 keep(_ordered(list(found.values()), instances, entrants))
-    results = as_now(_ordered(list(found.values()), instances, entrants), instances)
+    results = _ordered(list(found.values()), instances, entrants)
     keep(results)
-    return results
+    return as_now(results, instances)  # of the tables alone: what is known may be withdrawn
 
 
 def valid(

@@ -19,6 +19,8 @@ class Folder:
     """The paper's in its order, or all from small to large; each with ``best_known`` if any."""
     refused: list[str]
     """One line for each file that cannot be used: its name and why."""
+    faults: list[str] = attrs.field(factory=list)
+    """Why the best cost of an instance could not be looked up: it has none then."""
 
 
 def read_folder(
@@ -64,23 +66,26 @@ def read_folder(
         files = [folder / f"{name}{suffix}" for name in papers]
     instances: list[FileInstance] = []
     refused: list[str] = []
+    faults: list[str] = []
     for file in files:
         try:
-            read = read_instance(file)
-            known = known_of(file, read, references)
-            one = attrs.evolve(read, name=file.stem, best_known=known)
+            one = attrs.evolve(read_instance(file), name=file.stem, best_known=None)
         except FileFormatError as error:
             refused.append(str(error))
             continue
         if one.problem != problem:
             refused.append(f"{file}: expected an instance of {problem}, got one of {one.problem}")
         elif largest is None or one.size <= largest:
+            try:
+                one = attrs.evolve(one, best_known=known_of(file, one, references))
+            except FileFormatError as error:
+                faults.append(f"{file.stem}: no best known cost: {error}")
             instances.append(one)
     if not instances:
         reason = f" ({refused[0]})" if refused else ""
         raise ConfigError(f"{folder}: expected at least one usable {suffix} file, got none{reason}")
     order = instances if paper else sorted(instances, key=lambda one: (one.size, one.name))
-    return Folder(order, refused)
+    return Folder(order, refused, faults)
 
 
 def _few(names: Sequence[str]) -> str:

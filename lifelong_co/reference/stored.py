@@ -7,9 +7,11 @@ instance with its actions, cost and seconds; the last line may be cut off).
 """
 
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import attrs
 import numpy as np
@@ -69,11 +71,11 @@ def first_stored(folders: Sequence[Path], problem: Problem, distribution: str) -
 
 def _arrays(file: Path, problem: Problem) -> Stored:
     try:
-        with np.load(file, allow_pickle=False) as archive:
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             costs = np.asarray(archive["reference_cost"], dtype=np.float64).tolist()
             fields = ("nodes",) if problem.name == "tsp" else ("depot", "nodes", "demand")
             instances = problem.instances(**{name: archive[name] for name in fields})
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as error:
         raise FileFormatError(f"{file}: expected instances and reference_cost ({error})") from error
     return Stored(file, instances, costs, None)
 
@@ -85,7 +87,10 @@ def _lines(file: Path, instances: Any) -> Stored:
 
 def _solutions(file: Path, most: int) -> Iterator[tuple[list[int], float]]:
     """Yield actions and cost of the first ``most`` lines."""
-    text = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise FileFormatError(f"{file}: cannot be read ({error.strerror})") from error
     for number, line in enumerate(text[:most], start=1):
         try:
             actions, cost, _ = line.split()

@@ -1,5 +1,6 @@
 """Runs side by side: checked to be comparable, grouped over seeds, measured against one d*."""
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,11 +35,11 @@ class Group:
 
 @attrs.frozen
 class Comparison:
-    """Comparable runs and the least cost that any of them reached on each task."""
+    """Comparable runs and what they are measured against."""
 
     groups: tuple[Group, ...]
     best: Mapping[str, float]
-    """``d*`` by task name."""
+    """``d*`` by task name; see `measured.least_costs`."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -55,8 +56,13 @@ class Comparison:
         return measured(run, self.best)
 
     def spread(self, group: Group, name: str) -> tuple[float, float | None]:
-        """Return mean and sample standard deviation of a metric; None for a single run."""
+        """Return mean and sample standard deviation of a metric; None for a single run.
+
+        What has no meaning for one of the runs is ``nan``.
+        """
         values = [getattr(self.metrics(run), name) for run in group.runs]
+        if any(map(math.isnan, values)):
+            return math.nan, None
         return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None
 
 

@@ -91,7 +91,8 @@ class _Work:
                 continue
             arguments = ["run", "--resume", str(job.folder)]
             for part in (self.plan.shared[name] for name in job.due.values()):
-                if part.finished:  # should it have failed, the run does it by itself
+                # Should it have failed, or somebody have cleaned up, the run does it by itself.
+                if part.finished and part.begun:
                     arguments += ["--first-task-from", str(part.folder)]
             log = log_of(self.plan.folder, job)
             log.parent.mkdir(exist_ok=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from lifelong_co import registry
 from lifelong_co.config import Config, to_toml
 from lifelong_co.errors import ConfigError
 from lifelong_co.files import write_whole
@@ -38,13 +39,15 @@ class Timing:
         done.update({task: job.config.tasks[task].epochs - 1 for task in job.due})
         total = self.besides
         tasks = job.config.tasks
+        restarts = registry.method(job.config.method, **job.config.method_options).restarts
         for index, task in enumerate(tasks):
             left = task.epochs - done.get(index, 0)
             total += left * task.batches * time_of(self.steps, kind(job.config, task))
             if left > 0:  # after the task all are tested, on the way those learned
                 on_the_way = max(0, math.ceil(left / job.config.curve_every) - 1)
                 for j, tested in enumerate(tasks):
-                    times = 1 + (on_the_way if j <= index else 0)
+                    also = j == index if restarts else j <= index
+                    times = 1 + (on_the_way if also else 0)
                     of_one = time_of(self.tests, kind(job.config, tested))
                     total += times * job.config.tests * of_one
         return total

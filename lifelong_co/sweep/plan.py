@@ -1,6 +1,7 @@
 """The runs that grids ask for, each once, and the tables that they are rows of."""
 
 import hashlib
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -8,14 +9,13 @@ from typing import Any
 
 import attrs
 
-from lifelong_co import registry
+from lifelong_co import checkpoint, registry
 from lifelong_co.config import Config, read_config, resolve, to_toml
 from lifelong_co.errors import ConfigError
 from lifelong_co.first_part import first_part
 from lifelong_co.report.runs import load_run
 from lifelong_co.run_folder import RunFolder
 from lifelong_co.sweep.grid import Grid, Variant
-from lifelong_co.sweep.logs import epochs_logged
 from lifelong_co.sweep.ranges import parse_ranges
 
 
@@ -36,10 +36,14 @@ class Job:
 
     @property
     def due(self) -> dict[int, str]:
-        """Those of the parts that it has not got past."""
-        logged = epochs_logged(self.folder, len(self.config.tasks))
-        last = max(logged, default=0) if self.begun else -1
-        return {task: name for task, name in self.parts.items() if task > last}
+        """Those of the parts that it has yet to begin with."""
+        if not self.parts:
+            return {}
+        saved = checkpoint.checkpoints(RunFolder(self.folder).checkpoints)
+        done = checkpoint.step_of(saved[-1]) if saved else 0
+        steps = [task.epochs * task.batches for task in self.config.tasks]
+        begins = list(itertools.accumulate(steps, initial=0))
+        return {task: name for task, name in self.parts.items() if begins[task] >= done}
 
     @property
     def finished(self) -> bool:

@@ -1,5 +1,6 @@
 """How far a number varies over the orders and the seeds of a row of runs."""
 
+import math
 import statistics
 from collections.abc import Mapping
 
@@ -21,11 +22,15 @@ class Spread:
 
 
 def spread(values: Mapping[tuple[str, int], float]) -> Spread:
-    """Return the spread of the values of a metric by order and seed; at least one.
+    """Return the spread of the values of a metric by order and seed, at least one.
+
+    It is ``nan`` without spread where one of them is ``nan``.
 
     The mean is that of the orders' means. Only seeds that have all orders enter the interval: else
     it would hold differences between orders.
     """
+    if any(map(math.isnan, values.values())):
+        return Spread(math.nan, None, None)
     orders = list(dict.fromkeys(order for order, _ in values))
     seeds = list(dict.fromkeys(seed for _, seed in values))
     means = [statistics.fmean(v for (of, _), v in values.items() if of == o) for o in orders]

@@ -21,7 +21,7 @@ from lifelong_co.sweep.student import LEVEL
 
 EXPLANATION = (
     "Metrics in 10^-3, lower is better; gaps (d - d*) / d* to the least cost d* on each task of all"
-    " finished runs of this sweep\nof one solver on the same tasks.\n"
+    " finished runs of this sweep\nof one solver on the same tasks, multi-task aside.\n"
     "mean (s) ± c: mean over orders and seeds; s: sample standard deviation of the orders' means"
     f" (where there are several orders); c: half-width of the {LEVEL:.0%} confidence interval\n"
     "over the seeds (where there are several), by Student's t on the seeds' means over the orders."

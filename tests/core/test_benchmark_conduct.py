@@ -1,5 +1,7 @@
 """Conducting a benchmark: nothing solved twice, nothing stale kept, batches change no cost."""
 
+from collections.abc import Sequence
+
 import attrs
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from lifelong_co import registry
 from lifelong_co.benchmarking.conduct import Entrant, How, conduct, groups
 from lifelong_co.benchmarking.known import as_now, known_of, with_references
-from lifelong_co.benchmarking.results import Benchmark
+from lifelong_co.benchmarking.results import Benchmark, Result
 from lifelong_co.errors import FileFormatError
 from lifelong_co.reference.cache import Cache, Reference
 from lifelong_co.reference.subject import of_file
@@ -43,10 +45,13 @@ INSTANCES = [drawn("a"), drawn("b", 7, 1), drawn("c", 8), drawn("d", 7, 2)]
 
 
 def go(instances, entrants, done=(), **how):
-    """Conduct a benchmark; return the results, what was solved, and what else was told."""
+    """Conduct a benchmark; return the results, what was solved, and what else was told.
+
+    What is kept has the best cost known when it was solved, what is returned that known now.
+    """
     told, kept = [], []
     found = conduct(instances, entrants, done, How(**how), keep=kept.append, tell=told.append)
-    assert kept[-1] == found
+    assert as_now(kept[-1], instances) == found
     solved = [line.split(": cost")[0] for line in told if ": cost" in line]
     return found, solved, [line for line in told if ": cost" not in line]
 
@@ -143,6 +148,9 @@ def test_the_best_known_cost_is_looked_up_each_time(tmp_path):
     new, solved, _ = go(known, [entrant()], old)
     assert solved == []
     assert {one.best_known for one in new} == {12.0}
+    kept: list[Sequence[Result]] = []
+    conduct(known, [entrant()], old, How(), keep=kept.append, tell=str)
+    assert {one.best_known for one in kept[-1]} == {None}  # what is known now may be withdrawn
     assert as_now(new, INSTANCES) == new
     benchmark = Benchmark(tmp_path, {"library": "tsplib"}, new)
     cache = Cache(tmp_path)

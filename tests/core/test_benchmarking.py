@@ -20,6 +20,8 @@ from lifelong_co.benchmarking.folder import read_folder
 from lifelong_co.benchmarking.published import CVRPLIB, LIBRARIES, TSPLIB
 from lifelong_co.benchmarking.results import Result
 from lifelong_co.errors import ConfigError, FileFormatError, UnknownNameError
+from lifelong_co.reference.cache import Cache
+from lifelong_co.reference.subject import of_file
 from lifelong_co.solutions import check
 from lifelong_co.solving import CPU_WORK, best_each, decode, length, paper_instances, room
 from lifelong_co.vrplib_files import FileInstance, to_instances
@@ -192,6 +194,19 @@ def test_files_that_cannot_be_used_are_named_and_left_out(tmp_path):
         read_folder("tsplib", tmp_path / "none")
     with pytest.raises(UnknownNameError, match="'cvrplib'"):
         read_folder("cvrp", tmp_path)
+
+
+def test_a_damaged_reference_costs_the_best_known_cost_alone(tmp_path):
+    """The instance is solved all the same, and the fault is told."""
+    (tmp_path / "five.tsp").write_text((FIXTURES / "five.tsp").read_text())
+    [one] = read_folder("tsplib", tmp_path, references=tmp_path / "references").instances
+    place = Cache(tmp_path / "references").place("tsp", of_file(one).key)
+    place.parent.mkdir(parents=True)
+    place.write_text("[]")
+    found = read_folder("tsplib", tmp_path, references=tmp_path / "references")
+    assert [(each.name, each.best_known) for each in found.instances] == [("five", None)]
+    assert found.refused == []
+    assert found.faults[0].startswith("five: no best known cost: ")
 
 
 @pytest.mark.parametrize("library", PLACES)

@@ -10,10 +10,11 @@ import pytest
 import synthetic_runs
 
 from lifelong_co.errors import ConfigError, FileFormatError
-from lifelong_co.report import curves
+from lifelong_co.report import curves, tables
 from lifelong_co.report.comparison import Comparison, compare_folders
 from lifelong_co.report.labels import label
 from lifelong_co.report.runs import load_run
+from lifelong_co.run_folder import summary
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +105,30 @@ def test_runs_are_grouped_over_seeds_and_share_d_star(comparison: Comparison) ->
     ]
     for j, name in enumerate(["E20", "C40", "U10"]):
         assert comparison.best[name] == min(row[j] for run in comparison.runs for row in run.costs)
+
+
+def test_multi_task_has_a_mean_ap_and_nothing_else(tmp_path: Path) -> None:
+    """Over several seeds as well; the caption says that it sets no d*."""
+    paths = [
+        synthetic_runs.write(tmp_path / f"{method}{seed}", synthetic_runs.config(method, seed=seed))
+        for method in ("multi-task-epoch", "fine-tuning")
+        for seed in (0, 1)
+    ]
+    found = compare_folders(paths)
+    text = tables.as_text(found)
+    row = next(line for line in text.splitlines() if line.startswith("multi-task-epoch"))
+    assert re.fullmatch(r"multi-task-epoch +2 +-?[\d.]+ \([\d.]+\) +- +- +- +-", row)
+    assert "d* of these 4 runs but multi-task" in text.replace("\n", " ")
+    alone = tables.as_text(compare_folders(paths[:2]))
+    assert "multi-task;" not in alone.replace("\n", " ")
+    values = tables.as_json(found)["groups"][0]["runs"][0]["metrics"]
+    assert values["AF"] is None
+    assert (
+        summary([[1.0, 2.0], [1.5, 1.0]], synthetic_runs.config("multi-task-batch"))["metrics"][
+            "AF"
+        ]
+        is None
+    )
 
 
 def test_orders_share_d_star_by_name(tmp_path: Path) -> None:

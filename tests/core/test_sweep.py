@@ -1,8 +1,8 @@
 """Sweeps: what they plan, how they survive their runs, and the table they end in."""
 
-import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -210,11 +210,29 @@ def test_a_part_that_is_behind_a_run_is_not_due(tmp_path):
     grid = Grid(methods=("restart",), orders="1-2", device="cpu")
     job = next(iter(make_plan([grid], tmp_path).jobs.values()))
     (job.folder / "checkpoints").mkdir(parents=True)
-    (job.folder / "checkpoints" / "checkpoint-1.safetensors").touch()
+    (job.folder / "checkpoints" / "checkpoint-00000001.safetensors").touch()
     assert sorted(job.due) == [1, 2, 3, 4, 5]
-    lines = [{"learning": i + 1, "epoch": 1, "seconds": 1.0} for i in range(3)]
-    (job.folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    two = sum(task.epochs * task.batches for task in job.config.tasks[:2])
+    (job.folder / "checkpoints" / f"checkpoint-{two:08d}.safetensors").touch()
+    assert sorted(job.due) == [2, 3, 4, 5]
+    # In its first epoch, which no log knows of yet.
+    (job.folder / "checkpoints" / f"checkpoint-{two + 1:08d}.safetensors").touch()
     assert sorted(job.due) == [3, 4, 5]
+
+
+def test_a_part_whose_checkpoints_were_deleted_is_done_again_by_the_run(tmp_path):
+    """It looks finished, but there is nothing left to begin with."""
+    plan = make_plan([Grid(methods=("ewc", "fine-tuning"), orders="1", device="cpu")], tmp_path)
+    [part] = plan.shared.values()
+    engine = Invented()
+    assert conduct(plan, engine) == {}
+    assert set(engine.shared.values()) == {part.name}
+    for job in plan.jobs.values():
+        shutil.rmtree(job.folder)
+    shutil.rmtree(part.folder / "checkpoints")
+    again = Invented()
+    assert conduct(plan, again) == {}
+    assert again.shared == {}
 
 
 def test_a_folder_of_another_run_is_left_alone(tmp_path):

@@ -114,3 +114,15 @@ def test_more_confidence_weighs_less(name: str) -> None:
     probs = shares * torch.eye(5, dtype=torch.float64)[2] + (1 - shares) / 5
     weights = lco.weighting(name)(probs)
     assert (weights.diff() < 0).all()
+
+
+@pytest.mark.parametrize("name", ["variance", "entropy", "top2-margin"])
+def test_weights_are_as_precise_where_products_are_taken_in_bfloat16(name: str) -> None:
+    """The most certain decisions differ in what bfloat16 would round away."""
+    certain = 1 - torch.tensor([1e-3, 1e-4, 1e-5])
+    probs = torch.stack([certain, 1 - certain, torch.zeros(3)], dim=1)
+    weigh = registry.weighting(name)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = weigh(probs)
+    torch.testing.assert_close(found, weigh(probs), rtol=0, atol=0)
+    assert (found[:-1] > found[1:]).all()

@@ -12,7 +12,7 @@ from lifelong_co.sweep.student import LEVEL
 
 UNITS = (
     "In 10⁻³, smaller is better: gaps (d − d*) / d* to d*, the least mean cost that any of these"
-    " runs of the same solver and problem reached on a task."
+    " runs of the same solver and problem, multi-task aside, reached on a task."
 )
 NO_MEASURE = Cell("-", {THOUSANDTHS: ""})
 SPREADS = (

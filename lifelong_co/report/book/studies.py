@@ -8,7 +8,7 @@ from lifelong_co import metrics
 from lifelong_co.config import Config
 from lifelong_co.report.book import naming
 from lifelong_co.report.comparison import Comparison, Group
-from lifelong_co.report.measured import AT_ONCE, least_costs, measured
+from lifelong_co.report.measured import least_costs, measured
 from lifelong_co.report.runs import Run
 from lifelong_co.sweep.spread import Spread, spread
 
@@ -45,7 +45,7 @@ class Study:
     solver: str
     variants: tuple[Variant, ...]
     best: Mapping[str, float]
-    """``d*`` by task name: the least cost that any of the runs reached."""
+    """``d*`` by task name; see `measured.least_costs`."""
 
     @property
     def main(self) -> list[Variant]:
@@ -55,7 +55,7 @@ class Study:
     @property
     def lifelong(self) -> list[Variant]:
         """Those that learn one task after another."""
-        return [variant for variant in self.main if variant.method not in AT_ONCE]
+        return [variant for variant in self.main if variant.method not in metrics.AT_ONCE]
 
     @property
     def orders(self) -> list[Arrival]:

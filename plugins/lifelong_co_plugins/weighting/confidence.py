@@ -13,8 +13,9 @@ from torch import Tensor
 def variance(probs: Tensor) -> Tensor:
     """``1 - var(P) / var_max``, with ``var_max = (A - 1) / A^2``, the variance of certainty."""
     A = probs.shape[-1]
-    # A^2 var(P) by its moments: at most 1e-7 off, and ten times as fast as torch.var
-    moments: Tensor = A * torch.linalg.vecdot(probs, probs) - probs.sum(dim=-1).square()
+    # A^2 var(P) by its moments: at most 1e-7 off, and ten times as fast as torch.var. Not by a
+    # product of vectors, which autocast would take in bfloat16.
+    moments = A * probs.square().sum(dim=-1) - probs.sum(dim=-1).square()
     confidence = moments / max(A - 1, 1)
     return (1 - confidence).clamp(0, 1)  # rounding makes certainty 1.0000001
 
