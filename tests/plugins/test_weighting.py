@@ -121,7 +121,7 @@ def test_weights_are_as_precise_where_products_are_taken_in_bfloat16(name: str) 
     """The most certain decisions differ in what bfloat16 would round away."""
     certain = 1 - torch.tensor([1e-3, 1e-4, 1e-5])
     probs = torch.stack([certain, 1 - certain, torch.zeros(3)], dim=1)
-    weigh = registry.weighting(name)
+    weigh = lco.weighting(name)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         found = weigh(probs)
     torch.testing.assert_close(found, weigh(probs), rtol=0, atol=0)
