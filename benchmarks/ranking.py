@@ -1,0 +1,88 @@
+"""Whether runs rank the methods as the paper does, where its margins are larger than its spread.
+
+    python benchmarks/ranking.py [RESULTS] [--order 1]
+
+For each problem and metric every pair of methods is asked for whose means in the paper's table 1
+(``paper_table1.csv``, over five orders) lie further apart than the root of the sum of their squared
+standard deviations: is the one that is better there better here, too? RESULTS is a folder of runs,
+benchmarks/results/table unless given; means here are over the seeds of one order.
+"""
+
+import argparse
+import csv
+import itertools
+import math
+import statistics
+from pathlib import Path
+
+from lifelong_co.metrics import NAMES
+from lifelong_co.report.book.collect import collect
+from lifelong_co.report.book.studies import Study, chapters
+
+HERE = Path(__file__).parent
+Means = dict[str, dict[str, float]]
+"""Metric by method, in 10^-3."""
+
+
+def papers(problem: str) -> tuple[Means, Means]:
+    """Return the paper's means and standard deviations."""
+    with (HERE / "paper_table1.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["problem"] == problem]
+    means = {row["method"]: {name: float(row[name]) for name in NAMES} for row in rows}
+    spreads = {row["method"]: {name: float(row[f"{name}_std"]) for name in NAMES} for row in rows}
+    return means, spreads
+
+
+def ours(study: Study, order: str) -> Means:
+    """Return the means over the seeds of an order, of methods as they are."""
+    found = {}
+    for variant in study.lifelong:
+        runs = [run for run in variant.runs if run.config.order == order]
+        if runs:
+            values = [study.metrics(run) for run in runs]
+            found[variant.name] = {
+                name: 1e3 * statistics.fmean(getattr(value, name) for value in values)
+                for name in NAMES
+            }
+    return found
+
+
+def compare(problem: str, here: Means) -> None:
+    """Print how many pairs are ranked as in the paper, and which are not."""
+    means, spreads = papers(problem)
+    methods = [method for method in means if method in here]
+    print(f"{problem}: {', '.join(methods)}")
+    for name in NAMES:
+        held, asked, broken = 0, 0, []
+        for pair in itertools.combinations(methods, 2):
+            better, worse = sorted(pair, key=lambda method: means[method][name])
+            margin = means[worse][name] - means[better][name]
+            if margin <= math.hypot(spreads[worse][name], spreads[better][name]):
+                continue
+            asked += 1
+            if here[better][name] < here[worse][name]:
+                held += 1
+            else:
+                broken.append(
+                    f"{better} < {worse} there ({means[better][name]:.1f}, "
+                    f"{means[worse][name]:.1f}), here {here[better][name]:.1f}, "
+                    f"{here[worse][name]:.1f}"
+                )
+        print(f"  {name:4} {held} of {asked}")
+        for line in broken:
+            print(f"         {line}")
+
+
+def main() -> None:
+    """Read the runs and compare."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", nargs="?", type=Path, default=HERE / "results" / "table")
+    parser.add_argument("--order", default="1")
+    options = parser.parse_args()
+    for chapter in chapters(collect([options.results]).runs):
+        for problem, study in chapter.of("pomo").items():
+            compare(problem, ours(study, options.order))
+
+
+if __name__ == "__main__":
+    main()
