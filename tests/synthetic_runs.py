@@ -9,6 +9,8 @@ import attrs
 
 from lifelong_co.config import Config
 from lifelong_co.run_folder import Cost, RunFolder
+from lifelong_co.sweep.grid import Grid
+from lifelong_co.sweep.plan import Plan, make_plan
 from lifelong_co.tasks import Task
 
 LEVEL = {"U": 6.5, "R": 5.0, "E": 10.4, "G": 11.0, "C": 14.6, "GM": 12.7}
@@ -104,3 +106,21 @@ def finish(folder: Path, shift: Callable[[Cost], float] = lambda cost: cost.cost
     steps = sum(task.epochs * task.batches for task in config.tasks)
     run.checkpoints.mkdir(exist_ok=True)
     (run.checkpoints / f"checkpoint-{steps:08d}.safetensors").touch()
+
+
+def two_orders(folder: Path, *methods: str, name: str = "") -> Plan:
+    """Plan a sweep of methods over U5 and E5 in both orders, with two seeds; nothing is done."""
+    for number, tasks in enumerate((("U", "E"), ("E", "U")), start=1):
+        text = "epochs = 2\nbatches = 1\nbatch_size = 2\n"
+        text += "".join(f'[[tasks]]\ndistribution = "{one}"\nsize = 5\n' for one in tasks)
+        (folder / f"order{number}.toml").write_text(text)
+    grid = Grid(
+        name=name,
+        methods=methods,
+        tasks=tuple(str(folder / f"order{number}.toml") for number in (1, 2)),
+        seeds="0-1",
+        device="cpu",
+        tests=4,
+        curve_every=2,
+    )
+    return make_plan([grid], folder / "sweep")

@@ -66,8 +66,7 @@ def page(
         _table(tables.metrics_table(comparison), _sentence(tables.caption(comparison))),
         meanings(),
         "<p>All five are smaller for better solvers. d* is the least mean cost that any of the runs"
-        " on this page reached on a task after any task (multi-task, which is no lifelong"
-        " learning, does not count).</p>",
+        " on this page reached on a task after any task.</p>",
         *([] if references is None else _gaps(comparison, references)),
         *(_figure(key, images.get(key), comparison) for key in ABOUT),
         "<h2>Costs</h2>",

@@ -30,17 +30,22 @@ class Job:
     """Tasks, from 0, whose beginning it shares with others, to the jobs that do these."""
 
     @property
+    def step(self) -> int:
+        """The step of its last checkpoint; 0 if there is none."""
+        saved = checkpoint.checkpoints(RunFolder(self.folder).checkpoints)
+        return checkpoint.step_of(saved[-1]) if saved else 0
+
+    @property
     def begun(self) -> bool:
         """Whether it has something to continue from."""
-        return any((self.folder / "checkpoints").glob("checkpoint-*.safetensors"))
+        return self.step > 0
 
     @property
     def due(self) -> dict[int, str]:
         """Those of the parts that it has yet to begin with."""
-        if not self.parts:
+        if not self.parts:  # most often: nothing has to be looked up
             return {}
-        saved = checkpoint.checkpoints(RunFolder(self.folder).checkpoints)
-        done = checkpoint.step_of(saved[-1]) if saved else 0
+        done = self.step
         steps = [task.epochs * task.batches for task in self.config.tasks]
         begins = list(itertools.accumulate(steps, initial=0))
         return {task: name for task, name in self.parts.items() if begins[task] >= done}

@@ -53,13 +53,12 @@ def test_costs_and_metrics_agree(method, finished):
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == ["learning", "epoch", "tested", "name", "cost"]
     # At the end of a task all are tested, on the way those met so far; by `restart` the present.
-    first = (lambda i: i) if method == "restart" else (lambda i: 1)  # noqa: ARG005
     tested = [(int(row["learning"]), int(row["epoch"]), int(row["tested"])) for row in rows]
     assert tested == [
         (i, e, j)
         for i in range(1, K + 1)
         for e in range(1, EPOCHS + 1)
-        for j in (range(1, K + 1) if e == EPOCHS else range(first(i), i + 1))
+        for j in (range(1, K + 1) if e == EPOCHS else range(i if method == "restart" else 1, i + 1))
     ]
     last = [float(row["cost"]) for row in rows if int(row["epoch"]) == EPOCHS]
     assert metrics["costs"] == [last[i * K : (i + 1) * K] for i in range(K)]

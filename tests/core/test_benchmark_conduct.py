@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny_runs import MODEL
 
 from lifelong_co import registry
 from lifelong_co.benchmarking.conduct import Entrant, How, conduct, groups
@@ -17,14 +18,6 @@ from lifelong_co.errors import FileFormatError
 from lifelong_co.reference.cache import Cache, Reference
 from lifelong_co.reference.subject import of_file
 from lifelong_co.vrplib_files import FileInstance, read_instance
-
-MODEL = {
-    "embedding_dim": 16,
-    "head_num": 2,
-    "qkv_dim": 8,
-    "encoder_layer_num": 1,
-    "ff_hidden_dim": 16,
-}
 
 
 def drawn(name, size=7, seed=0):

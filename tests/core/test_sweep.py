@@ -13,7 +13,7 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
-from synthetic_runs import finish
+from synthetic_runs import finish, two_orders
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.learner import Interrupted
@@ -428,20 +428,7 @@ def test_the_spread_by_hand():
 
 def test_the_table_by_hand(tmp_path):
     """Two tasks in both orders, two seeds, and d* over both methods."""
-    for number, tasks in enumerate((("U", "E"), ("E", "U")), start=1):
-        text = "epochs = 2\nbatches = 1\nbatch_size = 2\n"
-        text += "".join(f'[[tasks]]\ndistribution = "{name}"\nsize = 5\n' for name in tasks)
-        (tmp_path / f"order{number}.toml").write_text(text)
-    grid = Grid(
-        name="two tasks",
-        methods=("fine-tuning", "restart"),
-        tasks=tuple(str(tmp_path / f"order{number}.toml") for number in (1, 2)),
-        seeds="0-1",
-        device="cpu",
-        tests=4,
-        curve_every=2,
-    )
-    plan = make_plan([grid], tmp_path / "sweep")
+    plan = two_orders(tmp_path, "fine-tuning", "restart", name="two tasks")
     # The last row of costs, in excess of d* = 10, in per cent; restart is at d* throughout.
     final = {
         ("order1", 0): (1, 3),

@@ -5,12 +5,10 @@ import io
 
 import pytest
 from synthetic_references import lay
-from synthetic_runs import finish
+from synthetic_runs import finish, two_orders
 
 from lifelong_co.reference.places import Places
 from lifelong_co.sweep import table
-from lifelong_co.sweep.grid import Grid
-from lifelong_co.sweep.plan import make_plan
 
 # The last row of costs on U and E, by order and seed; restart has 6 and 10 throughout.
 FINAL = {
@@ -25,19 +23,7 @@ LEVEL = {"U5": 6.0, "E5": 10.0}
 @pytest.fixture
 def plan(tmp_path):
     """Finish a sweep of two methods, two orders and two seeds; the other method has not begun."""
-    for number, tasks in enumerate((("U", "E"), ("E", "U")), start=1):
-        text = "epochs = 2\nbatches = 1\nbatch_size = 2\n"
-        text += "".join(f'[[tasks]]\ndistribution = "{name}"\nsize = 5\n' for name in tasks)
-        (tmp_path / f"order{number}.toml").write_text(text)
-    grid = Grid(
-        methods=("fine-tuning", "restart", "ewc"),
-        tasks=tuple(str(tmp_path / f"order{number}.toml") for number in (1, 2)),
-        seeds="0-1",
-        device="cpu",
-        tests=4,
-        curve_every=2,
-    )
-    made = make_plan([grid], tmp_path / "sweep")
+    made = two_orders(tmp_path, "fine-tuning", "restart", "ewc")
     cells = {n: (o, s) for row in made.blocks[0].rows for o, s, n in row.cells}
     for name, job in made.jobs.items():
         if job.config.method == "ewc":

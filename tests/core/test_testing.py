@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 import pytest
 import torch
+from tiny_runs import MODEL
 from torch import Tensor, nn
 
 import lifelong_co as lco
@@ -16,13 +17,6 @@ from lifelong_co.reinforce import shared_baseline
 from lifelong_co.rollout import rollout as decode_all
 from lifelong_co.testing.suite import CHECKS
 
-MODEL = {
-    "embedding_dim": 16,
-    "head_num": 2,
-    "qkv_dim": 8,
-    "encoder_layer_num": 1,
-    "ff_hidden_dim": 16,
-}
 SIZE = 4
 
 
