@@ -154,7 +154,10 @@ def figures(theirs: official.Official, n: int, options: argparse.Namespace) -> I
 def about() -> dict[str, object]:
     """Return machine, versions and commit."""
     commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+        ["git", "-c", "diff.ignoreSubmodules=dirty", "describe", "--always", "--dirty"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
     return {

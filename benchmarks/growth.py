@@ -76,12 +76,15 @@ def in_a_process(*arguments: object) -> Point:
 
 
 def expected(points: list[Point], what: str, kind: str, n: int, batch: int) -> float:
-    """Return the memory or seconds to expect, from measurements so far that are no larger."""
+    """Return what memory or seconds cannot exceed, by the nearest smaller measurement."""
     known = [p for p in points if p.kind == kind and p.n <= n and p.batch <= batch and p.n >= 50]
+    if not known:
+        return 0.0
+    nearest = max(known, key=lambda p: (p.n, p.batch))
+    value: float = getattr(nearest, what)
     if what == "gib" and kind == "solve":  # testing solves as many at once as fit
-        return max((p.gib for p in known), default=0.0)
-    grown = (getattr(p, what) * (n / p.n) ** 3 * batch / p.batch for p in known)
-    return max(grown, default=0.0)
+        return value
+    return value * (n / nearest.n) ** 3 * batch / nearest.batch
 
 
 def exponent(points: list[Point], what: str) -> float:

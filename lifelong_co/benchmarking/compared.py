@@ -32,6 +32,11 @@ def gap(one: Result) -> float | None:
     return one.cost / one.best_known - 1 if one.best_known else None
 
 
+def mean_gap(found: Compared, solver: str) -> float | None:
+    """Return a checkpoint's mean gap over the instances whose best cost is known; None: no such."""
+    return mean_and_std(gap(row[solver]) for row in found.rows.values())[0]
+
+
 def above(row: Mapping[str, Result], *, rounded: bool) -> dict[str, float]:
     """Return how far each checkpoint is above the best of them, a fraction of it.
 
@@ -47,7 +52,24 @@ def above(row: Mapping[str, Result], *, rounded: bool) -> dict[str, float]:
     return {name: value / least - 1 if least else 0.0 for name, value in values.items()}
 
 
-def spread(values: Iterable[float | None]) -> tuple[float | None, float | None]:
+@attrs.frozen
+class Normalised:
+    """How far each checkpoint is above the best of them, in fractions of it (`above`)."""
+
+    rows: Mapping[str, Mapping[str, float]]
+    """By instance, then by solver."""
+    summary: Mapping[str, tuple[float | None, float | None]]
+    """By solver: mean and sample standard deviation over the instances."""
+
+
+def normalise(found: Compared, *, rounded: bool) -> Normalised:
+    """Return the paper's values; ``rounded`` as in `above`."""
+    rows = {name: above(row, rounded=rounded) for name, row in found.rows.items()}
+    each = {name: mean_and_std(row[name] for row in rows.values()) for name in found.solvers}
+    return Normalised(rows, each)
+
+
+def mean_and_std(values: Iterable[float | None]) -> tuple[float | None, float | None]:
     """Return mean and sample standard deviation of what is known; None where there is none."""
     known = [value for value in values if value is not None]
     if not known:

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from lifelong_co.benchmarking.compared import above, compare, gap, spread
+from lifelong_co.benchmarking.compared import compare, gap, mean_gap, normalise
 from lifelong_co.benchmarking.results import Result
 from lifelong_co.report.tables import SCALE, Table, align, markdown
 
@@ -30,7 +30,7 @@ def cost_table(results: Sequence[Result]) -> Table:
         for name in found.solvers:
             cells += [str(row[name].cost), percent(gap(row[name]))]
         table.append(cells)
-    means = [spread(gap(row[name]) for row in found.rows.values())[0] for name in found.solvers]
+    means = [mean_gap(found, name) for name in found.solvers]
     table.append(["mean", "", "", *(cell for mean in means for cell in ("", percent(mean)))])
     return table
 
@@ -38,12 +38,12 @@ def cost_table(results: Sequence[Result]) -> Table:
 def normalised_table(results: Sequence[Result], *, rounded: bool) -> Table:
     """Return the paper's table: `compared.above` in 10^-3, and its mean over the instances."""
     found = compare(results)
-    rows = {name: above(row, rounded=rounded) for name, row in found.rows.items()}
+    normalised = normalise(found, rounded=rounded)
     table = [["instance", *found.solvers]]
-    for instance, row in rows.items():
+    for instance, row in normalised.rows.items():
         table.append([instance, *(f"{SCALE * row[name]:.2f}" for name in found.solvers)])
-    spreads = [spread(row[name] for row in rows.values()) for name in found.solvers]
-    table.append(["mean (std.)", *(mean_and_deviation(*each) for each in spreads)])
+    means = (mean_and_deviation(*normalised.summary[name]) for name in found.solvers)
+    table.append(["mean (std.)", *means])
     return table
 
 

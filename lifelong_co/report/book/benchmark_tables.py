@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lifelong_co.benchmarking import tables
-from lifelong_co.benchmarking.compared import Compared, above, compare, gap, spread
+from lifelong_co.benchmarking.compared import Compared, compare, gap, mean_gap, normalise
 from lifelong_co.benchmarking.results import Benchmark
 from lifelong_co.report.book.naming import file_name
 from lifelong_co.report.book.sheet import THOUSANDTHS, Cell, Row, Sheet, words
@@ -42,17 +42,17 @@ def benchmark_sheets(benchmarks: Sequence[Benchmark]) -> list[Sheet]:
 
 
 def _normalised(found: Compared, key: str, title: str, *, rounded: bool) -> Sheet:
-    rows = {name: above(row, rounded=rounded) for name, row in found.rows.items()}
+    normalised = normalise(found, rounded=rounded)
     block = tuple(
         (Cell(instance), *(_thousandths(row[name], None) for name in found.solvers))
-        for instance, row in rows.items()
+        for instance, row in normalised.rows.items()
     )
-    spreads = [spread(row[name] for row in rows.values()) for name in found.solvers]
+    means = (_thousandths(*normalised.summary[name]) for name in found.solvers)
     return Sheet(
         key=key,
         title=title,
         header=("instance", *found.solvers),
-        blocks=(block, ((Cell("mean (std.)"), *(_thousandths(*each) for each in spreads)),)),
+        blocks=(block, ((Cell("mean (std.)"), *means),)),
         note=f"{tables.normalised_title(rounded=rounded).replace('10^-3', '10⁻³')}.",
         best_of="row",
     )
@@ -68,7 +68,7 @@ def _costs(found: Compared, key: str, title: str) -> Sheet:
         block.append(cells)
     last = words("mean", "", "")
     for name in found.solvers:
-        last += (Cell(""), _percent(spread(gap(row[name]) for row in found.rows.values())[0]))
+        last += (Cell(""), _percent(mean_gap(found, name)))
     return Sheet(
         key=key,
         title=title,
