@@ -10,6 +10,7 @@ from lifelong_co.config import read_config
 from lifelong_co.errors import CheckpointError, ConfigError
 from lifelong_co.run import Run
 from lifelong_co.run_folder import RunFolder
+from lifelong_co.starts import refuse_start
 from lifelong_co.trained import load_solver
 
 
@@ -19,8 +20,8 @@ def take_over(run: Run) -> None:
     Raises
     ------
     ConfigError
-        If one of them is no run folder, is of another problem, or has no buffer; or the method
-        keeps none.
+        If one of them is no run folder, is of another problem, or has nothing in a buffer; or the
+        method keeps none.
     CheckpointError
         If one has no checkpoint, or its parameters do not fit.
     """
@@ -59,7 +60,9 @@ def load_parameters(module: nn.Module, folder: Path) -> None:
 
 def take_buffer(run: Run, folder: Path) -> None:
     """Offer another run's experiences to the method, whichever solver recorded them."""
-    problem = read_config(folder).problem
+    config = read_config(folder)
+    refuse_start(config, folder)
+    problem = config.problem
     if problem != run.config.problem:
         raise ConfigError(
             f"buffer_from {folder}: expected a run on {run.config.problem!r}, got {problem!r}"
@@ -67,4 +70,7 @@ def take_buffer(run: Run, folder: Path) -> None:
     found = checkpoint.latest(RunFolder(folder).checkpoints)
     if found is None or "method" not in found[1]:
         raise CheckpointError(f"buffer_from {folder}: expected a run with a checkpoint, found none")
-    run.method.adopt(run.learning, found[1]["method"])
+    try:
+        run.method.adopt(run.learning, found[1]["method"])
+    except ConfigError as error:
+        raise ConfigError(f"buffer_from {folder}: {error}") from error

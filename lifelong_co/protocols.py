@@ -151,7 +151,11 @@ class Solver(Protocol):
         generator: torch.Generator | None = None,
         observe: Observer | None = None,
     ) -> Rollout:
-        """Solve the instances with ``S = trajectories`` solutions each (default ``n``)."""
+        """Solve the instances with ``S = trajectories`` solutions each.
+
+        The default is the solver's: ``n`` for POMO, 1 for INViT. The states that `observe` is shown
+        are the observer's to keep: a loop that goes on in the same memory shows copies.
+        """
 
     def objective(self) -> "Objective":
         """Return a fresh ``L_DRL`` (paper §3, eq. 2) and what it needs between the steps."""
@@ -166,7 +170,9 @@ Weighting = Callable[[Tensor], Tensor]
 Divergence = Callable[[Tensor, Tensor], Tensor]
 """``D(e)`` per state: teacher and learner log-probs ``[..., A] x [..., A] -> [...]``.
 
-Both are -inf on the same (infeasible) actions; the gradient there must be zero, not NaN.
+Both are -inf on infeasible actions; the gradient there must be zero, not NaN. A teacher may be -inf
+where the learner is finite, and the other way round: INViT sees the nearest nodes only, and a
+buffer can come from another solver.
 """
 
 
@@ -257,7 +263,12 @@ class Learning:
     """``draw(task, step=None)`` draws a fresh training batch of the task with this index, as it is
     at a step of its budget, from 0; None: as it is now (a task that drifts changes, `drift`)."""
     seed: int = 0
-    """Seed of the run; `seeding` derives streams from it."""
+    """Seed of the run; `seeding` derives streams from it. Where several processes learn a run
+    together each has its own, but for the first, whose is the run's."""
+    schedule_seed: int = 0
+    """Seed of what all processes must decide alike: the run's, in each."""
+    processes: int = 1
+    """How many learn the run together, each on its share of every batch (`ranks`)."""
     task: int = 0
     epoch: int = 0
     batch: int = 0
@@ -283,7 +294,7 @@ def _nothing_to_load(learning: Learning, state: Mapping[str, Any]) -> None:
 
 
 def _no_buffer(learning: Learning, state: Mapping[str, Any]) -> None:  # noqa: ARG001
-    raise ConfigError("buffer_from: expected a method with a buffer, got one without")
+    raise ConfigError("expected a method with a buffer to take it up, got one without")
 
 
 @attrs.frozen(eq=False, kw_only=True)

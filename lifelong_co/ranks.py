@@ -78,8 +78,7 @@ class Ranks:
         """Return the highest of all processes' numbers."""
         if self.count == 1:
             return mine
-        on = "cuda" if distributed.get_backend() == "nccl" else "cpu"
-        number = torch.tensor(mine, device=on)
+        number = torch.tensor(mine)
         distributed.all_reduce(number, op=distributed.ReduceOp.MAX)
         return int(number)
 
@@ -119,7 +118,8 @@ def joined() -> Iterator[Ranks]:
     on_gpus = torch.cuda.is_available()
     if on_gpus:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    distributed.init_process_group("nccl" if on_gpus else "gloo")
+    # Both, for runs on the CPU of such a machine, and for what the processes agree on.
+    distributed.init_process_group("cpu:gloo,cuda:nccl" if on_gpus else "gloo")
     try:
         yield Ranks(rank=distributed.get_rank(), count=distributed.get_world_size())
     finally:

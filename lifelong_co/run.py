@@ -61,6 +61,8 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
         tasks=tasks,
         draw=draw,
         seed=config.seed if ranks.first else python_seed(config.seed, ranks.stream("method")),
+        schedule_seed=config.seed,
+        processes=ranks.count,
     )
     return Run(
         config=config,

@@ -13,6 +13,7 @@ from lifelong_co import metrics
 from lifelong_co.config import Config, read_config, to_toml
 from lifelong_co.errors import ConfigError
 from lifelong_co.files import write_whole
+from lifelong_co.starts import STARTS
 
 HEADER = ("learning", "epoch", "tested", "name", "cost")
 
@@ -62,7 +63,7 @@ class RunFolder:
             If something is there already, as nothing is overwritten, or it cannot be written.
         """
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            found = "a run" if (self.path / "config.toml").is_file() else "something else"
+            found = self._holds()
             remedy = f", or continue it with: {self.resume_command}" if found == "a run" else ""
             raise ConfigError(
                 f"run folder {self.path}: expected a new or empty folder, found {found} there; "
@@ -77,6 +78,12 @@ class RunFolder:
             raise ConfigError(
                 f"run folder {self.path}: cannot be written ({error.strerror or error})"
             ) from error
+
+    def _holds(self) -> str:
+        try:
+            return STARTS.get(self.config().method, "a run")
+        except ConfigError:
+            return "something else"
 
     def config(self) -> Config:
         """Read the resolved configuration; see `config.read_config`."""

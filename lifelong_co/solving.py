@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 
 from lifelong_co import records
+from lifelong_co.batch_norms import normalises_over_batch
 from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import Problem, Solver
 from lifelong_co.vrplib_files import FileInstance, cost, to_instances
@@ -51,8 +52,7 @@ def room(solver: Solver, size: int, at_once: int | None = None) -> int:
     after chunk, more instances would only make the chunks smaller. One also where the network
     normalises over whatever is in its batch, as costs would depend on the neighbours.
     """
-    norms = torch.nn.modules.batchnorm._BatchNorm
-    mixed = any(isinstance(m, norms) and m.running_mean is None for m in solver.module.modules())
+    mixed = normalises_over_batch(solver.module)
     return 1 if mixed else max(1, _most(solver, size, at_once) // size)
 
 

@@ -74,6 +74,8 @@ def _skewed(log_probs: Tensor) -> Tensor:
 
 def _standing(solver: Solver, instances: Any, seed: int) -> Learning:
     """Return the start of a task of one batch."""
+    parameters = list(solver.module.parameters())
+    expect(bool(parameters), "check_policy_gradient", "a module with parameters", "none")
     task = Task(
         distribution="U",
         size=solver.problem.size(instances),
@@ -84,7 +86,7 @@ def _standing(solver: Solver, instances: Any, seed: int) -> Learning:
     return Learning(
         problem=solver.problem,
         solver=solver,
-        optimizer=torch.optim.Adam(solver.module.parameters()),
+        optimizer=torch.optim.Adam(parameters),
         initial=copy.deepcopy(solver.module.state_dict()),
         tasks=(task,),
         draw=lambda task, step=None: instances,  # noqa: ARG005

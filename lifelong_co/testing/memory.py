@@ -22,7 +22,8 @@ from lifelong_co.testing.samples import Observed, mode, observed_rollout
 def check_replay(solver: Solver, instances: Any, *, seed: int = 0) -> None:
     """Check that states replay to the behavior that was recorded there.
 
-    The states that an observer sees of a sampled rollout are those the actions lead to; encoding
+    The states that an observer sees of a sampled rollout are those the actions lead to, and stay as
+    they were, since a method may keep them until the rollout is over; encoding
     the batch anew and asking again, on the unpacked state, gives the same probabilities, and those
     of the packed behavior within 2e-4, the resolution of half precision. On the whole batch, and
     so in training mode, too: this is how consolidation learns. Dropout, which makes behavior a
@@ -31,6 +32,7 @@ def check_replay(solver: Solver, instances: Any, *, seed: int = 0) -> None:
     for training in (False, True):
         with mode(solver.module, training=training):
             rollout, steps = observed_rollout(solver, instances, "sample", seed)
+            _check_kept(steps)
             _check_states(solver, instances, rollout, steps)
             encoding = solver.encode(instances)
             for step in steps:
@@ -70,6 +72,15 @@ def check_round_trip(solver: Solver, instances: Any, *, seed: int = 0) -> None:
             unit.behavior == step.log_probs.half(),
             unit.behavior,
         )
+
+
+def _check_kept(steps: list[Observed]) -> None:
+    expected = "states that stay as the observer saw them (show copies if their memory is reused)"
+    for number, step in enumerate(steps):
+        was, now = records.tensors(step.state), records.tensors(step.shown)
+        changed = [name for name, tensor in was.items() if not torch.equal(tensor, now[name])]
+        came = f"another {', '.join(changed)} of step {number} afterwards"
+        expect(not changed, "check_replay", expected, came)
 
 
 def _check_states(solver: Solver, instances: Any, rollout: Rollout, steps: list[Observed]) -> None:

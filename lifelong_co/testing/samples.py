@@ -82,9 +82,11 @@ class Observed:
     """One decoding step as an observer saw it."""
 
     state: Any
-    """A copy, in case the solver goes on in the same memory."""
+    """A copy of what was shown."""
+    shown: Any
+    """The state itself, as it is when the rollout is over."""
     log_probs: Tensor
-    """``[B, S, A]``, a copy likewise."""
+    """``[B, S, A]``, a copy, too."""
     unit: PackedExperience
     """Both, packed when they were seen."""
 
@@ -103,6 +105,7 @@ def observed_rollout(
         steps.append(
             Observed(
                 state=records.transform(state, torch.clone),
+                shown=state,
                 log_probs=log_probs.detach().clone(),
                 unit=record(0, instances, state, log_probs),
             )

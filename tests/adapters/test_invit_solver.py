@@ -285,8 +285,10 @@ def test_batch_normalisation(name: str) -> None:
         ({"nb_layers_decoder": -1}, r"nb_layers_decoder: expected more than 0, got -1"),
         ({"action_k": 0}, r"action_k: expected more than 0"),
         ({"nb_heads": 3}, r"dim_emb: expected a multiple of nb_heads = 3, got 8"),
-        ({"state_k": [4]}, r"state_k: expected num_state_encoder = 2 numbers, got \[4\]"),
-        ({"state_k": (2, 6)}, r"state_k: expected none below action_k = 3, got \[2, 6\]"),
+        ({"state_k": [4]}, r"state_k: expected a list of num_state_encoder = 2 .*got \[4\]"),
+        ({"state_k": 20}, "state_k: expected a list of .*got 20"),
+        ({"state_k": [20, "a"]}, "state_k: expected a list of .*whole numbers.*got"),
+        ({"state_k": (2, 6)}, r"state_k: expected .*none below action_k = 3, got \[2, 6\]"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:

@@ -338,8 +338,9 @@ def test_bad_options_and_parameters_are_named() -> None:
     for options, message in (
         ({"dim_emb": 15}, "dim_emb: expected a multiple of nb_heads"),
         ({"action_k": 0}, "action_k: expected more than 0"),
-        ({"state_k": [4]}, "state_k: expected 2 numbers"),
-        ({"state_k": [2, 6]}, "none below 3"),
+        ({"state_k": [4]}, "state_k: expected a list of num_state_encoder = 2 whole numbers"),
+        ({"state_k": 20}, "got 20"),
+        ({"state_k": [2, 6]}, "none below action_k = 3"),
     ):
         with pytest.raises(ConfigError, match=message):
             official_invit(problem, **{**SMALL, **options})

@@ -123,3 +123,12 @@ def test_a_buffer_that_cannot_be_used_is_refused(source: Path, tmp_path: Path) -
     with pytest.raises(lco.ConfigError, match="expected a run with a buffer"):
         learn(empty, tmp_path / "empty")
     assert not (tmp_path / "empty").exists()
+
+
+def test_a_buffer_that_holds_nothing_yet_is_refused(tmp_path: Path) -> None:
+    """A run stopped before its first task's last epoch has recorded nothing."""
+    stopped_after(1, tiny_config(), tmp_path / "stopped")
+    config = attrs.evolve(tiny_config(), buffer_from=str(tmp_path / "stopped"))
+    with pytest.raises(lco.ConfigError, match=r"buffer_from \S+stopped: .*got an empty buffer"):
+        learn(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -239,6 +239,24 @@ class LateState(Wrapped):
         return super().rollout(*arguments, observe=late, **keywords)
 
 
+class OneMemory(Wrapped):
+    """Goes on in the memory of the state that it has shown."""
+
+    def rollout(self, *arguments: Any, observe: Any = None, **keywords: Any) -> Rollout:
+        """Show it."""
+        shown: list[Any] = []
+
+        def again(state: Any, log_probs: Tensor) -> None:
+            if not shown:
+                shown.append(records.transform(state, torch.clone))
+            for name, tensor in records.tensors(state).items():
+                records.tensors(shown[0])[name].copy_(tensor)
+            if observe is not None:
+                observe(shown[0], log_probs)
+
+        return super().rollout(*arguments, observe=again, **keywords)
+
+
 class SmallIntegers(Wrapped):
     """Shows a state whose node indices have another dtype."""
 
@@ -301,6 +319,7 @@ MUTANTS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "never greedy": ("check_rollout", "likeliest", NeverGreedy),
     "generator": ("check_seed", "seed", IgnoresGenerator),
     "dropout": ("check_replay", "training", Dropout),
+    "one memory": ("check_replay", "copies", OneMemory),
     "mixes batch": ("check_rows", "part of the batch", MixesBatch),
     "small integers": ("check_round_trip", "torch.int32", SmallIntegers),
     "zero loss": ("check_policy_gradient", "zero", lambda p: Learns(lambda x: 0 * x, p)),

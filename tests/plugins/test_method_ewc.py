@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import torch
 from lifelong_co_plugins.methods import libog as libog_module
@@ -67,12 +68,18 @@ def test_fisher_by_hand(tmp_path: Path) -> None:
 class OneParameter:
     """A solver with one parameter: of its two solutions it takes the first with ``sigmoid(x)``."""
 
-    def __init__(self, x: float) -> None:
+    def __init__(self, x: float, *, by_chance: bool = False) -> None:
         self.module = nn.ParameterDict({"x": nn.Parameter(torch.tensor(x))})
+        self.by_chance = by_chance
 
-    def rollout(self, instances: Any, *_: Any, **__: Any) -> Rollout:
-        """Take the first solution for one instance of ``B`` and the second for all others."""
-        first = torch.arange(records.rows(instances)) == 0
+    def rollout(
+        self, instances: Any, *_: Any, generator: torch.Generator | None = None, **__: Any
+    ) -> Rollout:
+        """Take the first solution for one instance of ``B``, unless by chance."""
+        B = records.rows(instances)
+        first = torch.arange(B) == 0
+        if self.by_chance:
+            first = torch.rand(B, generator=generator) < self.module["x"].sigmoid()
         taken = torch.where(first, self.module["x"], -self.module["x"])
         cost = torch.full((len(first), 1), math.nan)  # no cost enters
         return Rollout(
@@ -90,6 +97,26 @@ def test_fisher_of_a_bernoulli_policy(tmp_path: Path) -> None:
     gradient = ((1 - p) - (B - 1) * p) / B
     fisher = fisher_information(run.learning, 3)
     assert fisher["x"].item() == pytest.approx(3 * gradient**2 / B, rel=1e-5)
+
+
+def test_fisher_of_several_processes(tmp_path: Path) -> None:
+    """With half a batch each, two processes find what one finds: in expectation, so on average.
+
+    The gradient of the mean log-likelihood of ``B`` solutions of a Bernoulli policy has variance
+    ``p (1 - p) / B``. Its square deviates by less than twice its mean, so the mean over 1,000
+    batches is within five of its standard errors but in one of a million seeds.
+    """
+    batches, p = 1000, 1 / (1 + math.exp(-0.4))
+    for processes in (1, 2):
+        config = tiny_config("ewc", sizes=(5, 6))
+        tasks = [attrs.evolve(t, batch_size=BATCH_SIZE // processes) for t in config.tasks]
+        config = attrs.evolve(config, tasks=tuple(tasks))
+        run = start(config, RunFolder(tmp_path / str(processes)))
+        run.learning.solver = OneParameter(0.4, by_chance=True)
+        run.learning.processes = processes
+        found = fisher_information(run.learning, batches)["x"].item() / batches
+        expected = p * (1 - p) / BATCH_SIZE**2
+        assert found == pytest.approx(expected, rel=5 * 2 / math.sqrt(batches))
 
 
 def toy_anchors() -> tuple[Anchors, nn.Module]:

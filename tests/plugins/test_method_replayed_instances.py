@@ -125,6 +125,18 @@ def test_each_tasks_reservoir_is_uniform(tmp_path: Path) -> None:
     assert any(held[0, label] != held[1, label] for label in range(12))
 
 
+def test_several_processes_share_the_capacity(tmp_path: Path) -> None:
+    """Three processes hold four instances each where ten are asked for, as stored and restored."""
+    run = begun(tmp_path, longer("li-inter", 2))
+    run.learning.processes = 3
+    memory, again = InstanceMemory(10), InstanceMemory(10)
+    memory.offer(run.learning, labelled(range(12)))
+    assert len(list(memory.reservoirs[0])) == 4
+    again.load_state_dict(run.learning, memory.state_dict())
+    again.offer(run.learning, labelled(range(12, 24)))
+    assert len(list(again.reservoirs[0])) == 4
+
+
 def test_what_is_sampled_is_uniform_and_repeatable(tmp_path: Path) -> None:
     """A batch without replacement, the same at the same step, over many steps uniform."""
     run = begun(tmp_path, longer("li-inter", 2))

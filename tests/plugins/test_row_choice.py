@@ -4,13 +4,14 @@ import math
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods import llr_bc
+from lifelong_co_plugins.methods import der, llr_bc, replay
 from lifelong_co_plugins.methods.row_choice import by_weight
-from tiny_runs import BATCH_SIZE, BATCHES, EPOCHS, tiny_config, tiny_learn
+from tiny_runs import BATCH_SIZE, BATCHES, EPOCHS, MODEL, tiny_config, tiny_learn
 from torch import Tensor
 
 import lifelong_co as lco
@@ -123,6 +124,27 @@ def test_adaptive_replay_draws_its_share(tmp_path: Path, monkeypatch: pytest.Mon
         assert abs(times * n - sum(states)) <= n / 2 + 1e-3
         assert different <= round(times)
     assert any(different < round(times) for times, different in draws)
+
+
+@pytest.mark.parametrize("method", ["llr-bc", "der++"])
+@pytest.mark.parametrize("norm", ["instance", "batch", "batch_no_track"])
+def test_where_a_batch_is_normalised_units_are_replayed_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, norm: str
+) -> None:
+    """Part of a unit would have another behavior than was recorded; see `share_of_rows`."""
+    config = tiny_config(method, replay_rows=0.25, replay_size=2)
+    config = attrs.evolve(config, solver="omni", solver_options={**MODEL, "norm": norm})
+    seen: list[int] = []
+    original = replay.behaviors
+
+    def spy(learning: Any, units: Any, chosen: Any) -> Any:
+        seen.extend(replay.count(*pair) for pair in zip(units, chosen, strict=True))
+        return original(learning, units, chosen)
+
+    monkeypatch.setattr(llr_bc if method == "llr-bc" else der, "behaviors", spy)
+    tiny_learn(config, tmp_path)
+    assert (set(seen) == {BATCH_SIZE}) == (norm != "instance")
+    assert set(seen) <= set(range(1, BATCH_SIZE + 1))
 
 
 def test_no_other_choice() -> None:

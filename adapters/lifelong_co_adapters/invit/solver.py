@@ -7,13 +7,12 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import ConfigError
-from lifelong_co.options import above_zero
 from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
 from lifelong_co.reinforce import greedy_baseline
 from lifelong_co.rollout import single
 from lifelong_co_adapters.invit.network import Network, Prepared
 from lifelong_co_adapters.invit.official_names import from_official
+from lifelong_co_adapters.invit.sizes import check_sizes
 
 
 @attrs.frozen(eq=False)
@@ -126,20 +125,6 @@ nb_layers_action_encoder, nb_layers_decoder
         "nb_layers_decoder": nb_layers_decoder,
         "action_k": action_k,
     }
-    above_zero("invit", {**options, "num_state_encoder": num_state_encoder})
-    if dim_emb % nb_heads:
-        raise ConfigError(
-            f"solver 'invit': dim_emb: expected a multiple of nb_heads = {nb_heads}, got {dim_emb}"
-        )
-    if len(state_k) != num_state_encoder:
-        raise ConfigError(
-            f"solver 'invit': state_k: expected num_state_encoder = {num_state_encoder} numbers, "
-            f"got {list(state_k)}"
-        )
-    if min(state_k) < action_k:
-        raise ConfigError(
-            f"solver 'invit': state_k: expected none below action_k = {action_k}, "
-            f"got {list(state_k)}"
-        )
+    check_sizes("invit", options, num_state_encoder, state_k)
     network = Network(problem, **options, state_k=tuple(state_k), batchnorm=batchnorm)
     return INViT(problem=problem, module=network, strict_capacity=strict_capacity)

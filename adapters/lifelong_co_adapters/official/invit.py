@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.options import above_zero
 from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
 from lifelong_co.reinforce import greedy_baseline
 from lifelong_co.rollout import single
+from lifelong_co_adapters.invit.sizes import check_sizes
 from lifelong_co_adapters.official.invit_policy import Sizes, cvrp_log_probs, tsp_log_probs
 from lifelong_co_adapters.official.loading import load
 from lifelong_co_adapters.official.locate import upstream
@@ -118,30 +118,24 @@ def official_invit(
     ConfigError
         If an option is out of range, the problem is another, or the official code is missing.
     """
-    layers = {
-        "num_state_encoder": num_state_encoder,
+    sizes = {
+        "dim_emb": dim_emb,
+        "dim_ff": dim_ff,
+        "nb_heads": nb_heads,
         "nb_layers_state_encoder": nb_layers_state_encoder,
         "nb_layers_action_encoder": nb_layers_action_encoder,
         "nb_layers_decoder": nb_layers_decoder,
     }
-    widths = {"dim_emb": dim_emb, "dim_ff": dim_ff, "nb_heads": nb_heads}
-    above_zero(NAME, {**widths, **layers, "action_k": action_k})
+    check_sizes(NAME, {**sizes, "action_k": action_k}, num_state_encoder, state_k)
     if problem.name not in NETWORKS:
         raise ConfigError(
             f"solver {NAME!r}: problem: expected {' or '.join(NETWORKS)}, got {problem.name}"
         )
-    if dim_emb % nb_heads:
-        raise ConfigError(
-            f"solver {NAME!r}: dim_emb: expected a multiple of nb_heads ({nb_heads}), got {dim_emb}"
-        )
-    if len(state_k) != num_state_encoder or min(state_k) < action_k:
-        raise ConfigError(
-            f"solver {NAME!r}: state_k: expected {num_state_encoder} numbers (num_state_encoder), "
-            f"none below {action_k} (action_k), got {list(state_k)}"
-        )
     name = NETWORKS[problem.name]
     network = getattr(load(upstream("INViT"), name, stand_ins()), name)
-    module = network(dim_input_nodes=2, **widths, **layers, batchnorm=batchnorm)
+    module = network(
+        dim_input_nodes=2, **sizes, num_state_encoder=num_state_encoder, batchnorm=batchnorm
+    )
     return OfficialINViT(
         problem=problem,
         module=module,

@@ -30,7 +30,7 @@ from lifelong_co.experience import PackedExperience
 from lifelong_co.options import at_least_zero, fraction
 from lifelong_co.protocols import Divergence, Learning, Method, Observer, Rollout
 from lifelong_co_plugins.methods.memory import Memory
-from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors
+from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors, share_of_rows
 from lifelong_co_plugins.methods.replayed_learning import ReplayedLearning
 
 
@@ -83,7 +83,8 @@ def der_plus_plus(
 
     def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
         sampled, batches = drawn
-        portions = list(memory.portions(sampled, replay_rows))
+        share = share_of_rows(learning.solver.module, replay_rows)
+        portions = list(memory.portions(sampled, share))
         units, chosen = [unit for unit, _ in portions], [rows for _, rows in portions]
         for group in batches_of_one_size(units, chosen, learning.solver.module):
             pairs = [units[i] for i in group], [chosen[i] for i in group]

@@ -19,7 +19,8 @@ def fisher_information(learning: Learning, batches: int) -> dict[str, Tensor]:
     sampled solutions. No cost enters. The empirical Fisher information is the mean of the squared
     gradients of the single solutions; the gradient of their mean has expectation zero, so its
     square is about that divided by ``B S``, and the official division by ``B`` makes it smaller
-    still. The weight 10 belongs to this scale. With ``--fisher_norm`` the official code maps it to
+    still. The weight 10 belongs to this scale. Of ``k`` processes each has batches of ``B / k``, so
+    each divides by ``k^2`` to stay on it. With ``--fisher_norm`` the official code maps it to
     ``[0, 1]`` first, which is off by default and left out here.
 
     Instances and actions come from streams of their own, one pair per task: the run's are not
@@ -41,7 +42,7 @@ def fisher_information(learning: Learning, batches: int) -> dict[str, Tensor]:
     for _ in range(batches):
         batch = records.to(draw(instances), device)
         for name, gradient in likelihood_gradient(learning.solver, batch, actions).items():
-            total[name] += gradient.square() / records.rows(batch)
+            total[name] += gradient.square() / (records.rows(batch) * learning.processes**2)
     return total
 
 

@@ -1,5 +1,6 @@
 """Instances of past tasks: one reservoir per seen task (paper, appendix "Baselines")."""
 
+import math
 import random
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +18,7 @@ class InstanceMemory:
     Parameters
     ----------
     capacity
-        Instances held per task, at least 0.
+        Instances held per task, at least 0; of several processes each holds its share, rounded up.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -28,7 +29,8 @@ class InstanceMemory:
         """Offer every instance of a batch to the present task's reservoir."""
         while len(self.reservoirs) <= learning.task:
             seed = python_seed(learning.seed, f"instance reservoir {len(self.reservoirs)}")
-            self.reservoirs.append(Reservoir(self.capacity, seed))
+            capacity = math.ceil(self.capacity / learning.processes)
+            self.reservoirs.append(Reservoir(capacity, seed))
         reservoir = self.reservoirs[learning.task]
         for row in range(records.rows(batch)):
             slot = reservoir.admit()
@@ -63,7 +65,8 @@ class InstanceMemory:
         """Restore `state_dict`."""
         self.reservoirs = []
         for each in state["reservoirs"]:
-            reservoir: Reservoir[Any] = Reservoir(self.capacity)
+            capacity = math.ceil(self.capacity / learning.processes)
+            reservoir: Reservoir[Any] = Reservoir(capacity)
             reservoir.load_state_dict({**each, "items": unpack(each["items"], learning)})
             self.reservoirs.append(reservoir)
 

@@ -20,6 +20,7 @@ from lifelong_co_plugins.methods.replay import (
     batches_of_one_size,
     behaviors,
     behaviors_of_one_rollout,
+    share_of_rows,
 )
 from lifelong_co_plugins.methods.row_choice import CHOICES, by_weight
 from lifelong_co_plugins.methods.units import Unit, experiences
@@ -92,7 +93,8 @@ def llr_bc(
         ``|E|``: units replayed at every step.
     replay_rows
         The fraction of the units' instances replayed, in ``(0, 1]``; 1 in the paper. Fewer rows
-        trade variance for work.
+        trade variance for work. All are replayed where the network normalises over the batch
+        (`replay.share_of_rows`).
     row_choice
         Which: by ``weight`` or ``uniform``; see `row_choice`.
     buffer
@@ -141,13 +143,14 @@ def llr_bc(
         enough = adaptive_replay * rollout.actions.numel() if adaptive_replay else None
         weights: list[Tensor] | None = None  # those of what is replayed, unless chosen by weight
         # algorithm 2, line "uniformly sample"
-        if replay_rows < 1 and row_choice == "weight":
-            sampled = memory.whole(replay_size, replay_rows, enough)
+        share = share_of_rows(learning.solver.module, replay_rows)
+        if share < 1 and row_choice == "weight":
+            sampled = memory.whole(replay_size, share, enough)
             if not sampled:
                 return  # before anything is drawn: so begins a run that shares its first task
-            units, chosen, weights = weighed(sampled, loss, replay_rows, memory.random.random())
+            units, chosen, weights = weighed(sampled, loss, share, memory.random.random())
         else:
-            units, chosen = memory.draw(replay_size, replay_rows, enough)
+            units, chosen = memory.draw(replay_size, share, enough)
         teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
         if weights is None:
             weights = loss.weights(teachers)

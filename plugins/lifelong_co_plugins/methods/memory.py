@@ -69,10 +69,21 @@ class Memory:
     def adopt(self, learning: Learning, state: Mapping[str, Any]) -> None:
         """Offer another run's experiences to the buffer before the first task.
 
-        They are states of the problem, not of the network: any solver's will do.
+        They are states of the problem, not of the network: any solver's will do. Each is one offer
+        to the buffer, however many it was chosen from.
+
+        Raises
+        ------
+        ConfigError
+            If there are none.
         """
         if "buffer" not in state:
-            raise ConfigError("buffer_from: expected a run with a buffer, got one without")
+            raise ConfigError("expected a run with a buffer, got one without")
+        if not state["buffer"]["items"]:
+            raise ConfigError(
+                "expected a run that has recorded experiences, got an empty buffer (it is filled "
+                "in the last epoch of a task)"
+            )
         units = units_from_plain(state["buffer"]["items"], learning.problem, device_of(learning))
         self.adopted = foreign(units, self.unit, ADOPTED)
 

@@ -45,7 +45,9 @@ def scheduled_method(*, by_epoch: bool) -> Method:
 
     def instances(learning: Learning) -> Any:
         if not plan:
-            plan.extend(counted(schedule(learning.tasks, learning.seed, by_epoch=by_epoch)))
+            plan.extend(
+                counted(schedule(learning.tasks, learning.schedule_seed, by_epoch=by_epoch))
+            )
         return learning.draw(*plan[step(learning)])
 
     def before_task(learning: Learning) -> None:

@@ -3,11 +3,21 @@
 from torch import Tensor, nn
 
 from lifelong_co import records
+from lifelong_co.batch_norms import normalises_over_batch
 from lifelong_co.experience import PackedExperience
 from lifelong_co.protocols import Learning
 
 # Tokens of one replay pass on the CPU, where larger temporaries cost more than they save.
 CPU_TOKENS = 2048
+
+
+def share_of_rows(module: nn.Module, asked: float) -> float:
+    """Return the share of a unit's instances to replay: what was asked for, or all.
+
+    All where the network normalises over the batch: the behavior that was recorded there is that of
+    the whole unit, and a part of it would have another even with the parameters of then.
+    """
+    return 1.0 if normalises_over_batch(module) else asked
 
 
 def batches_of_one_size(
@@ -17,7 +27,7 @@ def batches_of_one_size(
 
     Where a batch is normalised as one, a unit gives what it gave only among its own.
     """
-    if any(isinstance(part, nn.BatchNorm1d) for part in module.modules()):
+    if normalises_over_batch(module):
         return [[i] for i in range(len(units))]
     groups: list[list[int]] = []
     room: dict[tuple[int, ...], int] = {}  # shape of a unit -> tokens left in its open group

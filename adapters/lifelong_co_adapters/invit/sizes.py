@@ -1,0 +1,40 @@
+"""Which sizes of INViT's network fit together, ours and the official one alike."""
+
+from collections.abc import Mapping, Sequence
+
+from lifelong_co.errors import ConfigError
+from lifelong_co.options import above_zero
+
+
+def check_sizes(
+    solver: str, sizes: Mapping[str, int], num_state_encoder: int, state_k: Sequence[int]
+) -> None:
+    """Refuse sizes that do not fit together.
+
+    Parameters
+    ----------
+    solver
+        Its name, for the message.
+    sizes
+        All but the two below; with ``dim_emb``, ``nb_heads`` and ``action_k`` among them.
+    num_state_encoder, state_k
+        How many state encoders, and how many nodes each of them sees.
+
+    Raises
+    ------
+    ConfigError
+        Naming the option.
+    """
+    above_zero(solver, {**sizes, "num_state_encoder": num_state_encoder})
+    width, heads, least = sizes["dim_emb"], sizes["nb_heads"], sizes["action_k"]
+    if width % heads:
+        raise ConfigError(
+            f"solver {solver!r}: dim_emb: expected a multiple of nb_heads = {heads}, got {width}"
+        )
+    listed = isinstance(state_k, Sequence) and all(isinstance(k, int) for k in state_k)
+    if not listed or len(state_k) != num_state_encoder or min(state_k) < least:
+        raise ConfigError(
+            f"solver {solver!r}: state_k: expected a list of num_state_encoder = "
+            f"{num_state_encoder} whole numbers, none below action_k = {least}, "
+            f"got {list(state_k) if listed else state_k!r}"
+        )
