@@ -64,6 +64,21 @@ def shipped(problem: str) -> dict[str, Any]:
     return dict(resolve(method="llr-bc", preset="paper", problem=problem).method_options)
 
 
+def stock_pass(tokens: int, batch: int) -> Callable[[], object]:
+    """Return a forward and backward pass of torch's own encoder, as wide and deep as the paper's.
+
+    A yardstick where the official code is not at hand: it does not change when ours does.
+    """
+    layer = torch.nn.TransformerEncoderLayer(128, 8, 512, dropout=0.0, batch_first=True)
+    encoder = torch.nn.TransformerEncoder(layer, 6, enable_nested_tensor=False)
+    nodes = torch.rand(batch, tokens, 128)
+
+    def step() -> None:
+        encoder(nodes).sum().backward()
+
+    return step
+
+
 @attrs.define
 class Watched:
     """The seconds that a method's observer took, and those of the whole step."""

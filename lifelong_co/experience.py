@@ -4,7 +4,9 @@ Half precision resolves a log-probability of -1 to 0.0005 and of -16 to 0.008, s
 probability is off by is 0.05 % where it matters; -inf marks an infeasible action and is exact.
 """
 
-from collections.abc import Mapping
+import functools
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -13,6 +15,7 @@ from torch import Tensor
 
 from lifelong_co import records
 from lifelong_co.bits import pack_bits, unpack_bits
+from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import Problem
 
 
@@ -26,8 +29,8 @@ class PackedExperience:
     state_type: type
     packed: dict[str, Tensor]
     """The state's tensors, packed."""
-    widths: dict[str, int]
-    """Last dimension of the state's boolean tensors, which bits alone do not tell."""
+    shapes: dict[str, Sequence[int]]
+    """Of the state's boolean tensors, which bits alone do not tell, but for the dimension ``B``."""
     behavior: Tensor
     """Log-probabilities in half precision, ``[B, S, A]``."""
 
@@ -46,7 +49,7 @@ class PackedExperience:
         """Return the state of the chosen instances, as it was."""
         return self.state_type(
             **{
-                name: unpack(tensor[rows], self.widths.get(name))
+                name: unpack(tensor[rows], self.shapes.get(name))
                 for name, tensor in self.packed.items()
             }
         )
@@ -59,34 +62,37 @@ class PackedExperience:
 def record(task: int, instances: Any, state: Any, log_probs: Tensor) -> PackedExperience:
     """Pack the state of a batch and the behavior ``[B, S, A]`` the solver had there."""
     tensors = records.tensors(state)
+    integers = integers_for(log_probs.shape[2])
     return PackedExperience(
         task=task,
         instances=instances,
         state_type=type(state),
-        packed={name: pack(tensor, log_probs.shape[2]) for name, tensor in tensors.items()},
-        widths={n: tensor.shape[-1] for n, tensor in tensors.items() if tensor.dtype == torch.bool},
+        packed={name: pack(tensor, integers) for name, tensor in tensors.items()},
+        shapes={n: tuple(t.shape[1:]) for n, t in tensors.items() if t.dtype == torch.bool},
         behavior=log_probs.detach().half(),
     )
 
 
-def pack(tensor: Tensor, actions: int) -> Tensor:
-    """Pack booleans to bits and node indices to the smallest integer that fits."""
+@functools.cache
+def integers_for(actions: int) -> torch.dtype:
+    """Return the smallest integers that hold the number of any action."""
+    kinds = (torch.int8, torch.int16, torch.int32)
+    return next(kind for kind in kinds if actions <= torch.iinfo(kind).max)
+
+
+def pack(tensor: Tensor, integers: torch.dtype) -> Tensor:
+    """Pack booleans to bits, those of a row together, and node indices to small integers."""
     if tensor.dtype == torch.bool:
-        return pack_bits(tensor)
+        return pack_bits(tensor.reshape(len(tensor), -1))
     if not tensor.is_floating_point():
-        small = next(
-            kind
-            for kind in (torch.int8, torch.int16, torch.int32)
-            if actions <= torch.iinfo(kind).max
-        )
-        return tensor.to(small)
+        return tensor.to(integers)
     return tensor.clone()  # a view would keep the whole batch alive
 
 
-def unpack(tensor: Tensor, width: int | None) -> Tensor:
-    """Undo `pack`; the width is that of booleans, and None for everything else."""
-    if width is not None:
-        return unpack_bits(tensor, width)
+def unpack(tensor: Tensor, shape: Sequence[int] | None) -> Tensor:
+    """Undo `pack`; the shape is that of booleans without ``B``, and None for everything else."""
+    if shape is not None:
+        return unpack_bits(tensor, math.prod(shape)).view(len(tensor), *shape)
     return tensor if tensor.is_floating_point() else tensor.long()
 
 
@@ -102,7 +108,7 @@ def state_dicts(experiences: list[PackedExperience]) -> list[dict[str, Any]]:
                 "task": experience.task,
                 "instances": plain[key],
                 "packed": experience.packed,
-                "widths": experience.widths,
+                "shapes": experience.shapes,
                 "behavior": experience.behavior,
             }
         )
@@ -112,11 +118,22 @@ def state_dicts(experiences: list[PackedExperience]) -> list[dict[str, Any]]:
 def from_state_dicts(
     states: list[Mapping[str, Any]], problem: Problem, device: torch.device
 ) -> list[PackedExperience]:
-    """Undo `state_dicts`, on a device; batches are told apart by the identity of their tensors."""
+    """Undo `state_dicts`, on a device; batches are told apart by the identity of their tensors.
+
+    Raises
+    ------
+    CheckpointError
+        If they are of a version that packed states otherwise.
+    """
     batches: dict[tuple[int, ...], Any] = {}
     known: dict[int, PackedExperience] = {}  # one that was held twice comes back as one
     experiences = []
     for state in states:
+        if "shapes" not in state:
+            raise CheckpointError(
+                "buffer: expected states packed row by row, got those of an older lifelong-co; "
+                "finish the run with the version that began it"
+            )
         fields, behavior = state["instances"], state["behavior"]
         key = tuple(map(id, fields.values()))
         if key not in batches:
@@ -127,7 +144,7 @@ def from_state_dicts(
                 instances=batches[key],
                 state_type=problem.state_type,
                 packed={name: tensor.to(device) for name, tensor in state["packed"].items()},
-                widths=state["widths"],
+                shapes=state["shapes"],
                 behavior=behavior.to(device),
             )
         experiences.append(known[id(behavior)])

@@ -60,16 +60,22 @@ def rollout(
 
     encoding = solver.encode(instances)
     state = problem.reset(instances, trajectories)
-    actions: list[Tensor] = []
-    chosen: list[Tensor] = []  # log-probability of each action taken, [B, S]
+    # One place for all actions: small tensors that stay, allocated between large ones that go,
+    # would make the heap grow at every step (500 nodes: by 1.6 GiB in all).
+    shape = records.rows(instances), trajectories, most
+    actions = torch.empty(shape, dtype=torch.long, device=records.device(instances))
+    taken = 0
+    likelihood = torch.zeros(shape[:2], device=actions.device)
+    chosen: list[Tensor] = []  # log-probability of each action taken, [B, S], if to be learned
     for action in starts:
         state = problem.step(instances, state, action)
-        actions.append(action)
+        actions[..., taken] = action
+        taken += 1
 
-    while len(actions) < most:
+    while taken < most:
         if (
-            len(actions) >= least
-            and (waits or (len(actions) - least) % ASK_EVERY == 0)
+            taken >= least
+            and (waits or (taken - least) % ASK_EVERY == 0)
             and bool(problem.done(instances, state).all())
         ):
             break
@@ -77,12 +83,18 @@ def rollout(
         if observe is not None:
             observe(state, log_probs)
         action = pick(log_probs, decode, generator)
-        chosen.append(log_probs.gather(2, action[..., None]).squeeze(2))
-        actions.append(action)
+        log_prob = log_probs.gather(2, action[..., None]).squeeze(2)
+        if log_prob.requires_grad:
+            chosen.append(log_prob)
+        else:
+            likelihood = likelihood + log_prob
+        actions[..., taken] = action
+        taken += 1
         state = problem.step(instances, state, action)
 
-    sequence = torch.stack(actions, dim=2)
-    likelihood = torch.stack(chosen, dim=2).sum(dim=2) if chosen else torch.zeros(())
+    sequence = actions[..., :taken].clone()
+    if chosen:
+        likelihood = torch.stack(chosen, dim=2).sum(dim=2)
     return Rollout(
         actions=sequence, cost=problem.cost(instances, sequence), log_likelihood=likelihood
     )

@@ -160,11 +160,9 @@ def llr_bc(
             groups, learn = batches_of_one_size(units, chosen, learning.solver.module), behaviors
         for group in groups:
             learners = learn(learning, [units[i] for i in group], [chosen[i] for i in group])
-            shares = [
-                loss.unit(weights[i], teachers[i], learner)
-                for i, learner in zip(group, learners, strict=True)
-            ]
-            yield "consolidation", alpha * sum(shares[1:], start=shares[0])
+            weight = torch.cat([weights[i] for i in group])  # of one size: as if of one unit
+            teacher = torch.cat([teachers[i] for i in group])
+            yield "consolidation", alpha * loss.unit(weight, teacher, torch.cat(learners))
 
     return Method(
         shares_first_task=record == "last-epoch",  # and until then nothing is there to replay

@@ -1,0 +1,74 @@
+"""Where the time of a training step goes, by kind of operation.
+
+    python benchmarks/where.py [--problem cvrp] [--sizes 20 50 100] [--threads 2]
+
+Shares of the time that PyTorch's profiler counts, for a fine-tuning step, one of LLR-BC as preset
+`paper` ships it, and one that replays 16 whole units; batch sizes are the paper's.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Callable
+
+import official
+import ours
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+# What an operation counts as: the first kind of which a word is in its name.
+KINDS = {
+    "linear maps": ("linear", "addmm"),
+    "other products": ("mm",),
+    "softmax": ("softmax",),
+    "normalisation": ("norm", "affine"),
+    "ReLU": ("relu", "threshold"),
+    "copies": ("copy_", "clone", "contiguous", "aten::cat", "stack"),
+    "adding and summing": ("aten::add", "aten::sum", "aten::sub"),
+    "exp, tanh": ("aten::exp", "tanh"),
+    "looking up": ("embedding", "index", "gather", "scatter"),
+}
+REST = "the rest"
+
+
+def kind(operation: str) -> str:
+    """Return what an operation counts as."""
+    name = operation.lower()
+    return next((of for of, words in KINDS.items() if any(word in name for word in words)), REST)
+
+
+def shares(step: Callable[[], object]) -> dict[str, float]:
+    """Return the share of each kind in a step, after two to warm up."""
+    for _ in range(2):
+        step()
+    with profile(activities=[ProfilerActivity.CPU], acc_events=True) as watched:
+        step()
+    found: Counter[str] = Counter()
+    for event in watched.key_averages():
+        found[kind(event.key)] += event.self_cpu_time_total
+    return {of: time / found.total() for of, time in found.items()}
+
+
+def main() -> None:
+    """Print a column for each step."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--problem", default="cvrp", choices=("cvrp", "tsp"))
+    parser.add_argument(
+        "--sizes", nargs="+", type=int, choices=official.BATCH, default=[20, 50, 100]
+    )
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    shipped = ours.shipped(options.problem)
+    steps = {"fine-tuning": {}, "shipped": shipped, "whole": {**shipped, **ours.WHOLE}}
+    columns = {
+        f"{name} {n}": shares(ours.training_step(options.problem, n, official.BATCH[n], **given))
+        for name, given in steps.items()
+        for n in options.sizes
+    }
+    print(f"{'':20}" + "".join(f"{name:>16}" for name in columns))
+    for of in (*KINDS, REST):
+        print(f"{of:20}" + "".join(f"{column.get(of, 0.0):16.0%}" for column in columns.values()))
+
+
+if __name__ == "__main__":
+    main()
