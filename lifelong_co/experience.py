@@ -14,9 +14,13 @@ import torch
 from torch import Tensor
 
 from lifelong_co import records
+from lifelong_co.apart import Apart
 from lifelong_co.bits import pack_bits, unpack_bits
 from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import Problem
+
+BEHAVIOR = " behavior"
+"""A name that no tensor of a state has."""
 
 
 @attrs.frozen(eq=False)
@@ -44,6 +48,11 @@ class PackedExperience:
         """Memory of state and behavior, without the shared instances."""
         stored = [self.behavior, *self.packed.values()]
         return sum(tensor.numel() * tensor.element_size() for tensor in stored)
+
+    def kept(self, apart: Apart) -> "PackedExperience":
+        """Return the same for keeping; the instances, which it shares, stay where they are."""
+        copies = apart.copies({**self.packed, BEHAVIOR: self.behavior})
+        return attrs.evolve(self, behavior=copies.pop(BEHAVIOR), packed=copies)
 
     def state(self, rows: Tensor | slice = slice(None)) -> Any:
         """Return the state of the chosen instances, as it was."""

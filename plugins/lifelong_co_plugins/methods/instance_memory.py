@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lifelong_co import records
+from lifelong_co.apart import Apart
 from lifelong_co.buffer import Reservoir
 from lifelong_co.protocols import Learning
 from lifelong_co.seeding import python_seed
@@ -23,6 +24,7 @@ class InstanceMemory:
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
+        self.apart = Apart()
         self.reservoirs: list[Reservoir[Any]] = []
 
     def offer(self, learning: Learning, batch: Any) -> None:
@@ -36,8 +38,8 @@ class InstanceMemory:
             slot = reservoir.admit()
             if slot is not None:
                 # A copy: a view would keep the whole batch alive.
-                one = records.select(batch, slice(row, row + 1))
-                reservoir.put(slot, records.transform(one, lambda tensor: tensor.clone()))
+                one = records.tensors(records.select(batch, slice(row, row + 1)))
+                reservoir.put(slot, type(batch)(**self.apart.copies(one)))
 
     def sample(self, learning: Learning, task: int) -> Any | None:
         """Return a batch of a past task, of its batch size or of all it holds; None: it has none.

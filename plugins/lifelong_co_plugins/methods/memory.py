@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co import registry
+from lifelong_co.apart import Apart
 from lifelong_co.balanced_buffer import TellsTasksApart
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.experience import PackedExperience
@@ -61,6 +62,7 @@ class Memory:
         self.when = when
         self.unit = unit
         self.record = recorder(unit)
+        self.apart = Apart()
         self.buffer: Buffer[Any] = registry.buffer(kind, capacity)
         self.snapshot: list[Any] = []
         self.adopted: list[Unit] = []
@@ -103,7 +105,7 @@ class Memory:
         """Return what records a rollout on these instances, if it is to be recorded."""
         if self.when == "last-epoch" and not learning.last_epoch:
             return None
-        return self.record(self.buffer, learning.task, instances)
+        return self.record(self.buffer, learning.task, instances, self.apart)
 
     def sample(self, k: int) -> list[Any]:
         """Return ``min(k, len)`` units of what is replayed, in random order."""

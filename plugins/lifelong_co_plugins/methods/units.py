@@ -11,6 +11,7 @@ import attrs
 import torch
 from torch import Tensor
 
+from lifelong_co.apart import Apart
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.experience import PackedExperience, from_state_dicts, record, state_dicts
 from lifelong_co.protocols import Buffer, Observer, Problem
@@ -34,18 +35,18 @@ def experiences(unit: Unit) -> list[PackedExperience]:
     return unit.steps if isinstance(unit, Solutions) else [unit]
 
 
-def record_steps(buffer: Buffer[Any], task: int, instances: Any) -> Observer:
+def record_steps(buffer: Buffer[Any], task: int, instances: Any, apart: Apart) -> Observer:
     """Return an observer that offers every decoding step of a rollout to a buffer."""
 
     def observe(state: Any, log_probs: Tensor) -> None:
         slot = buffer.admit()  # decided before anything is packed
         if slot is not None:
-            buffer.put(slot, record(task, instances, state, log_probs))
+            buffer.put(slot, record(task, instances, state, log_probs).kept(apart))
 
     return observe
 
 
-def record_solutions(buffer: Buffer[Any], task: int, instances: Any) -> Observer:
+def record_solutions(buffer: Buffer[Any], task: int, instances: Any, apart: Apart) -> Observer:
     """Return an observer that offers a rollout to a buffer, as one unit, at its first step."""
     unit = Solutions(task)
     slots: list[int | None] = []
@@ -56,19 +57,21 @@ def record_solutions(buffer: Buffer[Any], task: int, instances: Any) -> Observer
             if slots[0] is not None:
                 buffer.put(slots[0], unit)
         if slots[0] is not None:
-            unit.steps.append(record(task, instances, state, log_probs))
+            unit.steps.append(record(task, instances, state, log_probs).kept(apart))
 
     return observe
 
 
-RECORDERS: dict[str, Callable[[Buffer[Any], int, Any], Observer]] = {
+Recorder = Callable[[Buffer[Any], int, Any, Apart], Observer]
+
+RECORDERS: dict[str, Recorder] = {
     "step": record_steps,
     "solution": record_solutions,
 }
 """How each kind of unit is recorded."""
 
 
-def recorder(unit: str) -> Callable[[Buffer[Any], int, Any], Observer]:
+def recorder(unit: str) -> Recorder:
     """Return how a kind of unit is recorded, ``step`` or ``solution``.
 
     Raises
