@@ -8,6 +8,7 @@ import warnings
 import pytest
 import torch
 from goldens import PROBLEMS, golden
+from learned_alike import assert_gradients_alike, learn
 from lifelong_co_adapters.official.locate import place
 from lifelong_co_adapters.pomo.official_names import from_official
 from upstreams import whole_module_runs_official_code
@@ -16,7 +17,6 @@ import lifelong_co as lco
 from lifelong_co import records
 from lifelong_co.errors import CheckpointError, ConfigError, UnknownNameError
 from lifelong_co.functional import with_parameters
-from lifelong_co.protocols import Rollout
 
 whole_module_runs_official_code()
 
@@ -70,29 +70,6 @@ def instances_of(problem, size, batch, dtype=torch.float64):
     return records.transform(drawn, lambda tensor: tensor.to(dtype))
 
 
-def learn(solver, instances, actions):
-    """Differentiate the solver's objective on these actions; return the probabilities passed.
-
-    The states of all steps that are not forced are decided at once, as trajectories of their own:
-    a policy has no memory beyond its state.
-    """
-    problem = solver.problem
-    _, S, T = actions.shape
-    forced = len(problem.starts(instances, S))
-    states = [problem.reset(instances, S)]
-    for t in range(T - 1):
-        states.append(problem.step(instances, states[-1], actions[:, :, t]))
-    fields = [records.tensors(state) for state in states[forced:]]
-    joined = {key: torch.cat([field[key] for field in fields], dim=1) for key in fields[0]}
-    log_probs = solver.log_probs(solver.encode(instances), problem.state_type(**joined))
-    taken = actions[:, :, forced:].transpose(1, 2).flatten(1)  # [B, T' * S]
-    chosen = log_probs.gather(2, taken[..., None]).view(-1, T - forced, S)
-    cost = problem.cost(instances, actions)
-    rollout = Rollout(actions=actions, cost=cost, log_likelihood=chosen.sum(dim=1))
-    solver.objective().loss(instances, rollout).backward()
-    return log_probs.detach().exp()
-
-
 @both
 @goldens
 def test_greedy_rollout_is_the_stored_one(problem, name, norm):
@@ -127,20 +104,10 @@ def test_ours_and_the_official_one_learn_alike(problem, name, norm, size, batch,
             generator=torch.Generator().manual_seed(1),
         ).actions
     # Theirs divides by a square root that is taken in single precision: 3e-8.
-    torch.testing.assert_close(
-        learn(ours, instances, actions), learn(theirs, instances, actions), rtol=0, atol=1e-6
-    )
-    expected = from_official(
-        {key: parameter.grad for key, parameter in theirs.module.named_parameters()},
-        ours.module.state_dict(),
-    )
-    largest = max(float(gradient.abs().max()) for gradient in expected.values())
-    assert largest > 0.1
-    for key, parameter in ours.module.named_parameters():
-        # Biases before a normalisation have no gradient but rounding.
-        wrong = float((parameter.grad - expected[key]).abs().max())
-        allowed = 1e-5 * float(expected[key].abs().max()) + 1e-9 * largest
-        assert wrong <= allowed, f"{key}: {wrong:.2g} > {allowed:.2g}"
+    forced = len(ours.problem.starts(instances, trajectories))
+    probs = [learn(solver, instances, actions, forced) for solver in (ours, theirs)]
+    torch.testing.assert_close(*probs, rtol=0, atol=1e-6)
+    assert_gradients_alike(ours, theirs, from_official)
 
 
 @both

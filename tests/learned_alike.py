@@ -1,0 +1,54 @@
+"""A training step on given actions, and whether two solvers' gradients of it are alike."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lifelong_co import records
+from lifelong_co.protocols import Rollout
+
+
+def learn(solver: Any, instances: Any, actions: Tensor, forced: int) -> Tensor:
+    """Differentiate the solver's objective on actions ``[B, S, T]``; return the probabilities.
+
+    The states of all steps that are not forced are decided at once, as trajectories of their own:
+    a policy has no memory beyond its state.
+    """
+    problem = solver.problem
+    _, S, T = actions.shape
+    states = [problem.reset(instances, S)]
+    for t in range(T - 1):
+        states.append(problem.step(instances, states[-1], actions[:, :, t]))
+    fields = [records.tensors(state) for state in states[forced:]]
+    joined = {key: torch.cat([field[key] for field in fields], dim=1) for key in fields[0]}
+    log_probs = solver.log_probs(solver.encode(instances), problem.state_type(**joined))
+    taken = actions[:, :, forced:].transpose(1, 2).flatten(1)  # [B, T' * S]
+    chosen = log_probs.gather(2, taken[..., None]).view(-1, T - forced, S)
+    cost = problem.cost(instances, actions)
+    rollout = Rollout(actions=actions, cost=cost, log_likelihood=chosen.sum(dim=1))
+    solver.objective().loss(instances, rollout).backward()
+    probs: Tensor = log_probs.detach().exp()
+    return probs
+
+
+def assert_gradients_alike(ours: Any, theirs: Any, renamed: Callable[..., Any]) -> None:
+    """Compare gradients to 1e-5 relative to a parameter's largest.
+
+    Parameters
+    ----------
+    renamed
+        Gives the official parameters our names: ``from_official`` of the adapter.
+    """
+    expected = renamed(
+        {key: parameter.grad for key, parameter in theirs.module.named_parameters()},
+        ours.module.state_dict(),
+    )
+    largest = max(float(gradient.abs().max()) for gradient in expected.values())
+    assert largest > 0.1
+    for key, parameter in ours.module.named_parameters():
+        # Biases before a normalisation have no gradient but rounding.
+        wrong = float((parameter.grad - expected[key]).abs().max())
+        allowed = 1e-5 * float(expected[key].abs().max()) + 1e-9 * largest
+        assert wrong <= allowed, f"{key}: {wrong:.2g} > {allowed:.2g}"
