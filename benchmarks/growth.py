@@ -1,11 +1,12 @@
 """How time and memory grow with the number of nodes and the batch size, as a table and a plot.
 
-    python benchmarks/growth.py [--problem cvrp] [--threads 2] [--gib 6] [--seconds 60] [--out docs]
+    python benchmarks/growth.py [--problem cvrp] [--threads 2] [--gib 16] [--seconds 60]
+        [--kinds step solve] [--out docs]
 
 A training step is one of fine-tuning with one trajectory from every node, preset `paper`; solving
 is greedy, as in testing, without gradients. Each measurement is a process of its own, so that its
-peak memory is its own. What would need more than ``--gib`` or ``--seconds`` is left out: both grow
-with the cube of the nodes at most, so that this is known from smaller ones.
+peak memory is its own. What should need more than ``--gib`` or ``--seconds`` is left out, as both
+grow about with the cube of the nodes. Of kinds that are not measured the stored points stay.
 """
 
 import argparse
@@ -76,7 +77,7 @@ def in_a_process(*arguments: object) -> Point:
 
 
 def expected(points: list[Point], what: str, kind: str, n: int, batch: int) -> float:
-    """Return what memory or seconds cannot exceed, by the nearest smaller measurement."""
+    """Return the memory or seconds to expect, by the nearest smaller measurement."""
     known = [p for p in points if p.kind == kind and p.n <= n and p.batch <= batch and p.n >= 50]
     if not known:
         return 0.0
@@ -127,9 +128,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problem", default="cvrp", choices=("cvrp", "tsp"))
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--gib", type=float, default=6.0)
+    parser.add_argument("--gib", type=float, default=16.0)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--out", type=Path, default=Path("docs"))
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -137,9 +139,11 @@ def main() -> None:
         kind, problem, *numbers = options.one
         print(json.dumps(attrs.asdict(measure(kind, problem, *map(int, numbers)))))
         return
-    points: list[Point] = []
+    stored = options.out / f"growth-{options.problem}.json"
+    kept = json.loads(stored.read_text()) if stored.exists() else []
+    points = [Point(**point) for point in kept if point["kind"] not in options.kinds]
     print("kind      n    B   seconds     GiB")
-    for kind, batch, n in product(KINDS, BATCHES, options.sizes):
+    for kind, batch, n in product(options.kinds, BATCHES, options.sizes):
         if any(
             expected(points, what, kind, n, batch) > getattr(options, what)
             for what in ("gib", "seconds")
@@ -156,7 +160,7 @@ def main() -> None:
         )
     draw(points, options.out / f"growth-{options.problem}.png")
     rows = [attrs.asdict(point) for point in points]
-    (options.out / f"growth-{options.problem}.json").write_text(json.dumps(rows, indent=1) + "\n")
+    stored.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

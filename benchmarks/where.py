@@ -17,10 +17,10 @@ from torch.profiler import ProfilerActivity, profile
 
 # What an operation counts as: the first kind of which a word is in its name.
 KINDS = {
-    "linear maps": ("linear", "addmm"),
+    "linear maps": ("linear", "addmm", "affine"),
     "other products": ("mm",),
     "softmax": ("softmax",),
-    "normalisation": ("norm", "affine"),
+    "normalisation": ("norm",),
     "ReLU": ("relu", "threshold"),
     "copies": ("copy_", "clone", "contiguous", "aten::cat", "stack"),
     "adding and summing": ("aten::add", "aten::sum", "aten::sub"),

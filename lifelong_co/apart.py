@@ -27,5 +27,11 @@ class Apart:
 
 
 def _copies(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: _copy(tensor.detach()) for name, tensor in tensors.items()}
+
+
+def _copy(tensor: Tensor) -> Tensor:
+    if tensor.dtype == torch.bfloat16:  # numpy has none
+        return tensor.clone()
     # By numpy: torch would start threads of its own for it.
-    return {name: torch.from_numpy(tensor.numpy().copy()) for name, tensor in tensors.items()}
+    return torch.from_numpy(tensor.numpy().copy())

@@ -141,7 +141,7 @@ def from_state_dicts(
         if "shapes" not in state:
             raise CheckpointError(
                 "buffer: expected states packed row by row, got those of an older lifelong-co; "
-                "finish the run with the version that began it"
+                "the version that wrote them can read them"
             )
         fields, behavior = state["instances"], state["behavior"]
         key = tuple(map(id, fields.values()))

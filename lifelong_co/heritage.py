@@ -72,5 +72,5 @@ def take_buffer(run: Run, folder: Path) -> None:
         raise CheckpointError(f"buffer_from {folder}: expected a run with a checkpoint, found none")
     try:
         run.method.adopt(run.learning, found[1]["method"])
-    except ConfigError as error:
-        raise ConfigError(f"buffer_from {folder}: {error}") from error
+    except (ConfigError, CheckpointError) as error:
+        raise type(error)(f"buffer_from {folder}: {error}") from error

@@ -92,10 +92,11 @@ ALONE = Ranks()
 
 
 @contextmanager
-def joined() -> Iterator[Ranks]:
+def joined(device: str = "cpu") -> Iterator[Ranks]:
     """Within the block, this process is among those that ``torchrun`` has started.
 
-    Without it (no ``WORLD_SIZE`` in the environment, or 1) the process is alone.
+    Without it (no ``WORLD_SIZE`` in the environment, or 1) the process is alone. On the device
+    ``cuda`` each has the GPU of its local rank.
 
     Raises
     ------
@@ -115,10 +116,10 @@ def joined() -> Iterator[Ranks]:
         raise ConfigError(
             f"WORLD_SIZE is {count}: expected {', '.join(missing)} beside it, as torchrun sets them"
         )
-    on_gpus = torch.cuda.is_available()
+    on_gpus = device.startswith("cuda")
     if on_gpus:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    # Both, for runs on the CPU of such a machine, and for what the processes agree on.
+    # gloo, too, for what the processes agree on.
     distributed.init_process_group("cpu:gloo,cuda:nccl" if on_gpus else "gloo")
     try:
         yield Ranks(rank=distributed.get_rank(), count=distributed.get_world_size())

@@ -94,7 +94,7 @@ def rollout(
 
     sequence = actions[..., :taken].clone()
     if chosen:
-        likelihood = torch.stack(chosen, dim=2).sum(dim=2)
+        likelihood = likelihood + torch.stack(chosen, dim=2).sum(dim=2)
     return Rollout(
         actions=sequence, cost=problem.cost(instances, sequence), log_likelihood=likelihood
     )

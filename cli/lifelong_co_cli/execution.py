@@ -36,7 +36,7 @@ def execute(
     from lifelong_co_cli.progress import watching
     from lifelong_co_cli.signals import stop_on_signal
 
-    with joined() as ranks, stop_on_signal() as stop, silent(not ranks.first):
+    with joined(config.device) as ranks, stop_on_signal() as stop, silent(not ranks.first):
         try:
             with watching(config) as watcher:
                 learn(

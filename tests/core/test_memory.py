@@ -27,7 +27,16 @@ def test_solving_does_not_grow_with_the_steps() -> None:
 
 
 @pytest.mark.parametrize(
-    "dtype", [torch.float32, torch.float64, torch.float16, torch.uint8, torch.int8, torch.int32]
+    "dtype",
+    [
+        torch.float32,
+        torch.float64,
+        torch.float16,
+        torch.bfloat16,
+        torch.uint8,
+        torch.int8,
+        torch.int32,
+    ],
 )
 def test_copies_are_equal_and_not_the_same(dtype: torch.dtype) -> None:
     """Of every type that experiences have, contiguous or not."""

@@ -14,6 +14,7 @@ from tiny_runs import BATCH_SIZE, BATCHES, EPOCHS, parameters, same, tiny_config
 
 import lifelong_co as lco
 from lifelong_co import checkpoint
+from lifelong_co.apart import Apart
 from lifelong_co.buffer import Reservoir
 from lifelong_co.experience import record
 from lifelong_co.learner import Interrupted, learn
@@ -40,6 +41,29 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, list[Any], list
 
     monkeypatch.setattr(llr_bc, "behaviors", spy)
     return found
+
+
+@pytest.mark.parametrize("method", ["llr-bc", "li-inter"])
+def test_what_is_kept_is_kept_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """Recorded units and instances are copies by `Apart`; else the heap grows at every step."""
+    kept: set[int] = set()
+    original = Apart.copies
+
+    def spy(apart: Apart, tensors: Any) -> Any:
+        copies = original(apart, tensors)
+        kept.update(map(id, copies.values()))
+        return copies
+
+    monkeypatch.setattr(Apart, "copies", spy)
+    run = tiny_learn(tiny_config(method), tmp_path)
+    state = run.method.state_dict()
+    if method == "llr-bc":
+        held = [unit["behavior"] for unit in state["buffer"]["items"]]
+        assert held
+        assert {id(tensor) for tensor in held} <= kept
+    assert kept
 
 
 def test_only_the_last_epoch_of_a_task_is_recorded(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """DER++: the distance of logits, both terms of the loss, and what the buffer takes in."""
 
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,18 @@ from lifelong_co.run import Run
 from lifelong_co.seeding import generator
 
 STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the first
+
+
+def test_logits_where_one_of_two_is_infinite() -> None:
+    """INViT sees the nearest nodes only: what either cannot do does not count, and is no NaN."""
+    teacher = torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]).log()
+    learner = torch.tensor([[-1.0, -math.inf, -0.5], [-0.7, -math.inf, -math.inf]])
+    learner.requires_grad_()
+    found = der.logit_distance(teacher, learner)
+    assert found.tolist() == [0.0, 0.0]  # one action in common: nothing to compare
+    found.sum().backward()
+    assert learner.grad is not None
+    assert bool(learner.grad.isfinite().all())
 
 
 @given(seed=st.integers(0, 999), share=st.sampled_from([0.3, 0.7, 1.0]))

@@ -127,8 +127,8 @@ def logit_distance(teacher: Tensor, learner: Tensor) -> Tensor:
 
     Log-probabilities are logits less a constant; only the feasible actions, finite in both, count.
     """
-    feasible = teacher.isfinite()
-    count = feasible.sum(dim=-1, keepdim=True)
+    feasible = teacher.isfinite() & learner.isfinite()
+    count = feasible.sum(dim=-1, keepdim=True).clamp(min=1)
     # Replaced before the subtraction: a NaN that is masked afterwards still has a NaN gradient.
     gap = learner.masked_fill(~feasible, 0.0) - teacher.masked_fill(~feasible, 0.0)
     gap = (gap - gap.sum(dim=-1, keepdim=True) / count).masked_fill(~feasible, 0.0)
