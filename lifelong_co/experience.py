@@ -14,13 +14,12 @@ import torch
 from torch import Tensor
 
 from lifelong_co import records
-from lifelong_co.apart import Apart
 from lifelong_co.bits import pack_bits, unpack_bits
 from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import Problem
 
 BEHAVIOR = " behavior"
-"""A name that no tensor of a state has."""
+"""Where the behavior is; no tensor of a state has such a name."""
 
 
 @attrs.frozen(eq=False)
@@ -31,12 +30,24 @@ class PackedExperience:
     instances: Any
     """The batch, shared by all its experiences."""
     state_type: type
-    packed: dict[str, Tensor]
-    """The state's tensors, packed."""
-    shapes: dict[str, Sequence[int]]
+    packed: dict[str, Tensor] = attrs.field(factory=dict)
+    """The state's tensors, packed, and the log-probabilities in half precision, ``[B, S, A]``.
+
+    Dictionaries, as whoever records an experience may `pack` it when there is time, and put equal
+    tensors elsewhere (`apart`).
+    """
+    shapes: dict[str, Sequence[int]] = attrs.field(factory=dict)
     """Of the state's boolean tensors, which bits alone do not tell, but for the dimension ``B``."""
-    behavior: Tensor
-    """Log-probabilities in half precision, ``[B, S, A]``."""
+
+    @property
+    def behavior(self) -> Tensor:
+        """Log-probabilities in half precision, ``[B, S, A]``."""
+        return self.packed[BEHAVIOR]
+
+    @property
+    def states(self) -> dict[str, Tensor]:
+        """The state's tensors, packed."""
+        return {name: tensor for name, tensor in self.packed.items() if name != BEHAVIOR}
 
     @property
     def rows(self) -> int:
@@ -46,20 +57,23 @@ class PackedExperience:
     @property
     def nbytes(self) -> int:
         """Memory of state and behavior, without the shared instances."""
-        stored = [self.behavior, *self.packed.values()]
-        return sum(tensor.numel() * tensor.element_size() for tensor in stored)
+        return sum(tensor.numel() * tensor.element_size() for tensor in self.packed.values())
 
-    def kept(self, apart: Apart) -> "PackedExperience":
-        """Return the same for keeping; the instances, which it shares, stay where they are."""
-        copies = apart.copies({**self.packed, BEHAVIOR: self.behavior})
-        return attrs.evolve(self, behavior=copies.pop(BEHAVIOR), packed=copies)
+    def pack(self, state: Any, log_probs: Tensor) -> None:
+        """Put in the state of the batch and the behavior ``[B, S, A]`` the solver had there."""
+        integers = integers_for(log_probs.shape[2])
+        for name, tensor in records.tensors(state).items():
+            self.packed[name] = pack(tensor, integers)
+            if tensor.dtype == torch.bool:
+                self.shapes[name] = tuple(tensor.shape[1:])
+        self.packed[BEHAVIOR] = log_probs.detach().half()
 
     def state(self, rows: Tensor | slice = slice(None)) -> Any:
         """Return the state of the chosen instances, as it was."""
         return self.state_type(
             **{
                 name: unpack(tensor[rows], self.shapes.get(name))
-                for name, tensor in self.packed.items()
+                for name, tensor in self.states.items()
             }
         )
 
@@ -70,16 +84,9 @@ class PackedExperience:
 
 def record(task: int, instances: Any, state: Any, log_probs: Tensor) -> PackedExperience:
     """Pack the state of a batch and the behavior ``[B, S, A]`` the solver had there."""
-    tensors = records.tensors(state)
-    integers = integers_for(log_probs.shape[2])
-    return PackedExperience(
-        task=task,
-        instances=instances,
-        state_type=type(state),
-        packed={name: pack(tensor, integers) for name, tensor in tensors.items()},
-        shapes={n: tuple(t.shape[1:]) for n, t in tensors.items() if t.dtype == torch.bool},
-        behavior=log_probs.detach().half(),
-    )
+    experience = PackedExperience(task, instances, type(state))
+    experience.pack(state, log_probs)
+    return experience
 
 
 @functools.cache
@@ -116,7 +123,7 @@ def state_dicts(experiences: list[PackedExperience]) -> list[dict[str, Any]]:
             {
                 "task": experience.task,
                 "instances": plain[key],
-                "packed": experience.packed,
+                "packed": experience.states,
                 "shapes": experience.shapes,
                 "behavior": experience.behavior,
             }
@@ -152,9 +159,11 @@ def from_state_dicts(
                 task=state["task"],
                 instances=batches[key],
                 state_type=problem.state_type,
-                packed={name: tensor.to(device) for name, tensor in state["packed"].items()},
+                packed={
+                    name: tensor.to(device)
+                    for name, tensor in {**state["packed"], BEHAVIOR: behavior}.items()
+                },
                 shapes=state["shapes"],
-                behavior=behavior.to(device),
             )
         experiences.append(known[id(behavior)])
     return experiences

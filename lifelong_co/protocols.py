@@ -153,8 +153,8 @@ class Solver(Protocol):
     ) -> Rollout:
         """Solve the instances with ``S = trajectories`` solutions each.
 
-        The default is the solver's: ``n`` for POMO, 1 for INViT. The states that `observe` is shown
-        are the observer's to keep: a loop that goes on in the same memory shows copies.
+        The default is the solver's: ``n`` for POMO, 1 for INViT. What `observe` is shown is
+        the observer's to keep: a loop that goes on in the same memory shows copies.
         """
 
     def objective(self) -> "Objective":

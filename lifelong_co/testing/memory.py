@@ -75,9 +75,11 @@ def check_round_trip(solver: Solver, instances: Any, *, seed: int = 0) -> None:
 
 
 def _check_kept(steps: list[Observed]) -> None:
-    expected = "states that stay as the observer saw them (show copies if their memory is reused)"
+    expected = "steps that stay as the observer saw them (show copies if their memory is reused)"
     for number, step in enumerate(steps):
-        was, now = records.tensors(step.state), records.tensors(step.shown)
+        state, log_probs = step.shown
+        was = {**records.tensors(step.state), "log_probs": step.log_probs}
+        now = {**records.tensors(state), "log_probs": log_probs}
         changed = [name for name, tensor in was.items() if not torch.equal(tensor, now[name])]
         came = f"another {', '.join(changed)} of step {number} afterwards"
         expect(not changed, "check_replay", expected, came)

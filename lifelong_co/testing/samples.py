@@ -83,8 +83,8 @@ class Observed:
 
     state: Any
     """A copy of what was shown."""
-    shown: Any
-    """The state itself, as it is when the rollout is over."""
+    shown: tuple[Any, Tensor]
+    """State and log-probabilities themselves, as they are when the rollout is over."""
     log_probs: Tensor
     """``[B, S, A]``, a copy, too."""
     unit: PackedExperience
@@ -105,7 +105,7 @@ def observed_rollout(
         steps.append(
             Observed(
                 state=records.transform(state, torch.clone),
-                shown=state,
+                shown=(state, log_probs),
                 log_probs=log_probs.detach().clone(),
                 unit=record(0, instances, state, log_probs),
             )

@@ -84,7 +84,7 @@ def test_what_is_recorded_is_a_copy(name: str) -> None:
     for tensor in records.tensors(state).values():
         tensor.zero_()
     assert identical(experience.state(), before)
-    kept = [experience.behavior, *experience.packed.values()]
+    kept = list(experience.packed.values())
     assert not any(tensor.requires_grad for tensor in kept)
     assert sum(tensor.untyped_storage().nbytes() for tensor in kept) == experience.nbytes
 

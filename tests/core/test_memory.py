@@ -44,7 +44,7 @@ def test_copies_are_equal_and_not_the_same(dtype: torch.dtype) -> None:
         "a": torch.arange(12).view(3, 4).to(dtype),
         "b": torch.arange(12).view(3, 4).T.to(dtype),
     }
-    copies = Apart().copies(given)
+    (copies,) = Apart().copies([given])
     assert copies.keys() == given.keys()
     for name, copy in copies.items():
         assert copy.dtype == dtype
@@ -56,7 +56,7 @@ def test_the_thread_ends_with_its_owner() -> None:
     """Many runs in one process leave no threads behind."""
     before = set(threading.enumerate())
     apart = Apart()
-    apart.copies({"a": torch.zeros(1)})
+    apart.copies([{"a": torch.zeros(1)}])
     mine = set(threading.enumerate()) - before
     assert mine
     del apart

@@ -34,12 +34,16 @@ class InstanceMemory:
             capacity = math.ceil(self.capacity / learning.processes)
             self.reservoirs.append(Reservoir(capacity, seed))
         reservoir = self.reservoirs[learning.task]
+        taken: dict[int, Any] = {}
         for row in range(records.rows(batch)):
             slot = reservoir.admit()
             if slot is not None:
-                # A copy: a view would keep the whole batch alive.
-                one = records.tensors(records.select(batch, slice(row, row + 1)))
-                reservoir.put(slot, type(batch)(**self.apart.copies(one)))
+                taken[slot] = records.select(batch, slice(row, row + 1))
+                reservoir.put(slot, taken[slot])
+        # Copies instead: a view keeps the whole batch alive.
+        copies = self.apart.copies([records.tensors(one) for one in taken.values()])
+        for slot, copy in zip(taken, copies, strict=True):
+            reservoir.put(slot, type(batch)(**copy))
 
     def sample(self, learning: Learning, task: int) -> Any | None:
         """Return a batch of a past task, of its batch size or of all it holds; None: it has none.

@@ -11,9 +11,8 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.apart import Apart
 from lifelong_co.errors import UnknownNameError
-from lifelong_co.experience import PackedExperience, from_state_dicts, record, state_dicts
+from lifelong_co.experience import PackedExperience, from_state_dicts, state_dicts
 from lifelong_co.protocols import Buffer, Observer, Problem
 
 
@@ -28,6 +27,8 @@ class Solutions:
 
 
 Unit = PackedExperience | Solutions
+Recorded = tuple[PackedExperience, Any, Tensor]
+"""An experience that is not packed yet, the state and the log-probabilities ``[B, S, A]``."""
 
 
 def experiences(unit: Unit) -> list[PackedExperience]:
@@ -35,18 +36,27 @@ def experiences(unit: Unit) -> list[PackedExperience]:
     return unit.steps if isinstance(unit, Solutions) else [unit]
 
 
-def record_steps(buffer: Buffer[Any], task: int, instances: Any, apart: Apart) -> Observer:
-    """Return an observer that offers every decoding step of a rollout to a buffer."""
+def record_steps(
+    buffer: Buffer[Any], task: int, instances: Any, recorded: list[Recorded]
+) -> Observer:
+    """Return an observer that offers every decoding step of a rollout to a buffer.
+
+    What is admitted is added to ``recorded``, and to be packed before it is used.
+    """
 
     def observe(state: Any, log_probs: Tensor) -> None:
         slot = buffer.admit()  # decided before anything is packed
         if slot is not None:
-            buffer.put(slot, record(task, instances, state, log_probs).kept(apart))
+            step = PackedExperience(task, instances, type(state))
+            recorded.append((step, state, log_probs.detach()))
+            buffer.put(slot, step)
 
     return observe
 
 
-def record_solutions(buffer: Buffer[Any], task: int, instances: Any, apart: Apart) -> Observer:
+def record_solutions(
+    buffer: Buffer[Any], task: int, instances: Any, recorded: list[Recorded]
+) -> Observer:
     """Return an observer that offers a rollout to a buffer, as one unit, at its first step."""
     unit = Solutions(task)
     slots: list[int | None] = []
@@ -57,12 +67,14 @@ def record_solutions(buffer: Buffer[Any], task: int, instances: Any, apart: Apar
             if slots[0] is not None:
                 buffer.put(slots[0], unit)
         if slots[0] is not None:
-            unit.steps.append(record(task, instances, state, log_probs).kept(apart))
+            step = PackedExperience(task, instances, type(state))
+            recorded.append((step, state, log_probs.detach()))
+            unit.steps.append(step)
 
     return observe
 
 
-Recorder = Callable[[Buffer[Any], int, Any, Apart], Observer]
+Recorder = Callable[[Buffer[Any], int, Any, list[Recorded]], Observer]
 
 RECORDERS: dict[str, Recorder] = {
     "step": record_steps,
