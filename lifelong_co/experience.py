@@ -30,14 +30,19 @@ class PackedExperience:
     instances: Any
     """The batch, shared by all its experiences."""
     state_type: type
-    packed: dict[str, Tensor] = attrs.field(factory=dict)
-    """The state's tensors, packed, and the log-probabilities in half precision, ``[B, S, A]``.
-
-    Dictionaries, as whoever records an experience may `pack` it when there is time, and put equal
-    tensors elsewhere (`apart`).
-    """
+    tensors: dict[str, Tensor] = attrs.field(factory=dict)
+    """What `packed` returns; whoever keeps it may put equal ones elsewhere (`apart`)."""
     shapes: dict[str, Sequence[int]] = attrs.field(factory=dict)
     """Of the state's boolean tensors, which bits alone do not tell, but for the dimension ``B``."""
+    pending: list[tuple[Any, Tensor]] = attrs.field(factory=list)
+    """A state and its log-probabilities that are packed when they are first asked for."""
+
+    @property
+    def packed(self) -> dict[str, Tensor]:
+        """The state's tensors, packed, and the behavior."""
+        while self.pending:
+            self._pack(*self.pending.pop())
+        return self.tensors
 
     @property
     def behavior(self) -> Tensor:
@@ -59,14 +64,13 @@ class PackedExperience:
         """Memory of state and behavior, without the shared instances."""
         return sum(tensor.numel() * tensor.element_size() for tensor in self.packed.values())
 
-    def pack(self, state: Any, log_probs: Tensor) -> None:
-        """Put in the state of the batch and the behavior ``[B, S, A]`` the solver had there."""
+    def _pack(self, state: Any, log_probs: Tensor) -> None:
         integers = integers_for(log_probs.shape[2])
         for name, tensor in records.tensors(state).items():
-            self.packed[name] = pack(tensor, integers)
+            self.tensors[name] = pack(tensor, integers)
             if tensor.dtype == torch.bool:
                 self.shapes[name] = tuple(tensor.shape[1:])
-        self.packed[BEHAVIOR] = log_probs.detach().half()
+        self.tensors[BEHAVIOR] = log_probs.half()
 
     def state(self, rows: Tensor | slice = slice(None)) -> Any:
         """Return the state of the chosen instances, as it was."""
@@ -84,9 +88,15 @@ class PackedExperience:
 
 def record(task: int, instances: Any, state: Any, log_probs: Tensor) -> PackedExperience:
     """Pack the state of a batch and the behavior ``[B, S, A]`` the solver had there."""
-    experience = PackedExperience(task, instances, type(state))
-    experience.pack(state, log_probs)
+    experience = note(task, instances, state, log_probs)
+    experience.packed  # noqa: B018 - now, whatever becomes of the state
     return experience
+
+
+def note(task: int, instances: Any, state: Any, log_probs: Tensor) -> PackedExperience:
+    """Do as `record`, but pack when something is first asked for; until then nothing may change."""
+    pending = [(state, log_probs.detach())]
+    return PackedExperience(task, instances, type(state), pending=pending)
 
 
 @functools.cache
@@ -159,7 +169,7 @@ def from_state_dicts(
                 task=state["task"],
                 instances=batches[key],
                 state_type=problem.state_type,
-                packed={
+                tensors={
                     name: tensor.to(device)
                     for name, tensor in {**state["packed"], BEHAVIOR: behavior}.items()
                 },

@@ -115,7 +115,7 @@ def test_a_rejected_experience_costs_nothing(
 ) -> None:
     """What the reservoir admits is packed, and nothing else."""
     packed: list[Any] = []
-    pack = PackedExperience.pack
+    pack = PackedExperience._pack
     slots: list[int | None] = []
     admit = Reservoir.admit
 
@@ -124,7 +124,7 @@ def test_a_rejected_experience_costs_nothing(
         return slots[-1]
 
     monkeypatch.setattr(Reservoir, "admit", counted)
-    monkeypatch.setattr(PackedExperience, "pack", lambda *x: packed.append(x[0]) or pack(*x))
+    monkeypatch.setattr(PackedExperience, "_pack", lambda *x: packed.append(x[0]) or pack(*x))
     tiny_learn(tiny_config(buffer_size=capacity), tmp_path)
     admitted = [slot for slot in slots if slot is not None]
     assert len(slots) == BATCHES * sum(STEPS.values())

@@ -27,12 +27,15 @@ class InstanceMemory:
         self.apart = Apart()
         self.reservoirs: list[Reservoir[Any]] = []
 
+    def share(self, learning: Learning) -> int:
+        """Return how many instances of a task this process holds."""
+        return math.ceil(self.capacity / learning.processes)
+
     def offer(self, learning: Learning, batch: Any) -> None:
         """Offer every instance of a batch to the present task's reservoir."""
         while len(self.reservoirs) <= learning.task:
             seed = python_seed(learning.seed, f"instance reservoir {len(self.reservoirs)}")
-            capacity = math.ceil(self.capacity / learning.processes)
-            self.reservoirs.append(Reservoir(capacity, seed))
+            self.reservoirs.append(Reservoir(self.share(learning), seed))
         reservoir = self.reservoirs[learning.task]
         taken: dict[int, Any] = {}
         for row in range(records.rows(batch)):
@@ -71,8 +74,7 @@ class InstanceMemory:
         """Restore `state_dict`."""
         self.reservoirs = []
         for each in state["reservoirs"]:
-            capacity = math.ceil(self.capacity / learning.processes)
-            reservoir: Reservoir[Any] = Reservoir(capacity)
+            reservoir: Reservoir[Any] = Reservoir(self.share(learning))
             reservoir.load_state_dict({**each, "items": unpack(each["items"], learning)})
             self.reservoirs.append(reservoir)
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co.errors import UnknownNameError
-from lifelong_co.experience import PackedExperience, from_state_dicts, state_dicts
+from lifelong_co.experience import PackedExperience, from_state_dicts, note, state_dicts
 from lifelong_co.protocols import Buffer, Observer, Problem
 
 
@@ -27,8 +27,6 @@ class Solutions:
 
 
 Unit = PackedExperience | Solutions
-Recorded = tuple[PackedExperience, Any, Tensor]
-"""An experience that is not packed yet, the state and the log-probabilities ``[B, S, A]``."""
 
 
 def experiences(unit: Unit) -> list[PackedExperience]:
@@ -37,25 +35,24 @@ def experiences(unit: Unit) -> list[PackedExperience]:
 
 
 def record_steps(
-    buffer: Buffer[Any], task: int, instances: Any, recorded: list[Recorded]
+    buffer: Buffer[Any], task: int, instances: Any, recorded: list[PackedExperience]
 ) -> Observer:
     """Return an observer that offers every decoding step of a rollout to a buffer.
 
-    What is admitted is added to ``recorded``, and to be packed before it is used.
+    What is admitted is added to ``recorded``, too.
     """
 
     def observe(state: Any, log_probs: Tensor) -> None:
         slot = buffer.admit()  # decided before anything is packed
         if slot is not None:
-            step = PackedExperience(task, instances, type(state))
-            recorded.append((step, state, log_probs.detach()))
-            buffer.put(slot, step)
+            recorded.append(note(task, instances, state, log_probs))
+            buffer.put(slot, recorded[-1])
 
     return observe
 
 
 def record_solutions(
-    buffer: Buffer[Any], task: int, instances: Any, recorded: list[Recorded]
+    buffer: Buffer[Any], task: int, instances: Any, recorded: list[PackedExperience]
 ) -> Observer:
     """Return an observer that offers a rollout to a buffer, as one unit, at its first step."""
     unit = Solutions(task)
@@ -67,14 +64,13 @@ def record_solutions(
             if slots[0] is not None:
                 buffer.put(slots[0], unit)
         if slots[0] is not None:
-            step = PackedExperience(task, instances, type(state))
-            recorded.append((step, state, log_probs.detach()))
-            unit.steps.append(step)
+            recorded.append(note(task, instances, state, log_probs))
+            unit.steps.append(recorded[-1])
 
     return observe
 
 
-Recorder = Callable[[Buffer[Any], int, Any, list[Recorded]], Observer]
+Recorder = Callable[[Buffer[Any], int, Any, list[PackedExperience]], Observer]
 
 RECORDERS: dict[str, Recorder] = {
     "step": record_steps,
