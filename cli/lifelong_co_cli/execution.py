@@ -73,6 +73,9 @@ def peak_memory() -> str:
 
     highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     mebibytes = highest / (2**20 if sys.platform == "darwin" else 2**10)  # bytes there, else KiB
+    status = Path("/proc/self/status")
+    if status.exists():  # Linux's `ru_maxrss` is not below what the parent process had held
+        mebibytes = int(status.read_text().partition("VmHWM:")[2].split()[0]) / 2**10
     shown = f"{mebibytes:.0f} MiB"
     if torch.cuda.is_available():
         shown += f", on the GPU {torch.cuda.max_memory_allocated() / 2**20:.0f} MiB"
