@@ -6,8 +6,26 @@ from typing import Any
 import torch
 from torch import Tensor
 
+import lifelong_co as lco
 from lifelong_co import records
 from lifelong_co.protocols import Rollout
+
+
+def instances_of(problem: str, size: int, batch: int, dtype: torch.dtype = torch.float64) -> Any:
+    """Draw instances."""
+    drawn = lco.distribution("U", problem).sample(
+        batch, size, generator=torch.Generator().manual_seed(size)
+    )
+    return records.transform(drawn, lambda tensor: tensor.to(dtype))
+
+
+@torch.no_grad()
+def sampled(solver: Any, instances: Any, trajectories: int) -> Tensor:
+    """Return the actions ``[B, S, T]`` of a sampled rollout, always the same."""
+    stream = torch.Generator().manual_seed(1)
+    rollout = solver.rollout(instances, "sample", trajectories=trajectories, generator=stream)
+    actions: Tensor = rollout.actions
+    return actions
 
 
 def learn(solver: Any, instances: Any, actions: Tensor, forced: int) -> Tensor:

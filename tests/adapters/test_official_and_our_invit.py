@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 import torch
 from goldens import PROBLEMS
-from learned_alike import assert_gradients_alike, learn
+from learned_alike import assert_gradients_alike, instances_of, learn, sampled
 from lifelong_co_adapters.invit.official_names import from_official
 from upstreams import official
 
 import lifelong_co as lco
-from lifelong_co import records
 
 SMALL: dict[str, Any] = {
     "dim_emb": 16,
@@ -45,17 +44,8 @@ def test_ours_and_the_official_one_learn_alike(
 ) -> None:
     """The same probabilities, and gradients to 1e-5 relative, with the views of the paper."""
     ours, theirs = pair(problem)
-    drawn = lco.distribution("U", problem).sample(
-        batch, size, generator=torch.Generator().manual_seed(size)
-    )
-    instances = records.transform(drawn, lambda tensor: tensor.double())
-    with torch.no_grad():
-        actions = ours.rollout(
-            instances,
-            "sample",
-            trajectories=trajectories,
-            generator=torch.Generator().manual_seed(1),
-        ).actions
+    instances = instances_of(problem, size, batch)
+    actions = sampled(ours, instances, trajectories)
     forced = int(problem == "tsp")  # which begins nowhere
     probs = [learn(solver, instances, actions, forced) for solver in (ours, theirs)]
     torch.testing.assert_close(*probs, rtol=0, atol=1e-6)

@@ -8,7 +8,7 @@ import warnings
 import pytest
 import torch
 from goldens import PROBLEMS, golden
-from learned_alike import assert_gradients_alike, learn
+from learned_alike import assert_gradients_alike, instances_of, learn, sampled
 from lifelong_co_adapters.official.locate import place
 from lifelong_co_adapters.pomo.official_names import from_official
 from upstreams import whole_module_runs_official_code
@@ -62,14 +62,6 @@ def pair(name, problem, norm):
     return ours, theirs
 
 
-def instances_of(problem, size, batch, dtype=torch.float64):
-    """Draw instances."""
-    drawn = lco.distribution("U", problem).sample(
-        batch, size, generator=torch.Generator().manual_seed(size)
-    )
-    return records.transform(drawn, lambda tensor: tensor.to(dtype))
-
-
 @both
 @goldens
 def test_greedy_rollout_is_the_stored_one(problem, name, norm):
@@ -96,13 +88,7 @@ def test_ours_and_the_official_one_learn_alike(problem, name, norm, size, batch,
     """
     ours, theirs = pair(name, problem, norm)
     instances = instances_of(problem, size, batch)
-    with torch.no_grad():
-        actions = ours.rollout(
-            instances,
-            "sample",
-            trajectories=trajectories,
-            generator=torch.Generator().manual_seed(1),
-        ).actions
+    actions = sampled(ours, instances, trajectories)
     # Theirs divides by a square root that is taken in single precision: 3e-8.
     forced = len(ours.problem.starts(instances, trajectories))
     probs = [learn(solver, instances, actions, forced) for solver in (ours, theirs)]
