@@ -113,8 +113,15 @@ def load(path: Path) -> Tree:
         raise CheckpointError(f"{path}: not a lifelong-co checkpoint ({error})") from error
 
 
-def latest(folder: Path) -> tuple[Path, Tree] | None:
+def latest(folder: Path, limit: int | None = None) -> tuple[Path, Tree] | None:
     """Read the newest checkpoint of a folder that is whole.
+
+    Parameters
+    ----------
+    folder
+        Where checkpoints lie, if any.
+    limit
+        Leave those of later steps than this aside.
 
     Returns
     -------
@@ -132,6 +139,8 @@ def latest(folder: Path) -> tuple[Path, Tree] | None:
     """
     refused: list[CheckpointError] = []
     for path in reversed(checkpoints(folder)):
+        if limit is not None and step_of(path) > limit:
+            continue
         try:
             tree = load(path)
         except CheckpointError as error:

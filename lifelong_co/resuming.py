@@ -6,11 +6,16 @@ from typing import Any
 
 from lifelong_co import checkpoint
 from lifelong_co.errors import CheckpointError
+from lifelong_co.ranks import ALONE, Ranks
 from lifelong_co.run_folder import RunFolder
+from lifelong_co.skeleton import Tree
 
 
 def resume(
-    folder: RunFolder, load: Callable[[Mapping[str, Any]], None], tell: Callable[[str], None]
+    folder: RunFolder,
+    load: Callable[[Mapping[str, Any]], None],
+    tell: Callable[[str], None],
+    ranks: Ranks = ALONE,
 ) -> Path | None:
     """Load the latest checkpoint that is whole and return its file; None when there is none.
 
@@ -22,13 +27,15 @@ def resume(
         Puts what one holds in place.
     tell
         Told when there is none.
+    ranks
+        Of several processes each loads its own, all of the same step.
 
     Raises
     ------
     CheckpointError
         If checkpoints are there and none is whole, or the one that is belongs to another run.
     """
-    found = checkpoint.latest(folder.checkpoints)
+    found = latest_of_all(folder, ranks)
     if found is None:
         tell("no checkpoint yet: starting from the beginning")
         return None
@@ -42,3 +49,29 @@ def resume(
             f"{path}: does not fit {folder.path / 'config.toml'} ({reason:.200})"
         ) from error
     return path
+
+
+def latest_of_all(folder: RunFolder, ranks: Ranks) -> tuple[Path, Tree] | None:
+    """Return this process's checkpoint of the latest step of which each has a whole one.
+
+    None when the first process has no checkpoint, as a run's are there once its first one's is.
+    """
+    place = ranks.place(folder.checkpoints)
+    faults: list[str] = []
+    limit = None
+    while True:
+        try:
+            found = checkpoint.latest(place, limit)
+        except CheckpointError as error:
+            found = None
+            faults.append(str(error))
+        step = 0 if found is None else checkpoint.step_of(found[0])
+        lowest = -ranks.highest(-step)
+        if ranks.highest(step) == lowest:
+            break
+        limit = lowest  # somebody has none later: look for theirs
+    begun = ranks.any(ranks.first and bool(checkpoint.checkpoints(place)))
+    if found is None and begun:
+        missing = f"{place}: holds no whole checkpoint of a step that all processes have one of"
+        raise CheckpointError("; ".join(faults) or missing)
+    return found

@@ -151,15 +151,10 @@ def restore(run: Run, tell: Callable[[str], None]) -> bool:
     CheckpointError
         If checkpoints are there and none is whole, or the one that is belongs to another run.
     """
-    path = None
-    if run.ranks.first:
-        path = resume(run.folder, lambda state: load(run, state), tell)
-    run.steps = run.ranks.highest(0 if path is None else checkpoint.step_of(path))
-    if not run.steps:
-        return False
+    path = resume(run.folder, lambda state: load(run, state), tell, run.ranks)
     if path is None:
-        path = checkpoint.path_of(run.ranks.place(run.folder.checkpoints), run.steps)
-        load(run, checkpoint.load(path))
+        return False
+    run.steps = checkpoint.step_of(path)
     tell(f"continuing after step {run.steps} from {path}")
     return True
 

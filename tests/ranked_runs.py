@@ -1,13 +1,15 @@
 """What two processes do in `test_ranks.py`: `torchrun … ranked_runs.py FOLDER MODE …`."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import torch
 from tiny_runs import tiny_config
 from torch import distributed
 
-from lifelong_co import records, registry
+from lifelong_co import checkpoint, records, registry
+from lifelong_co.errors import CheckpointError
 from lifelong_co.learner import Interrupted, learn
 from lifelong_co.ranks import Ranks, joined
 from lifelong_co.reinforce import shared_baseline
@@ -22,16 +24,43 @@ def whole(ranks: Ranks, folder: Path) -> None:
 
 def stopped(ranks: Ranks, folder: Path) -> None:
     """Stop after six steps because the second process wants to, and go on."""
-    asked = iter(range(1, 10**6))
+    interrupted(ranks, folder / "stopped")
+    learn(tiny_config(**OPTIONS), folder / "stopped", ranks=ranks, resume=True)
+
+
+def damaged(ranks: Ranks, folder: Path) -> None:
+    """Stop likewise, lose what the second process has kept last, and go on."""
+    interrupted(ranks, folder / "damaged")
+    if not ranks.first:
+        last = checkpoint.checkpoints(ranks.place(folder / "damaged" / "checkpoints"))[-1]
+        last.write_bytes(last.read_bytes()[:-1])
+    ranks.wait()
+    learn(tiny_config(**OPTIONS), folder / "damaged", ranks=ranks, resume=True)
+
+
+def ruined(ranks: Ranks, folder: Path) -> None:
+    """Stop likewise, lose all that the second process has kept, and keep what each is told."""
+    interrupted(ranks, folder / "ruined")
+    if not ranks.first:
+        for each in checkpoint.checkpoints(ranks.place(folder / "ruined" / "checkpoints")):
+            each.write_bytes(b"")
+    ranks.wait()
     try:
+        learn(tiny_config(**OPTIONS), folder / "ruined", ranks=ranks, resume=True)
+    except CheckpointError as error:
+        (folder / f"ruined-{ranks.rank}.txt").write_text(str(error))
+
+
+def interrupted(ranks: Ranks, folder: Path) -> None:
+    """Learn six steps."""
+    asked = iter(range(1, 10**6))
+    with suppress(Interrupted):
         learn(
             tiny_config(**OPTIONS),
-            folder / "stopped",
+            folder,
             ranks=ranks,
             stop=lambda: next(asked) == 6 and not ranks.first,
         )
-    except Interrupted:
-        learn(tiny_config(**OPTIONS), folder / "stopped", ranks=ranks, resume=True)
 
 
 def gradients(ranks: Ranks, folder: Path) -> None:
@@ -53,10 +82,12 @@ def gradients(ranks: Ranks, folder: Path) -> None:
     torch.save(torch.cat([g.flatten() for g in found]), folder / f"{ranks.count}-{ranks.rank}.pt")
 
 
+MODES = {mode.__name__: mode for mode in (whole, stopped, damaged, ruined, gradients)}
+
 if __name__ == "__main__":
     with joined() as ranks:
         folder = Path(sys.argv[1])
         for mode in sys.argv[2:]:
-            {"whole": whole, "stopped": stopped, "gradients": gradients}[mode](ranks, folder)
+            MODES[mode](ranks, folder)
         if distributed.is_initialized():
             ranks.wait()

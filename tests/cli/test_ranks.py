@@ -37,7 +37,7 @@ def two(*command: object) -> str:
 def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of what two processes did."""
     folder = tmp_path_factory.mktemp("ranks")
-    two(PROGRAM, folder, "whole", "stopped", "gradients")
+    two(PROGRAM, folder, "whole", "stopped", "damaged", "ruined", "gradients")
     return folder
 
 
@@ -68,6 +68,20 @@ def test_stopped_by_one_process_it_goes_on_to_the_same_bytes(both: Path) -> None
     for one, other in zip(states(both / "stopped"), states(both / "whole"), strict=True):
         for name, value in one["parameters"].items():
             assert torch.equal(value, other["parameters"][name])
+
+
+def test_a_damaged_shard_takes_all_back_to_what_each_has(both: Path) -> None:
+    """A run goes on from the latest step of which every process has a whole checkpoint."""
+    assert results(both / "damaged") == results(both / "whole")
+    for one, other in zip(states(both / "damaged"), states(both / "whole"), strict=True):
+        for name, value in one["parameters"].items():
+            assert torch.equal(value, other["parameters"][name])
+
+
+def test_without_a_common_step_every_process_says_so(both: Path) -> None:
+    """Neither goes on alone, nor begins anew over what is there."""
+    assert "process" in (both / "ruined-0.txt").read_text()
+    assert "no checkpoint can be used" in (both / "ruined-1.txt").read_text()
 
 
 def test_averaged_gradients_are_those_of_the_whole_batch(both: Path) -> None:
