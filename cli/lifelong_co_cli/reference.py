@@ -73,7 +73,7 @@ def reference(
     ] = 2000,
     restarts: Annotated[
         int, typer.Option(help="Searches of PyVRP, the best of which counts.", min=1)
-    ] = 8,
+    ] = 12,
     seconds: Annotated[
         int, typer.Option(help="Limit of each solver on one instance.", min=1)
     ] = 120,

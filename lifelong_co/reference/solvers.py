@@ -18,7 +18,7 @@ class Settings:
 
     iterations: int = attrs.field(default=2000, validator=at_least(1))
     """A search of PyVRP ends after so many without improvement."""
-    restarts: int = attrs.field(default=8, validator=at_least(1))
+    restarts: int = attrs.field(default=12, validator=at_least(1))
     """Searches of PyVRP; one where CP-SAT follows."""
     seconds: int = attrs.field(default=120, validator=at_least(1))
     """Limit of each solver on one instance."""
