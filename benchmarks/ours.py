@@ -19,7 +19,7 @@ from lifelong_co.run_folder import RunFolder
 from lifelong_co.seeding import generator
 from lifelong_co.tasks import Task
 
-WHOLE = {"replay_size": 16, "replay_rows": 1.0}
+WHOLE = {"replay_size": 16, "replay_rows": 1.0, "bundle_size": 1}
 """What the paper replays at every step."""
 TASK_BATCHES = {20: 157, 50: 125, 100: 125}
 """Batches of an epoch, in the paper."""

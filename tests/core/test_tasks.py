@@ -69,16 +69,17 @@ def test_presets_are_those_of_the_design(
     assert base.order == order(1)
 
 
-def test_the_paper_preset_replays_a_sixteenth_of_what_was_published() -> None:
-    """B 1000, E 16, alpha 100, variance and reverse KL, the official behavior."""
+def test_the_paper_preset_is_the_papers_but_for_what_it_replays() -> None:
+    """B 1000, alpha 100, variance and reverse KL, the official behavior; E is 16 there, whole."""
     assert preset("paper").method_options["llr-bc"] == {
         "weighting": "variance",
         "divergence": "rkl",
         "behavior": "official",
         "alpha": 100.0,
         "buffer_size": 1000,
-        "replay_size": 16,
+        "replay_size": 32,
         "replay_rows": 1 / 16,
+        "bundle_size": 4,
     }
     assert preset("paper").tests == 1000
     assert preset("small").method_options["llr-bc"]["buffer_size"] == 1000

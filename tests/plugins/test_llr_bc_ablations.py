@@ -8,8 +8,8 @@ import pytest
 import torch
 from lifelong_co_plugins.methods import llr_bc
 from lifelong_co_plugins.methods.memory import Memory
-from lifelong_co_plugins.methods.replay import behaviors, behaviors_of_one_rollout
-from lifelong_co_plugins.methods.units import Solutions, experiences
+from lifelong_co_plugins.methods.replay import behaviors
+from lifelong_co_plugins.methods.units import Bundle, experiences
 from tiny_runs import BATCH_SIZE, BATCHES, EPOCHS, parameters, same, tiny_config, tiny_learn
 
 import lifelong_co as lco
@@ -172,7 +172,7 @@ def test_steps_of_a_solution_share_their_encoding(
     memory.snapshot = list(memory.buffer)
     units, rows = memory.draw(1, fraction)
     assert len(units) >= 4
-    together = behaviors_of_one_rollout(run.learning, units, rows)
+    together = behaviors(run.learning, units, rows)
     alone = [behaviors(run.learning, [u], [r])[0] for u, r in zip(units, rows, strict=True)]
     for got, want in zip(together, alone, strict=True):
         torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
@@ -253,7 +253,7 @@ def test_experiences_of_another_run_become_units_of_this_kind(
     run.learning.task = 0
     memory.start_task(run.learning)
     assert len(memory.snapshot) == BATCHES * STEPS[5]
-    assert all(isinstance(unit, Solutions) == (ours == "solution") for unit in memory.snapshot)
+    assert all(isinstance(unit, Bundle) == (ours == "solution") for unit in memory.snapshot)
     assert {step.task for unit in memory.snapshot for step in experiences(unit)} == {-1}
 
 

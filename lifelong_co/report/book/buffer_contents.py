@@ -38,7 +38,7 @@ class Contents:
 
     run: Run
     units: Mapping[str, int]
-    """Held units by the name of the task they were recorded on."""
+    """Held experiences, or solutions, by the name of the task they were recorded on."""
     states: int
     """States in these units: instances times trajectories, over all their steps."""
     correlation: float
@@ -66,13 +66,16 @@ def items_of(run: Run) -> list[Mapping[str, Any]]:
 
 
 def steps_of(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the decoding steps of a plain unit: itself, or those of a whole solution."""
+    """Return the decoding steps of a plain unit: itself, or those of a bundle or solution."""
     return [step for step in item.get("steps", [item]) if "behavior" in step]
 
 
 def contents(run: Run, items: Sequence[Mapping[str, Any]]) -> Contents:
     """Count and measure the units in a buffer; at least one."""
-    counts = Counter(item["task"] for item in items)
+    solutions = run.config.method_options.get("unit") == "solution"
+    counts: Counter[int] = Counter()
+    for item in items:
+        counts[item["task"]] += 1 if solutions else len(steps_of(item))
     names = {task: run.names[task] if task >= 0 else ELSEWHERE for task in counts}
     behaviors = [step["behavior"] for item in items for step in steps_of(item)]
     measured = [confidences(behavior.double().exp()) for behavior in behaviors]

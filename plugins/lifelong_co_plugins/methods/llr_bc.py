@@ -12,18 +12,12 @@ from lifelong_co.ablations import ablated
 from lifelong_co.consolidation import consolidation_loss
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.experience import PackedExperience
-from lifelong_co.options import at_least_zero, fraction
+from lifelong_co.options import at_least_one, at_least_zero, fraction
 from lifelong_co.protocols import ConsolidationLoss, Divergence, Learning, Method, Rollout
 from lifelong_co_plugins.methods.memory import Memory
-from lifelong_co_plugins.methods.replay import (
-    batches_of_one_rollout,
-    batches_of_one_size,
-    behaviors,
-    behaviors_of_one_rollout,
-    share_of_rows,
-)
+from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors, share_of_rows
 from lifelong_co_plugins.methods.row_choice import CHOICES, by_weight
-from lifelong_co_plugins.methods.units import Unit, experiences
+from lifelong_co_plugins.methods.units import Unit, experiences, units_of
 
 
 def weighed(
@@ -75,6 +69,7 @@ def llr_bc(
     buffer: str = "reservoir",
     record: str = "last-epoch",
     unit: str = "step",
+    bundle_size: int = 1,
     reverse_share: float = 0.5,
     adaptive_replay: float = 0.0,
     ablation: str = "",  # noqa: ARG001 - `with_ablations` has put its options in place
@@ -88,11 +83,11 @@ def llr_bc(
     alpha
         Its weight in ``L = L_DRL + alpha * L_BC`` (eq. 2), at least 0.
     buffer_size
-        ``|B|``: units (one decoding step of one batch) the buffer holds.
+        ``|B|``: experiences (each one decoding step of one batch) the buffer holds.
     replay_size
-        ``|E|``: units replayed at every step.
+        ``|E|``: experiences replayed at every step.
     replay_rows
-        The fraction of the units' instances replayed, in ``(0, 1]``; 1 in the paper. Fewer rows
+        The fraction of their instances replayed, in ``(0, 1]``; 1 in the paper. Fewer rows
         trade variance for work. All are replayed where the network normalises over the batch
         (`replay.share_of_rows`).
     row_choice
@@ -103,7 +98,11 @@ def llr_bc(
         ``last-epoch``, ``every-epoch`` or ``always``; see `memory.Memory`.
     unit
         ``step``, or ``solution``: a unit is all unforced steps of a batch's solutions. Weights are
-        then normalised as if each step had been sampled alone.
+        then normalised as if each step had been sampled alone; sizes count solutions.
+    bundle_size
+        At least 1; 1 in the paper. So many steps of one rollout, spread evenly over it, are kept,
+        drawn and replayed on the same instances together, so that one encoder pass serves them all.
+        Sizes still count steps, rounded down to whole bundles. Not for solutions.
     reverse_share
         Of the divergence ``mixture``: the share of reverse KL, in ``[0, 1]``.
     adaptive_replay
@@ -135,7 +134,9 @@ def llr_bc(
     if row_choice not in CHOICES:
         raise UnknownNameError("row_choice", row_choice, CHOICES)
     loss = consolidation_loss(weighting, sharing(divergence, reverse_share), behavior)
-    memory = Memory(buffer, buffer_size, record, unit)
+    at_least_one("llr-bc", {"bundle_size": bundle_size})
+    memory = Memory(buffer, buffer_size, record, unit, bundle_size)
+    at_once = units_of(replay_size, unit, bundle_size)
 
     def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
         if not alpha:
@@ -145,21 +146,18 @@ def llr_bc(
         # algorithm 2, line "uniformly sample"
         share = share_of_rows(learning.solver.module, replay_rows)
         if share < 1 and row_choice == "weight":
-            sampled = memory.whole(replay_size, share, enough)
+            sampled = memory.whole(at_once, share, enough)
             if not sampled:
                 return  # before anything is drawn: so begins a run that shares its first task
             units, chosen, weights = weighed(sampled, loss, share, memory.random.random())
         else:
-            units, chosen = memory.draw(replay_size, share, enough)
+            units, chosen = memory.draw(at_once, share, enough)
         teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
         if weights is None:
             weights = loss.weights(teachers)
-        if unit == "solution":
-            groups, learn = batches_of_one_rollout(units, chosen), behaviors_of_one_rollout
-        else:
-            groups, learn = batches_of_one_size(units, chosen, learning.solver.module), behaviors
-        for group in groups:
-            learners = learn(learning, [units[i] for i in group], [chosen[i] for i in group])
+        for group in batches_of_one_size(units, chosen, learning.solver.module):
+            own = [units[i] for i in group], [chosen[i] for i in group]
+            learners = behaviors(learning, *own)
             weight = torch.cat([weights[i] for i in group])  # of one size: as if of one unit
             teacher = torch.cat([teachers[i] for i in group])
             yield "consolidation", alpha * loss.unit(weight, teacher, torch.cat(learners))

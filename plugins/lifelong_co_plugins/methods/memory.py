@@ -21,6 +21,7 @@ from lifelong_co_plugins.methods.units import (
     foreign,
     recorder,
     units_from_plain,
+    units_of,
     units_to_plain,
 )
 
@@ -38,13 +39,13 @@ class Memory:
     Parameters
     ----------
     kind, capacity
-        A registered buffer and its size in units.
+        A registered buffer and its size, in steps or solutions.
     when
         ``last-epoch`` records the last epoch of every task, when the solver knows it best;
         ``every-epoch`` all of them. ``always`` does, too, and replays the buffer as it is, so that
         nothing depends on where a task begins or ends.
-    unit
-        ``step`` or ``solution``; see `units`.
+    unit, bundle_size
+        ``step``, alone or so many in a bundle, or ``solution``; see `units`.
 
     Raises
     ------
@@ -53,19 +54,25 @@ class Memory:
     """
 
     def __init__(
-        self, kind: str, capacity: int, when: str = "last-epoch", unit: str = "step"
+        self,
+        kind: str,
+        capacity: int,
+        when: str = "last-epoch",
+        unit: str = "step",
+        bundle_size: int = 1,
     ) -> None:
         if when not in WHEN:
             raise UnknownNameError("record", when, WHEN)
         self.kind = kind
-        self.capacity = capacity
+        self.capacity = units_of(capacity, unit, bundle_size)
         self.when = when
         self.unit = unit
-        self.record = recorder(unit)
+        self.bundle_size = bundle_size
+        self.record = recorder(unit, bundle_size)
         self.apart = Apart()
         self.recorded: list[PackedExperience] = []
         """What the last rollout has recorded, until it is settled."""
-        self.buffer: Buffer[Any] = registry.buffer(kind, capacity)
+        self.buffer: Buffer[Any] = registry.buffer(kind, self.capacity)
         self.snapshot: list[Any] = []
         self.adopted: list[Unit] = []
         self.random = random.Random()
@@ -89,7 +96,7 @@ class Memory:
                 "in the last epoch of a task)"
             )
         units = units_from_plain(state["buffer"]["items"], learning.problem, device_of(learning))
-        self.adopted = foreign(units, self.unit, ADOPTED)
+        self.adopted = foreign(units, self.unit, self.bundle_size, ADOPTED)
 
     def start_task(self, learning: Learning) -> None:
         """Take the snapshot; seed everything before the first task."""

@@ -25,57 +25,58 @@ def batches_of_one_size(
 ) -> list[list[int]]:
     """Group units, by index, that can share an encoder pass without outgrowing the CPU's caches.
 
-    Where a batch is normalised as one, a unit gives what it gave only among its own.
+    Those of one group have one size; bundles stay together. Where a batch is normalised as one, a
+    unit gives what it gave only among its own.
     """
+    own = bundles(units, chosen)
     if normalises_over_batch(module):
-        return [[i] for i in range(len(units))]
+        return own
     groups: list[list[int]] = []
     room: dict[tuple[int, ...], int] = {}  # shape of a unit -> tokens left in its open group
     last: dict[tuple[int, ...], list[int]] = {}
-    for i, unit in enumerate(units):
+    for bundle in own:
+        unit, rows = units[bundle[0]], chosen[bundle[0]]
         shape = tuple(unit.behavior.shape[1:])
-        tokens = count(unit, chosen[i]) * shape[-1]
+        tokens = count(unit, rows) * shape[-1]
         on_cpu = unit.behavior.device.type == "cpu"
         if shape not in last or (on_cpu and room[shape] < tokens):
             last[shape] = []
             groups.append(last[shape])
             room[shape] = CPU_TOKENS
-        last[shape].append(i)
+        last[shape].extend(bundle)
         room[shape] -= tokens
     return groups
+
+
+def bundles(units: list[PackedExperience], chosen: list[Tensor | slice]) -> list[list[int]]:
+    """Group neighbors, by index, that are steps of the same instances: one encoding for each."""
+    found: list[list[int]] = []
+    for i, (unit, rows) in enumerate(zip(units, chosen, strict=True)):
+        if found and units[i - 1].instances is unit.instances and chosen[i - 1] is rows:
+            found[-1].append(i)
+        else:
+            found.append([i])
+    return found
 
 
 def behaviors(
     learning: Learning, units: list[PackedExperience], chosen: list[Tensor | slice]
 ) -> list[Tensor]:
     """Return the learner's log-probs ``[B, S, A]`` on units of one size, in one encoder pass."""
-    pairs = list(zip(units, chosen, strict=True))
-    instances = records.concatenate([records.select(unit.instances, rows) for unit, rows in pairs])
-    state = records.concatenate([unit.state(rows) for unit, rows in pairs])
-    encoding = learning.solver.encode(instances)
-    log_probs = learning.solver.log_probs(encoding, state)
-    return list(log_probs.split([count(unit, rows) for unit, rows in pairs]))
-
-
-def batches_of_one_rollout(
-    units: list[PackedExperience], chosen: list[Tensor | slice]
-) -> list[list[int]]:
-    """Group steps, by index, of the same instances: one encoder pass serves them all."""
-    groups: dict[tuple[int, int], list[int]] = {}
-    for i, (unit, rows) in enumerate(zip(units, chosen, strict=True)):
-        groups.setdefault((id(unit.instances), id(rows)), []).append(i)
-    return list(groups.values())
-
-
-def behaviors_of_one_rollout(
-    learning: Learning, units: list[PackedExperience], chosen: list[Tensor | slice]
-) -> list[Tensor]:
-    """Return the learner's log-probs ``[B, S, A]`` on steps of the same instances."""
-    encoding = learning.solver.encode(records.select(units[0].instances, chosen[0]))
-    return [
-        learning.solver.log_probs(encoding, unit.state(rows))
-        for unit, rows in zip(units, chosen, strict=True)
-    ]
+    own = bundles(units, chosen)
+    firsts = [bundle[0] for bundle in own]
+    encoding = learning.solver.encode(
+        records.concatenate([records.select(units[i].instances, chosen[i]) for i in firsts])
+    )
+    sizes = [count(units[i], chosen[i]) for i in firsts]
+    found: dict[int, Tensor] = {}
+    for j in range(max(map(len, own))):
+        # A bundle that has no such step repeats its last: an encoding is decoded as a whole.
+        step = [bundle[min(j, len(bundle) - 1)] for bundle in own]
+        state = records.concatenate([units[i].state(chosen[i]) for i in step])
+        log_probs = learning.solver.log_probs(encoding, state).split(sizes)
+        found.update((i, each) for i, each in zip(step, log_probs, strict=True) if i not in found)
+    return [found[i] for i in range(len(units))]
 
 
 def count(unit: PackedExperience, rows: Tensor | slice) -> int:

@@ -1,10 +1,13 @@
-"""What the buffer of experiences holds: decoding steps of a batch, or its whole solutions.
+"""What the buffer of experiences holds: decoding steps of a batch, alone or in bundles.
 
-Steps are the paper's; whole solutions are its ablation -IB ("buffers all steps for solve an
-instance as one experience", a batch at a time).
+Steps alone are the paper's. A bundle is some steps of one rollout of one batch, spread evenly over
+it: replayed together they share instances, and so an encoder pass. The paper's ablation -IB
+("buffers all steps for solve an instance as one experience", a batch at a time) is a bundle of all.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -17,8 +20,8 @@ from lifelong_co.protocols import Buffer, Observer, Problem
 
 
 @attrs.frozen(eq=False)
-class Solutions:
-    """All unforced decoding steps of one rollout of one batch."""
+class Bundle:
+    """Unforced decoding steps of one rollout of one batch."""
 
     task: int
     """Index of the task it was recorded on."""
@@ -26,12 +29,12 @@ class Solutions:
     """In the order of the decoding; it grows while the rollout goes on."""
 
 
-Unit = PackedExperience | Solutions
+Unit = PackedExperience | Bundle
 
 
 def experiences(unit: Unit) -> list[PackedExperience]:
     """Return the decoding steps of a unit."""
-    return unit.steps if isinstance(unit, Solutions) else [unit]
+    return unit.steps if isinstance(unit, Bundle) else [unit]
 
 
 def record_steps(
@@ -51,57 +54,86 @@ def record_steps(
     return observe
 
 
-def record_solutions(
-    buffer: Buffer[Any], task: int, instances: Any, recorded: list[PackedExperience]
+def record_bundles(
+    buffer: Buffer[Any],
+    task: int,
+    instances: Any,
+    recorded: list[PackedExperience],
+    *,
+    size: int | None = None,
 ) -> Observer:
-    """Return an observer that offers a rollout to a buffer, as one unit, at its first step."""
-    unit = Solutions(task)
-    slots: list[int | None] = []
+    """Return an observer that offers the steps of a rollout to a buffer, in bundles.
+
+    A rollout of the fewest steps its problem has gives bundles of about ``size`` steps, every
+    ``k``-th of the rollout in one; a longer one longer bundles. With None all steps are one.
+    """
+    offered: list[Bundle | None] = []  # None: not admitted
+    which: Iterator[int] = iter(range(10**9))
 
     def observe(state: Any, log_probs: Tensor) -> None:
-        if not slots:
-            slots.append(buffer.admit())
-            if slots[0] is not None:
-                buffer.put(slots[0], unit)
-        if slots[0] is not None:
+        of_a_rollout = 1 if size is None else math.ceil(log_probs.shape[2] / size)
+        if len(offered) < of_a_rollout:
+            slot = buffer.admit()
+            offered.append(None if slot is None else Bundle(task))
+            if slot is not None:
+                buffer.put(slot, offered[-1])
+        bundle = offered[next(which) % of_a_rollout]
+        if bundle is not None:
             recorded.append(note(task, instances, state, log_probs))
-            unit.steps.append(recorded[-1])
+            bundle.steps.append(recorded[-1])
 
     return observe
 
 
 Recorder = Callable[[Buffer[Any], int, Any, list[PackedExperience]], Observer]
 
-RECORDERS: dict[str, Recorder] = {
-    "step": record_steps,
-    "solution": record_solutions,
-}
-"""How each kind of unit is recorded."""
+UNITS = ("step", "solution")
 
 
-def recorder(unit: str) -> Recorder:
-    """Return how a kind of unit is recorded, ``step`` or ``solution``.
+def recorder(unit: str, bundle_size: int = 1) -> Recorder:
+    """Return how a kind of unit is recorded: ``solution``, or ``step`` alone or in bundles.
 
     Raises
     ------
     UnknownNameError
         If there is no such kind.
     """
-    if unit not in RECORDERS:
-        raise UnknownNameError("unit", unit, RECORDERS)
-    return RECORDERS[unit]
+    if unit not in UNITS:
+        raise UnknownNameError("unit", unit, UNITS)
+    if unit == "solution":
+        return record_bundles
+    if bundle_size == 1:
+        return record_steps
+    return functools.partial(record_bundles, size=bundle_size)
 
 
-def foreign(units: Sequence[Unit], unit: str, task: int) -> list[Unit]:
+def units_of(steps: int, unit: str, bundle_size: int) -> int:
+    """Return how many units hold so many steps: at least one, if any; solutions count as one."""
+    if unit == "solution" or not steps:
+        return steps
+    return max(1, steps // bundle_size)
+
+
+def foreign(units: Sequence[Unit], unit: str, bundle_size: int, task: int) -> list[Unit]:
     """Return another run's units as units of this kind, under another task's index.
 
-    A solution comes apart into its steps; a step alone is a solution of one step.
+    Bundles come apart into steps, and steps of one batch come together in bundles, in the order
+    in which the other run held them. A solution of steps that were alone is one of each step.
     """
-    taken: list[Unit] = []
-    for each in units:
-        steps = [attrs.evolve(step, task=task) for step in experiences(each)]
-        taken += [Solutions(task, steps)] if unit == "solution" else steps
-    return taken
+    steps = [attrs.evolve(step, task=task) for each in units for step in experiences(each)]
+    if unit == "solution":
+        taken = iter(steps)
+        return [Bundle(task, [next(taken) for _ in experiences(each)]) for each in units]
+    if bundle_size == 1:
+        return list(steps)
+    of_batch: dict[int, list[PackedExperience]] = {}
+    for step in steps:
+        of_batch.setdefault(id(step.instances), []).append(step)
+    return [
+        Bundle(task, own[first : first + bundle_size])
+        for own in of_batch.values()
+        for first in range(0, len(own), bundle_size)
+    ]
 
 
 def units_to_plain(units: Sequence[Unit]) -> list[dict[str, Any]]:
@@ -109,7 +141,7 @@ def units_to_plain(units: Sequence[Unit]) -> list[dict[str, Any]]:
     plain = iter(state_dicts([step for unit in units for step in experiences(unit)]))
     return [
         {"task": unit.task, "steps": [next(plain) for _ in unit.steps]}
-        if isinstance(unit, Solutions)
+        if isinstance(unit, Bundle)
         else next(plain)
         for unit in units
     ]
@@ -122,7 +154,7 @@ def units_from_plain(
     flat = [step for state in states for step in state.get("steps", [state])]
     steps = iter(from_state_dicts(flat, problem, device))
     return [
-        Solutions(state["task"], [next(steps) for _ in state["steps"]])
+        Bundle(state["task"], [next(steps) for _ in state["steps"]])
         if "steps" in state
         else next(steps)
         for state in states
