@@ -56,6 +56,15 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
         raise ConfigError(f"{label}: unknown option {refused[1]!r} ({error})") from error
 
 
+def defaults(factory: Callable[..., Any]) -> dict[str, Any]:
+    """Return what a factory's options are where they are not given; {} if that cannot be seen."""
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except ValueError:  # some builtins have none
+        return {}
+    return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+
+
 def _options(signature: inspect.Signature, given: int) -> list[str] | None:
     """Return the parameters beside the ``given`` positional ones; None: any name will do."""
     parameters = list(signature.parameters.values())

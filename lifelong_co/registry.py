@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from lifelong_co.catalog import Entry
 from lifelong_co.errors import ConfigError
-from lifelong_co.factories import check, make
+from lifelong_co.factories import check, defaults, make
 from lifelong_co.present_plugins import (
     catalog,
     components,
@@ -100,6 +100,11 @@ def method(name: str, **options: Any) -> Method:
         If the method does not take an option.
     """
     return cast(Method, _made("method", name, Method, **options))
+
+
+def method_defaults(name: str) -> dict[str, Any]:
+    """Return the options of a method with what each is where it is not given."""
+    return defaults(_find("method", name).thing)
 
 
 def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[Any]:

@@ -75,13 +75,24 @@ class Job:
             RunFolder(self.folder).create(self.config)
             return
         found = read_config(self.folder)
+        # An option that the version which made it did not have yet is at its default there.
+        asked, found = _spelled_out(self.config), _spelled_out(found)
         for field in attrs.fields(Config):
-            wanted, there = getattr(self.config, field.name), getattr(found, field.name)
+            wanted, there = getattr(asked, field.name), getattr(found, field.name)
             if wanted != there:
                 raise ConfigError(
                     f"{self.folder}: this sweep wants {field.name} = {wanted!r:.200}, the run there"
                     f" has {there!r:.200}; choose another --out"
                 )
+
+
+def _spelled_out(config: Config) -> Config:
+    """Return a configuration that is the same for all runs which learn the same.
+
+    It has its method's defaults among the options, and of the file its tasks are from the name only.
+    """
+    options = {**registry.method_defaults(config.method), **config.method_options}
+    return attrs.evolve(config, method_options=options, order=Path(config.order).name)
 
 
 @attrs.frozen

@@ -20,7 +20,7 @@ from lifelong_co.learner import Interrupted
 from lifelong_co.run_folder import Cost, RunFolder
 from lifelong_co.sweep import estimate, student, table
 from lifelong_co.sweep.conduct import conduct
-from lifelong_co.sweep.grid import Grid, grids_from_toml, grids_to_toml, read_grids
+from lifelong_co.sweep.grid import Grid, Variant, grids_from_toml, grids_to_toml, read_grids
 from lifelong_co.sweep.lock import locked
 from lifelong_co.sweep.logs import epochs_logged
 from lifelong_co.sweep.plan import Job, Plan, make_plan
@@ -247,6 +247,39 @@ def test_a_folder_of_another_run_is_left_alone(tmp_path):
     assert RunFolder(job.folder).config() == job.config
     with pytest.raises(ConfigError, match="wants tests = 5, the run there has 4"):
         other.prepare()
+
+
+def test_an_option_left_out_is_its_default(tmp_path):
+    """A run of a version that had no such option yet is the run that names the default."""
+    left_out, default, other = (
+        make_plan(
+            [Grid(variants=(Variant(name="x", options=options),), orders="1", device="cpu")],
+            tmp_path,
+        )
+        for options in ({}, {"record": "last-epoch"}, {"record": "always"})
+    )
+    [job], [same], [another] = (plan.jobs.values() for plan in (left_out, default, other))
+    job.prepare()
+    same.prepare()
+    with pytest.raises(ConfigError, match="wants method_options"):
+        another.prepare()
+
+
+def test_a_task_file_may_have_moved(tmp_path):
+    """What its runs have learned is what it holds, wherever it lay."""
+    jobs = []
+    for place, size in (("here", 5), ("there", 5), ("elsewhere", 6)):
+        (tmp_path / place).mkdir()
+        tasks = tmp_path / place / "tasks.toml"
+        tasks.write_text(
+            f'epochs = 1\nbatches = 1\nbatch_size = 2\ntasks = [{{distribution = "U", size = {size}}}]'
+        )
+        grid = Grid(methods=("ewc",), tasks=(str(tasks),), device="cpu")
+        jobs += make_plan([grid], tmp_path / "sweep").jobs.values()
+    jobs[0].prepare()
+    jobs[1].prepare()
+    with pytest.raises(ConfigError, match="wants tasks"):
+        jobs[2].prepare()
 
 
 @attrs.define

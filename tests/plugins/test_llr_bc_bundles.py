@@ -1,0 +1,163 @@
+"""Steps of one rollout that LLR-BC keeps, draws and replays together."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from lifelong_co_plugins.methods import llr_bc, replay
+from lifelong_co_plugins.methods.memory import Memory
+from lifelong_co_plugins.methods.units import Bundle, experiences, record_bundles, units_of
+from scipy import stats
+from tiny_runs import BATCH_SIZE, BATCHES, parameters, same, tiny_config, tiny_learn
+
+import lifelong_co as lco
+from lifelong_co.buffer import Reservoir
+from lifelong_co.learner import Interrupted, learn
+
+STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the first
+
+
+def rollout(buffer: Reservoir[Bundle], steps: int, actions: int, size: int | None) -> None:
+    """Offer a rollout of so many steps; the step's number is its state's only content."""
+    tsp = lco.problem("tsp")
+    instances = tsp.instances(nodes=torch.rand(1, actions, 2))
+    observe = record_bundles(buffer, 0, instances, [], size=size)
+    for step in range(steps):
+        observe(tsp.reset(instances, 1), torch.full((1, 1, actions), float(step)))
+
+
+def numbers(bundle: Bundle) -> list[int]:
+    """Return which steps of the rollout a bundle holds."""
+    return [int(step.behavior.flatten()[0]) for step in bundle.steps]
+
+
+@given(actions=st.integers(2, 40), more=st.integers(-1, 20), size=st.none() | st.integers(1, 9))
+def test_every_step_is_in_one_bundle(actions: int, more: int, size: int | None) -> None:
+    """Each is spread evenly over the rollout, and as long as asked for at the fewest steps."""
+    steps = actions + more
+    buffer: Reservoir[Bundle] = Reservoir(1000)
+    rollout(buffer, steps, actions, size)
+    held = [numbers(bundle) for bundle in buffer]
+    assert sorted(step for own in held for step in own) == list(range(steps))
+    count = 1 if size is None else min(steps, math.ceil(actions / size))
+    assert len(held) == count
+    for own in held:
+        assert own == list(range(own[0], steps, count))
+        if size is not None:
+            assert len(own) <= math.ceil(steps * size / actions)
+
+
+def test_every_step_is_held_as_likely() -> None:
+    """A chi-square test over the steps of a rollout, at the 0.1 % level."""
+    held = torch.zeros(7)
+    for seed in range(600):
+        buffer: Reservoir[Bundle] = Reservoir(1, seed=seed)
+        for _ in range(3):
+            rollout(buffer, 7, 7, 2)
+        for bundle in buffer:
+            held[numbers(bundle)] += 1
+    # Held together, so not independent: of each of the four bundles one step is counted.
+    assert held[0] == held[4]
+    assert stats.chisquare(held[:4]).pvalue > 1e-3
+
+
+@given(steps=st.integers(0, 5000), size=st.integers(1, 50))
+def test_sizes_count_steps(steps: int, size: int) -> None:
+    """Rounded down to whole bundles, but something stays something; solutions are counted."""
+    units = units_of(steps, "step", size)
+    assert units == 0 if steps == 0 else units == max(1, steps // size)
+    assert units_of(steps, "solution", size) == steps
+
+
+def test_a_run_holds_and_replays_bundles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as fit in the buffer's steps; together they are on the same rows."""
+    replayed: list[tuple[list[Any], list[Any]]] = []
+    original = llr_bc.weighed
+
+    def spy(*arguments: Any) -> Any:
+        units, rows, weights = original(*arguments)
+        replayed.append((list(arguments[0]), rows))
+        return units, rows, weights
+
+    monkeypatch.setattr(llr_bc, "weighed", spy)
+    config = tiny_config(bundle_size=2, buffer_size=8, replay_size=4, replay_rows=0.5)
+    run = tiny_learn(config, tmp_path)
+    state = run.method.state_dict()["buffer"]
+    assert state["capacity"] == 4
+    assert state["seen"] == BATCHES * sum(math.ceil(n / 2) for n in STEPS)
+    assert len(replayed) > 2
+    for units, rows in replayed:
+        assert len(units) == 2
+        for unit in units:
+            assert isinstance(unit, Bundle)
+            assert all(step.instances is unit.steps[0].instances for step in unit.steps)
+        assert sum(len(each) for each in {id(r): r for r in rows}.values()) <= BATCH_SIZE
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+@pytest.mark.parametrize("fraction", [1.0, 0.5])
+def test_one_encoding_serves_a_bundle(tmp_path: Path, problem: str, fraction: float) -> None:
+    """Whatever their lengths, bundles give what each step gives on its own encoding."""
+    config = tiny_config(problem=problem, sizes=(6,), bundle_size=2, buffer_size=40)
+    run = tiny_learn(config, tmp_path)
+    memory = Memory("reservoir", 40, bundle_size=2)
+    memory.load_state_dict(run.learning, run.method.state_dict())
+    memory.snapshot = list(memory.buffer)
+    units, rows = memory.draw(40, fraction)
+    lengths = {len(own) for own in replay.bundles(units, rows)}
+    assert len(lengths) > 1
+    (group,) = replay.batches_of_one_size(units, rows, torch.nn.Identity())
+    assert group == list(range(len(units)))
+    together = replay.behaviors(run.learning, units, rows)
+    for unit, row, got in zip(units, rows, together, strict=True):
+        (want,) = replay.behaviors(run.learning, [unit], [row])
+        torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("stop_after", [3, 5, 7])
+def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path: Path, stop_after: int) -> None:
+    """Bundles and the batches they share survive a checkpoint."""
+    config = tiny_config(bundle_size=2, buffer_size=9, replay_size=4, replay_rows=0.5)
+    whole = tiny_learn(config, tmp_path / "whole")
+    steps: list[int] = []
+    folder = tmp_path / "stopped"
+    with pytest.raises(Interrupted):
+        learn(
+            config,
+            folder,
+            watch=lambda run, _: steps.append(run.steps),
+            stop=lambda: len(steps) == stop_after,
+        )
+    resumed = learn(config, folder, resume=True)
+    assert same(parameters(resumed), parameters(whole))
+    assert resumed.costs == whole.costs
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [(1, 3), (3, 1), (2, 4)])
+def test_experiences_of_another_run_come_in_bundles(tmp_path: Path, theirs: int, ours: int) -> None:
+    """Those of one batch together, as many as asked for, and none is lost."""
+    run = tiny_learn(tiny_config(sizes=(5,), bundle_size=theirs), tmp_path)
+    memory = Memory("reservoir", 100, bundle_size=ours)
+    memory.adopt(run.learning, run.method.state_dict())
+    run.learning.task = 0
+    memory.start_task(run.learning)
+    sizes = sorted(len(experiences(unit)) for unit in memory.snapshot)
+    assert sum(sizes) == BATCHES * STEPS[5]
+    assert max(sizes) <= ours
+    assert len(sizes) == BATCHES * math.ceil(STEPS[5] / ours)
+    for unit in memory.snapshot:
+        assert len({id(step.instances) for step in experiences(unit)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "match"),
+    [(0, "bundle_size: expected at least 1, got 0"), (1.5, "bundle_size: expected a whole number")],
+)
+def test_no_other_size(size: float, match: str) -> None:
+    """When the method is built."""
+    with pytest.raises(lco.LifelongError, match=match):
+        lco.method("llr-bc", bundle_size=size)
