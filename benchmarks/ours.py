@@ -21,6 +21,8 @@ from lifelong_co.tasks import Task
 
 WHOLE = {"replay_size": 16, "replay_rows": 1.0, "bundle_size": 1}
 """What the paper replays at every step."""
+BUNDLED = {"replay_size": 16, "replay_rows": 1.0, "bundle_size": 4}
+"""As much, of a quarter of the batches, each encoded once for four of its steps."""
 TASK_BATCHES = {20: 157, 50: 125, 100: 125}
 """Batches of an epoch, in the paper."""
 
@@ -140,12 +142,13 @@ def distribution(name: str, problem: str) -> Any:
 def bytes_a_state(problem: str, n: int, batch: int) -> float:
     """Return the memory of a buffered experience, divided by the states it holds.
 
-    The batch is counted once for every unit of it, although its units share it.
+    The batch is counted once for every step of it, although its steps share it.
     """
     run = prepared(problem, n, batch, "llr-bc", **shipped(problem))
-    held: list[dict[str, Any]] = run.method.state_dict()["snapshot"]
+    units: list[dict[str, Any]] = run.method.state_dict()["snapshot"]
+    held = [step for unit in units for step in unit.get("steps", [unit])]
     taken = 0
-    for unit in held:
-        parts = [unit["behavior"], *unit["packed"].values(), *unit["instances"].values()]
+    for step in held:
+        parts = [step["behavior"], *step["packed"].values(), *step["instances"].values()]
         taken += sum(part.numel() * part.element_size() for part in parts)
     return taken / (len(held) * batch * n)

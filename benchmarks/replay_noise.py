@@ -2,8 +2,9 @@
 
     python benchmarks/replay_noise.py RUN [--draws 50]
 
-RUN is a finished run of llr-bc with its checkpoints. For each way the gradient is drawn many times
-at the run's last parameters; what is printed is how far a draw is from the gradient of hundreds of
+RUN is a finished run of llr-bc with its checkpoints and with steps that are buffered alone
+(`bundle_size=1`). For each way the gradient is drawn many times at the run's last parameters; what
+is printed is how many instances a draw encodes, and how far it is from the gradient of hundreds of
 whole units, on average (root mean square), in multiples of that gradient's norm.
 """
 
@@ -16,8 +17,9 @@ from typing import Any
 import attrs
 import torch
 from lifelong_co_plugins.methods.llr_bc import weighed
-from lifelong_co_plugins.methods.memory import Memory
-from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors, count
+from lifelong_co_plugins.methods.memory import ADOPTED, Memory
+from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors, bundles, count
+from lifelong_co_plugins.methods.units import foreign
 from torch import Tensor
 
 from lifelong_co import checkpoint
@@ -38,7 +40,7 @@ class Replay:
     loss: Any
 
     def gradient(self, units: Any, chosen: Any, weights: Any) -> tuple[Tensor, int]:
-        """Return the gradient of the loss, flat, and how many rows were replayed."""
+        """Return the gradient of the loss, flat, and how many rows were encoded."""
         module = self.learning.solver.module
         module.zero_grad()
         for group in batches_of_one_size(units, chosen, module):
@@ -50,7 +52,8 @@ class Replay:
             ]
             torch.stack(shares).sum().backward()
         parts = [p.grad.flatten() for p in module.parameters() if p.grad is not None]
-        return torch.cat(parts), sum(map(count, units, chosen))
+        firsts = [bundle[0] for bundle in bundles(units, chosen)]
+        return torch.cat(parts), sum(count(units[i], chosen[i]) for i in firsts)
 
     def uniform(self, k: int, share: float) -> Draw:
         """Return draws of a share of the rows of ``k`` units, each row as likely."""
@@ -62,12 +65,13 @@ class Replay:
 
         return draw
 
-    def weighted(self, k: int, share: float) -> Draw:
-        """Return draws by weight."""
+    def weighted(self, k: int, share: float, bundle_size: int = 1) -> Draw:
+        """Return draws by weight, of ``k`` units or bundles."""
+        held = foreign(self.memory.snapshot, "step", bundle_size, ADOPTED)
 
         def draw() -> tuple[Tensor, int]:
-            at = self.memory.random.random()
-            return self.gradient(*weighed(self.memory.sample(k), self.loss, share, at))
+            units = self.memory.random.sample(held, k)
+            return self.gradient(*weighed(units, self.loss, share, self.memory.random.random()))
 
         return draw
 
@@ -100,6 +104,8 @@ def main() -> None:
         "4 whole units": replay.uniform(4, 1.0),
         **{f"16 units, 1/{d}, uniform": replay.uniform(16, 1 / d) for d in (8, 16, 24, 32)},
         **{f"16 units, 1/{d}, by weight": replay.weighted(16, 1 / d) for d in (8, 16, 24, 32)},
+        "4 bundles of 4, 1/8": replay.weighted(4, 1 / 8, 4),
+        **{f"8 bundles of 4, 1/{d}": replay.weighted(8, 1 / d, 4) for d in (16, 32)},
     }
     print(f"{'':28} rows  noise")
     for name, draw in ways.items():

@@ -89,7 +89,7 @@ class Job:
 def _spelled_out(config: Config) -> Config:
     """Return a configuration that is the same for all runs which learn the same.
 
-    It has its method's defaults among the options, and of the file its tasks are from the name only.
+    Its method's defaults are among the options, and of a task file only the name is there.
     """
     options = {**registry.method_defaults(config.method), **config.method_options}
     return attrs.evolve(config, method_options=options, order=Path(config.order).name)

@@ -272,7 +272,8 @@ def test_a_task_file_may_have_moved(tmp_path):
         (tmp_path / place).mkdir()
         tasks = tmp_path / place / "tasks.toml"
         tasks.write_text(
-            f'epochs = 1\nbatches = 1\nbatch_size = 2\ntasks = [{{distribution = "U", size = {size}}}]'
+            "epochs = 1\nbatches = 1\nbatch_size = 2\n"
+            f'tasks = [{{distribution = "U", size = {size}}}]'
         )
         grid = Grid(methods=("ewc",), tasks=(str(tasks),), device="cpu")
         jobs += make_plan([grid], tmp_path / "sweep").jobs.values()
