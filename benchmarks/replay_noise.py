@@ -2,10 +2,10 @@
 
     python benchmarks/replay_noise.py RUN [--draws 50]
 
-RUN is a finished run of llr-bc with its checkpoints and with steps that are buffered alone
-(`bundle_size=1`). For each way the gradient is drawn many times at the run's last parameters; what
-is printed is how many instances a draw encodes, and how far it is from the gradient of hundreds of
-whole units, on average (root mean square), in multiples of that gradient's norm.
+RUN is a finished run of llr-bc with its checkpoints, whose buffer holds bundles of four. For each
+way the gradient is drawn many times at the run's last parameters; what is printed is how many
+instances a draw encodes, and how far it is from the gradient of hundreds of steps, on average (root
+mean square), in multiples of that gradient's norm.
 """
 
 import argparse
@@ -18,7 +18,8 @@ import attrs
 import torch
 from lifelong_co_plugins.methods.llr_bc import weighed
 from lifelong_co_plugins.methods.memory import ADOPTED, Memory
-from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors, bundles, count
+from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors, count
+from lifelong_co_plugins.methods.replay import bundles as bundled_in
 from lifelong_co_plugins.methods.units import foreign
 from torch import Tensor
 
@@ -37,6 +38,9 @@ class Replay:
 
     learning: Any
     memory: Memory
+    """Of the buffer's steps, each alone."""
+    bundles: list[Any]
+    """The same, as they were recorded."""
     loss: Any
 
     def gradient(self, units: Any, chosen: Any, weights: Any) -> tuple[Tensor, int]:
@@ -52,7 +56,7 @@ class Replay:
             ]
             torch.stack(shares).sum().backward()
         parts = [p.grad.flatten() for p in module.parameters() if p.grad is not None]
-        firsts = [bundle[0] for bundle in bundles(units, chosen)]
+        firsts = [bundle[0] for bundle in bundled_in(units, chosen)]
         return torch.cat(parts), sum(count(units[i], chosen[i]) for i in firsts)
 
     def uniform(self, k: int, share: float) -> Draw:
@@ -65,9 +69,9 @@ class Replay:
 
         return draw
 
-    def weighted(self, k: int, share: float, bundle_size: int = 1) -> Draw:
-        """Return draws by weight, of ``k`` units or bundles."""
-        held = foreign(self.memory.snapshot, "step", bundle_size, ADOPTED)
+    def weighted(self, k: int, share: float, *, bundled: bool = False) -> Draw:
+        """Return draws by weight, of ``k`` steps alone or in as many bundles."""
+        held = self.bundles if bundled else self.memory.snapshot
 
         def draw() -> tuple[Tensor, int]:
             units = self.memory.random.sample(held, k)
@@ -86,8 +90,9 @@ def replay_of(folder: Path) -> Replay:
     load(run, found[1])
     memory = Memory("reservoir", config.method_options["buffer_size"])
     memory.load_state_dict(run.learning, found[1]["method"])
+    bundles, memory.snapshot = memory.snapshot, foreign(memory.snapshot, "step", 1, ADOPTED)
     names = [config.method_options[name] for name in ("weighting", "divergence", "behavior")]
-    return Replay(run.learning, memory, consolidation_loss(*names))
+    return Replay(run.learning, memory, bundles, consolidation_loss(*names))
 
 
 def main() -> None:
@@ -104,8 +109,8 @@ def main() -> None:
         "4 whole units": replay.uniform(4, 1.0),
         **{f"16 units, 1/{d}, uniform": replay.uniform(16, 1 / d) for d in (8, 16, 24, 32)},
         **{f"16 units, 1/{d}, by weight": replay.weighted(16, 1 / d) for d in (8, 16, 24, 32)},
-        "4 bundles of 4, 1/8": replay.weighted(4, 1 / 8, 4),
-        **{f"8 bundles of 4, 1/{d}": replay.weighted(8, 1 / d, 4) for d in (16, 32)},
+        "4 bundles of 4, 1/8": replay.weighted(4, 1 / 8, bundled=True),
+        **{f"8 bundles of 4, 1/{d}": replay.weighted(8, 1 / d, bundled=True) for d in (16, 32)},
     }
     print(f"{'':28} rows  noise")
     for name, draw in ways.items():

@@ -6,7 +6,7 @@ Plugins are loaded when something is first asked for, never at import.
 from typing import Any, cast
 
 from lifelong_co.catalog import Entry
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.factories import check, defaults, make
 from lifelong_co.present_plugins import (
     catalog,
@@ -103,8 +103,11 @@ def method(name: str, **options: Any) -> Method:
 
 
 def method_defaults(name: str) -> dict[str, Any]:
-    """Return the options of a method with what each is where it is not given."""
-    return defaults(_find("method", name).thing)
+    """Return the options of a method with what each is where it is not given, {} if unknown."""
+    try:
+        return defaults(_find("method", name).thing)
+    except UnknownNameError:
+        return {}
 
 
 def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[Any]:

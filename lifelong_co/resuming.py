@@ -72,6 +72,9 @@ def latest_of_all(folder: RunFolder, ranks: Ranks) -> tuple[Path, Tree] | None:
         limit = lowest  # somebody has none later: look for theirs
     begun = ranks.any(ranks.first and bool(checkpoint.checkpoints(place)))
     if found is None and begun:
-        missing = f"{place}: holds no whole checkpoint of a step that all processes have one of"
-        raise CheckpointError("; ".join(faults) or missing)
+        missing = (
+            f"{place}: holds no whole checkpoint of a step that all processes have one of; a run "
+            "goes on with as many processes as it was begun with"
+        )
+        raise CheckpointError("; ".join(dict.fromkeys(faults)) or missing)
     return found

@@ -104,18 +104,20 @@ Alpha = Annotated[
 BufferSize = Annotated[
     int | None,
     typer.Option(
-        help="|B|: units (a decoding step of a batch) that the buffer holds.",
+        help="|B|: experiences (a decoding step of a batch) that the buffer holds.",
         rich_help_panel=CONSOLIDATION,
     ),
 ]
 ReplaySize = Annotated[
     int | None,
-    typer.Option(help="|E|: units replayed at every training step.", rich_help_panel=CONSOLIDATION),
+    typer.Option(
+        help="|E|: experiences replayed at every training step.", rich_help_panel=CONSOLIDATION
+    ),
 ]
 ReplayRows = Annotated[
     float | None,
     typer.Option(
-        help="Fraction of a unit's instances replayed, above 0 and at most 1.",
+        help="Fraction of their instances replayed, above 0 and at most 1.",
         rich_help_panel=CONSOLIDATION,
     ),
 ]

@@ -5,6 +5,7 @@ from typing import Any
 
 import attrs
 
+from lifelong_co import registry
 from lifelong_co.config import Config
 
 HEADLINE = ("solver", "preset", "order")
@@ -18,8 +19,13 @@ MOST = 3
 
 
 def settings(config: Config) -> dict[str, Any]:
-    """Return the settings under dotted names; those of tasks as ``tasks.E50.epochs``."""
+    """Return the settings under dotted names; those of tasks as ``tasks.E50.epochs``.
+
+    Options of the method that were not given, as a version might not have had them, are defaults.
+    """
+    options = {**registry.method_defaults(config.method), **config.method_options}
     flat: dict[str, Any] = {}
+    config = attrs.evolve(config, method_options=options)
     for key, value in attrs.asdict(config, recurse=False).items():
         if key == "tasks":
             for task in value:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from lifelong_co import registry
 from lifelong_co.config import Config
 from lifelong_co.tasks import Task
 
@@ -37,6 +38,8 @@ class Kind:
 def kind(config: Config, task: Task) -> Kind:
     """Return the kind of steps of a task of a run."""
     settings = {name: getattr(config, name) for name in SETTINGS}
+    defaults = registry.method_defaults(config.method)
+    settings["method_options"] = {**defaults, **config.method_options}
     return Kind(
         config.problem,
         config.solver,

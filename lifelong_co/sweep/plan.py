@@ -173,7 +173,7 @@ class _Planner:
     def add(self, config: Config, row: Variant, order: str) -> str:
         """Return the name of the job of a run, a new one if no row of any grid asks for it yet."""
         for known, job in self.jobs.items():
-            if job.config == config:
+            if _spelled_out(job.config) == _spelled_out(config):
                 return known
         words = (
             config.problem,

@@ -47,8 +47,8 @@ def buffer_section(chapter: Chapter, tell: Callable[[str], None]) -> Section:
             items = items_of(run)
             if not items:
                 continue
-            tell(f"buffer of {run.path}: {len(items)} units")
             found = contents(run, items)
+            tell(f"buffer of {run.path}: {sum(found.units.values())} experiences")
             who = _who(chapter, study, variant, run)
             rows[run.path] = _row(chapter, who, found)
             if variant.main and (study.problem, study.solver) not in drawn:

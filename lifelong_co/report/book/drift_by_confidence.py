@@ -47,7 +47,9 @@ def kept_decisions(run: Run, items: Sequence[Mapping[str, Any]]) -> tuple[Kept, 
     """
     solver = load_solver(run.path)
     earlier = [item for item in items if item["task"] < len(run.names) - 1]
-    steps = [step for item in earlier for step in steps_of(item)]
+    # The first steps of bundles, then the second ones, …: every n-th of them is spread over both.
+    places = [(place, step) for item in earlier for place, step in enumerate(steps_of(item))]
+    steps = [step for _, step in sorted(places, key=lambda found: found[0])]
     chosen = steps[:: max(1, -(-len(steps) // UNITS))]
     states = torch.zeros(len(LIMITS) + 1, dtype=torch.long)
     changed = states.clone()

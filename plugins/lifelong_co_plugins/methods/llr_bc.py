@@ -102,7 +102,8 @@ def llr_bc(
     bundle_size
         At least 1; 1 in the paper. So many steps of one rollout, spread evenly over it, are kept,
         drawn and replayed on the same instances together, so that one encoder pass serves them all.
-        Sizes still count steps, rounded down to whole bundles. Not for solutions.
+        Sizes still count steps, in whole bundles: about so many, since rollouts have not all the
+        same length. Not for solutions.
     reverse_share
         Of the divergence ``mixture``: the share of reverse KL, in ``[0, 1]``.
     adaptive_replay

@@ -117,23 +117,24 @@ def units_of(steps: int, unit: str, bundle_size: int) -> int:
 def foreign(units: Sequence[Unit], unit: str, bundle_size: int, task: int) -> list[Unit]:
     """Return another run's units as units of this kind, under another task's index.
 
-    Bundles come apart into steps, and steps of one batch come together in bundles, in the order
-    in which the other run held them. A solution of steps that were alone is one of each step.
+    Bundles and solutions stay what they are among each other, and come apart among steps.
+    Steps that were alone are solutions of one step each; among bundles, those of a batch come
+    together, in as many as have ``bundle_size`` steps or more (one, if they are fewer).
     """
-    steps = [attrs.evolve(step, task=task) for each in units for step in experiences(each)]
-    if unit == "solution":
-        taken = iter(steps)
-        return [Bundle(task, [next(taken) for _ in experiences(each)]) for each in units]
-    if bundle_size == 1:
-        return list(steps)
-    of_batch: dict[int, list[PackedExperience]] = {}
-    for step in steps:
-        of_batch.setdefault(id(step.instances), []).append(step)
-    return [
-        Bundle(task, own[first : first + bundle_size])
-        for own in of_batch.values()
-        for first in range(0, len(own), bundle_size)
-    ]
+    found: list[Unit] = []
+    alone: dict[int, list[PackedExperience]] = {}  # those of a batch
+    for each in units:
+        steps = [attrs.evolve(step, task=task) for step in experiences(each)]
+        if unit == "step" and bundle_size == 1:
+            found += steps
+        elif unit == "solution" or isinstance(each, Bundle):
+            found.append(Bundle(task, steps))
+        else:
+            alone.setdefault(id(each.instances), []).extend(steps)
+    for own in alone.values():
+        count = max(1, len(own) // bundle_size)
+        found += [Bundle(task, own[i::count]) for i in range(count)]
+    return found
 
 
 def units_to_plain(units: Sequence[Unit]) -> list[dict[str, Any]]:
