@@ -13,7 +13,6 @@ relative.
 from collections.abc import Sequence
 
 import attrs
-import torch
 from torch import Tensor
 
 from lifelong_co import registry
@@ -32,7 +31,7 @@ class ProbabilityConsolidation:
 
     def weights(self, teachers: Sequence[Tensor]) -> list[Tensor]:
         """Return ``[B, S]`` per unit; all of them together sum to 1."""
-        raw = weigh(self.weighting, teachers)
+        raw = [self.weighting(teacher.exp()) for teacher in teachers]
         total = sum(weight.sum() for weight in raw)
         # All certain: nothing is crucial, and 0 / 0 would be NaN.
         return [weight / (total + 1e-9) for weight in raw]
@@ -55,7 +54,7 @@ class OfficialConsolidation:
 
     def weights(self, teachers: Sequence[Tensor]) -> list[Tensor]:
         """Return ``[B, S]`` per unit; each sums to one share of the mean over the units."""
-        raw = [weight + 1e-9 for weight in weigh(self.weighting, teachers)]
+        raw = [self.weighting(teacher.exp()) + 1e-9 for teacher in teachers]
         return [weight / (weight.sum() * len(raw)) for weight in raw]
 
     def unit(self, weights: Tensor, teacher: Tensor, learner: Tensor) -> Tensor:
@@ -67,21 +66,6 @@ class OfficialConsolidation:
     def __call__(self, teachers: Sequence[Tensor], learners: Sequence[Tensor]) -> Tensor:
         """Return the loss of all units."""
         return total_loss(self, teachers, learners)
-
-
-def weigh(weighting: Weighting, teachers: Sequence[Tensor]) -> list[Tensor]:
-    """Return the weighting's ``[B, S]`` of each teacher; those of one size are weighed at one go.
-
-    Many small tensors one by one would take three times as long.
-    """
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for i, teacher in enumerate(teachers):
-        alike.setdefault(tuple(teacher.shape[1:]), []).append(i)
-    found: dict[int, Tensor] = {}
-    for group in alike.values():
-        weights = weighting(torch.cat([teachers[i] for i in group]).exp())
-        found.update(zip(group, weights.split([len(teachers[i]) for i in group]), strict=True))
-    return [found[i] for i in range(len(teachers))]
 
 
 def total_loss(
