@@ -118,10 +118,8 @@ def latest(folder: Path, limit: int | None = None) -> tuple[Path, Tree] | None:
 
     Parameters
     ----------
-    folder
-        Where checkpoints lie, if any.
-    limit
-        Leave those of later steps than this aside.
+    folder, limit
+        Where checkpoints lie, if any; those of later steps than the limit are left aside.
 
     Returns
     -------

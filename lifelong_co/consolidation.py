@@ -17,6 +17,7 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.probabilities import probabilities
 from lifelong_co.protocols import ConsolidationLoss, Divergence, Weighting
 
 BEHAVIORS = ("official", "probabilities")
@@ -31,7 +32,7 @@ class ProbabilityConsolidation:
 
     def weights(self, teachers: Sequence[Tensor]) -> list[Tensor]:
         """Return ``[B, S]`` per unit; all of them together sum to 1."""
-        raw = [self.weighting(teacher.exp()) for teacher in teachers]
+        raw = [self.weighting(probabilities(teacher)) for teacher in teachers]
         total = sum(weight.sum() for weight in raw)
         # All certain: nothing is crucial, and 0 / 0 would be NaN.
         return [weight / (total + 1e-9) for weight in raw]
@@ -54,13 +55,13 @@ class OfficialConsolidation:
 
     def weights(self, teachers: Sequence[Tensor]) -> list[Tensor]:
         """Return ``[B, S]`` per unit; each sums to one share of the mean over the units."""
-        raw = [self.weighting(teacher.exp()) + 1e-9 for teacher in teachers]
+        raw = [self.weighting(probabilities(teacher)) + 1e-9 for teacher in teachers]
         return [weight / (weight.sum() * len(raw)) for weight in raw]
 
     def unit(self, weights: Tensor, teacher: Tensor, learner: Tensor) -> Tensor:
         """Return the unit's share of the loss."""
-        flat_teacher = teacher.exp().log_softmax(dim=-1)
-        flat_learner = learner.exp().log_softmax(dim=-1)
+        flat_teacher = probabilities(teacher).log_softmax(dim=-1)
+        flat_learner = probabilities(learner).log_softmax(dim=-1)
         return (weights * self.divergence(flat_teacher, flat_learner)).sum()
 
     def __call__(self, teachers: Sequence[Tensor], learners: Sequence[Tensor]) -> Tensor:

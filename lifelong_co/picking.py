@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from lifelong_co.probabilities import probabilities
 from lifelong_co.protocols import Decode
 
 
@@ -16,7 +17,7 @@ def pick(log_probs: Tensor, decode: Decode, generator: torch.Generator | None = 
     """
     if decode == "greedy":
         return log_probs.argmax(dim=2)
-    cumulative = log_probs.exp().cumsum(dim=2)
+    cumulative = probabilities(log_probs).cumsum(dim=2)
     total = cumulative[..., -1:]
     uniform = torch.rand(total.shape, dtype=total.dtype, device=total.device, generator=generator)
     # Kept strictly below the total, which rounding could otherwise reach.

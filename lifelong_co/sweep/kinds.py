@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import attrs
 
-from lifelong_co import registry
 from lifelong_co.config import Config
+from lifelong_co.sweep.sameness import spelled_out
 from lifelong_co.tasks import Task
 
 # What a method replays may be most of its work, and what it is for the solver is its model.
@@ -37,9 +37,7 @@ class Kind:
 
 def kind(config: Config, task: Task) -> Kind:
     """Return the kind of steps of a task of a run."""
-    settings = {name: getattr(config, name) for name in SETTINGS}
-    defaults = registry.method_defaults(config.method)
-    settings["method_options"] = {**defaults, **config.method_options}
+    settings = {name: getattr(spelled_out(config), name) for name in SETTINGS}
     return Kind(
         config.problem,
         config.solver,

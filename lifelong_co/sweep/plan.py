@@ -17,6 +17,7 @@ from lifelong_co.report.runs import load_run
 from lifelong_co.run_folder import RunFolder
 from lifelong_co.sweep.grid import Grid, Variant
 from lifelong_co.sweep.ranges import parse_ranges
+from lifelong_co.sweep.sameness import spelled_out
 
 
 @attrs.frozen
@@ -76,7 +77,7 @@ class Job:
             return
         found = read_config(self.folder)
         # An option that the version which made it did not have yet is at its default there.
-        asked, found = _spelled_out(self.config), _spelled_out(found)
+        asked, found = spelled_out(self.config), spelled_out(found)
         for field in attrs.fields(Config):
             wanted, there = getattr(asked, field.name), getattr(found, field.name)
             if wanted != there:
@@ -84,15 +85,6 @@ class Job:
                     f"{self.folder}: this sweep wants {field.name} = {wanted!r:.200}, the run there"
                     f" has {there!r:.200}; choose another --out"
                 )
-
-
-def _spelled_out(config: Config) -> Config:
-    """Return a configuration that is the same for all runs which learn the same.
-
-    Its method's defaults are among the options, and of a task file only the name is there.
-    """
-    options = {**registry.method_defaults(config.method), **config.method_options}
-    return attrs.evolve(config, method_options=options, order=Path(config.order).name)
 
 
 @attrs.frozen
@@ -173,7 +165,7 @@ class _Planner:
     def add(self, config: Config, row: Variant, order: str) -> str:
         """Return the name of the job of a run, a new one if no row of any grid asks for it yet."""
         for known, job in self.jobs.items():
-            if _spelled_out(job.config) == _spelled_out(config):
+            if spelled_out(job.config) == spelled_out(config):
                 return known
         words = (
             config.problem,

@@ -11,6 +11,8 @@ import math
 import torch
 from torch import Tensor
 
+from lifelong_co.probabilities import probabilities
+
 # Below what any solver's clipped logits give; only -inf is replaced by it.
 LEAST = math.log(1e-9)
 
@@ -18,13 +20,13 @@ LEAST = math.log(1e-9)
 def kl(teacher: Tensor, learner: Tensor) -> Tensor:
     """``KL(P || Q) = sum P log(P / Q)``: the learner covers all that the teacher might do."""
     p, q = finite(teacher, learner)
-    return (teacher.exp() * (p - q)).sum(dim=-1)
+    return (probabilities(teacher) * (p - q)).sum(dim=-1)
 
 
 def rkl(teacher: Tensor, learner: Tensor) -> Tensor:
     """``KL(Q || P) = sum Q log(Q / P)``: the learner seeks the teacher's decision (DsBC)."""
     p, q = finite(teacher, learner)
-    return (learner.exp() * (q - p)).sum(dim=-1)
+    return (probabilities(learner) * (q - p)).sum(dim=-1)
 
 
 def finite(teacher: Tensor, learner: Tensor) -> tuple[Tensor, Tensor]:
