@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor
 
 from lifelong_co import records
 from lifelong_co.config import Config
-from lifelong_co.learner import learn
+from lifelong_co.learner import Interrupted, learn
 from lifelong_co.run import Run, new_optimizer, start
 from lifelong_co.run_folder import RunFolder
 from lifelong_co.tasks import Task
@@ -50,6 +51,19 @@ def tiny_config(
 def tiny_learn(config: Config, folder: Path, **keywords: Any) -> Run:
     """Learn all tasks."""
     return learn(config, folder / "run", **keywords)
+
+
+def stopped_and_resumed(config: Config, folder: Path, after: int) -> Run:
+    """Learn all tasks, stopped after so many steps on the way."""
+    steps: list[int] = []
+    with pytest.raises(Interrupted):
+        learn(
+            config,
+            folder / "stopped",
+            watch=lambda run, _: steps.append(run.steps),
+            stop=lambda: len(steps) == after,
+        )
+    return learn(config, folder / "stopped", resume=True)
 
 
 def exact_run(config: Config, folder: Path) -> Run:

@@ -10,10 +10,18 @@ from lifelong_co_plugins.methods import llr_bc
 from lifelong_co_plugins.methods.memory import Memory
 from lifelong_co_plugins.methods.replay import behaviors
 from lifelong_co_plugins.methods.units import Bundle, experiences
-from tiny_runs import BATCH_SIZE, BATCHES, EPOCHS, parameters, same, tiny_config, tiny_learn
+from tiny_runs import (
+    BATCH_SIZE,
+    BATCHES,
+    EPOCHS,
+    parameters,
+    same,
+    stopped_and_resumed,
+    tiny_config,
+    tiny_learn,
+)
 
 import lifelong_co as lco
-from lifelong_co.learner import Interrupted, learn
 from lifelong_co.run import Run
 from lifelong_co.skeleton import flatten
 
@@ -225,16 +233,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(
     """Wherever it is stopped, and what it would save is the same, too."""
     config = tiny_config(**options)
     whole = tiny_learn(config, tmp_path / "whole")
-    steps: list[int] = []
-    folder = tmp_path / "stopped"
-    with pytest.raises(Interrupted):
-        learn(
-            config,
-            folder,
-            watch=lambda run, _: steps.append(run.steps),
-            stop=lambda: len(steps) == stop_after,
-        )
-    resumed = learn(config, folder, resume=True)
+    resumed = stopped_and_resumed(config, tmp_path, stop_after)
     assert same(parameters(resumed), parameters(whole))
     assert resumed.costs == whole.costs
     (skeleton, tensors), (again, others) = (flatten(memory_state(run)) for run in (whole, resumed))

@@ -12,11 +12,18 @@ from lifelong_co_plugins.methods import llr_bc, replay
 from lifelong_co_plugins.methods.memory import Memory
 from lifelong_co_plugins.methods.units import Bundle, experiences, record_bundles, units_of
 from scipy import stats
-from tiny_runs import BATCH_SIZE, BATCHES, parameters, same, tiny_config, tiny_learn
+from tiny_runs import (
+    BATCH_SIZE,
+    BATCHES,
+    parameters,
+    same,
+    stopped_and_resumed,
+    tiny_config,
+    tiny_learn,
+)
 
 import lifelong_co as lco
 from lifelong_co.buffer import Reservoir
-from lifelong_co.learner import Interrupted, learn
 
 STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the first
 
@@ -123,16 +130,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path: Path, stop_after: int)
     """Bundles and the batches they share survive a checkpoint."""
     config = tiny_config(bundle_size=2, buffer_size=9, replay_size=4, replay_rows=0.5)
     whole = tiny_learn(config, tmp_path / "whole")
-    steps: list[int] = []
-    folder = tmp_path / "stopped"
-    with pytest.raises(Interrupted):
-        learn(
-            config,
-            folder,
-            watch=lambda run, _: steps.append(run.steps),
-            stop=lambda: len(steps) == stop_after,
-        )
-    resumed = learn(config, folder, resume=True)
+    resumed = stopped_and_resumed(config, tmp_path, stop_after)
     assert same(parameters(resumed), parameters(whole))
     assert resumed.costs == whole.costs
 

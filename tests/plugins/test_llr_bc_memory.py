@@ -9,14 +9,22 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from lifelong_co_plugins.methods import llr_bc, memory
-from tiny_runs import BATCH_SIZE, BATCHES, EPOCHS, parameters, same, tiny_config, tiny_learn
+from tiny_runs import (
+    BATCH_SIZE,
+    BATCHES,
+    EPOCHS,
+    parameters,
+    same,
+    stopped_and_resumed,
+    tiny_config,
+    tiny_learn,
+)
 
 import lifelong_co as lco
 from lifelong_co import checkpoint
 from lifelong_co.apart import Apart
 from lifelong_co.buffer import Reservoir
 from lifelong_co.experience import PackedExperience, record
-from lifelong_co.learner import Interrupted, learn
 from lifelong_co.run import Run
 from lifelong_co.skeleton import flatten
 
@@ -197,15 +205,6 @@ def test_a_stopped_run_goes_on_to_the_same_bits(
     """Wherever it is stopped, in a first epoch or while recording, in the first task or later."""
     config = tiny_config(buffer_size=5, replay_size=2, replay_rows=replay_rows)
     whole = tiny_learn(config, tmp_path / "whole")
-    steps: list[int] = []
-    folder = tmp_path / "stopped"
-    with pytest.raises(Interrupted):
-        learn(
-            config,
-            folder,
-            watch=lambda run, _: steps.append(run.steps),
-            stop=lambda: len(steps) == stop_after,
-        )
-    resumed = learn(config, folder, resume=True)
+    resumed = stopped_and_resumed(config, tmp_path, stop_after)
     assert same(parameters(resumed), parameters(whole))
     assert resumed.costs == whole.costs
