@@ -3,6 +3,7 @@
 Plugins are loaded when something is first asked for, never at import.
 """
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from lifelong_co.catalog import Entry
@@ -102,12 +103,12 @@ def method(name: str, **options: Any) -> Method:
     return cast(Method, _made("method", name, Method, **options))
 
 
-def method_defaults(name: str) -> dict[str, Any]:
-    """Return the options of a method with what each is where it is not given, {} if unknown."""
+def method_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options of a method, with its defaults where none is given; these if unknown."""
     try:
-        return defaults(_find("method", name).thing)
+        return {**defaults(_find("method", name).thing), **given}
     except UnknownNameError:
-        return {}
+        return dict(given)
 
 
 def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[Any]:

@@ -43,29 +43,46 @@ def search(
     deadline = time.monotonic() + seconds
     best = None
     for trial in range(restarts):
-        for penalty in _penalties(model, trial):
-            left = deadline - time.monotonic()
-            if left <= 0:
-                break
-            stop = pyvrp.stop.MultipleCriteria(
-                [pyvrp.stop.NoImprovement(iterations), pyvrp.stop.MaxRuntime(left)]
-            )
-            params = _params(pyvrp, NEIGHBORS[trial % len(NEIGHBORS)], penalty)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of penalties at their bound: see `_penalties`
-                found = pyvrp.solve(
-                    data, stop, seed=seed + trial, collect_stats=False, display=False, params=params
-                )
-            if found.is_feasible():
-                if best is None or found.cost() < best.cost():
-                    best = found
-                break
+        found = _solve(
+            pyvrp, data, model, trial, iterations=iterations, deadline=deadline, seed=seed
+        )
+        if found is not None and (best is None or found.cost() < best.cost()):
+            best = found
     if best is None:
         return None
     routes = [[a.idx + 1 for a in route if a.is_client()] for route in best.best.routes()]
     if model.demand is None:
         return [0, *routes[0]]
     return [node for route in routes for node in (0, *route)] + [0]
+
+
+def _solve(
+    pyvrp: Any,
+    data: Any,
+    model: Model,
+    trial: int,
+    *,
+    iterations: int,
+    deadline: float,
+    seed: int,
+) -> Any:
+    """Return what the search of this number, from 0, finds; None if nothing feasible in time."""
+    for penalty in _penalties(model, trial):
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return None
+        stop = pyvrp.stop.MultipleCriteria(
+            [pyvrp.stop.NoImprovement(iterations), pyvrp.stop.MaxRuntime(left)]
+        )
+        params = _params(pyvrp, NEIGHBORS[trial % len(NEIGHBORS)], penalty)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of penalties at their bound: see `_penalties`
+            found = pyvrp.solve(
+                data, stop, seed=seed + trial, collect_stats=False, display=False, params=params
+            )
+        if found.is_feasible():
+            return found
+    return None
 
 
 def _penalties(model: Model, trial: int) -> Sequence[float | None]:

@@ -23,7 +23,7 @@ def settings(config: Config) -> dict[str, Any]:
 
     Options of the method that were not given, as a version might not have had them, are defaults.
     """
-    options = {**registry.method_defaults(config.method), **config.method_options}
+    options = registry.method_options(config.method, config.method_options)
     flat: dict[str, Any] = {}
     config = attrs.evolve(config, method_options=options)
     for key, value in attrs.asdict(config, recurse=False).items():

@@ -13,5 +13,5 @@ def spelled_out(config: Config) -> Config:
 
     Its method's defaults are among the options, and of a task file only the name is there.
     """
-    options = {**registry.method_defaults(config.method), **config.method_options}
+    options = registry.method_options(config.method, config.method_options)
     return attrs.evolve(config, method_options=options, order=Path(config.order).name)

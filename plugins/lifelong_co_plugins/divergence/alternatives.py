@@ -9,6 +9,7 @@ import math
 import torch
 from torch import Tensor
 
+from lifelong_co.probabilities import probabilities
 from lifelong_co_plugins.divergence.kullback_leibler import finite, kl, rkl
 
 
@@ -29,8 +30,8 @@ def js(teacher: Tensor, learner: Tensor) -> Tensor:
     """
     p, q = finite(teacher, learner)
     middle = torch.logaddexp(p, q) - math.log(2)
-    forward = (teacher.exp() * (p - middle)).sum(dim=-1)
-    return (forward + (learner.exp() * (q - middle)).sum(dim=-1)) / 2
+    forward = (probabilities(teacher) * (p - middle)).sum(dim=-1)
+    return (forward + (probabilities(learner) * (q - middle)).sum(dim=-1)) / 2
 
 
 def squared(teacher: Tensor, learner: Tensor) -> Tensor:
@@ -38,4 +39,4 @@ def squared(teacher: Tensor, learner: Tensor) -> Tensor:
 
     With ``behavior="official"`` either KL is this over ``2 A`` to second order (design.md §5).
     """
-    return (learner.exp() - teacher.exp()).square().sum(dim=-1)
+    return (probabilities(learner) - probabilities(teacher)).square().sum(dim=-1)

@@ -6,8 +6,9 @@ it: replayed together they share instances, and so an encoder pass. The paper's 
 """
 
 import functools
+import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -68,7 +69,7 @@ def record_bundles(
     ``k``-th of the rollout in one; a longer one longer bundles. With None all steps are one.
     """
     offered: list[Bundle | None] = []  # None: not admitted
-    which: Iterator[int] = iter(range(10**9))
+    steps = itertools.count()
 
     def observe(state: Any, log_probs: Tensor) -> None:
         of_a_rollout = 1 if size is None else math.ceil(log_probs.shape[2] / size)
@@ -77,7 +78,7 @@ def record_bundles(
             offered.append(None if slot is None else Bundle(task))
             if slot is not None:
                 buffer.put(slot, offered[-1])
-        bundle = offered[next(which) % of_a_rollout]
+        bundle = offered[next(steps) % of_a_rollout]
         if bundle is not None:
             recorded.append(note(task, instances, state, log_probs))
             bundle.steps.append(recorded[-1])
