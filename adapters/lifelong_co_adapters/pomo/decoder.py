@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from lifelong_co.products import affine
 from lifelong_co.protocols import Context
 from lifelong_co_adapters.pomo.attention import attention
+from lifelong_co_adapters.pomo.masks import minus_infinity
 
 
 @attrs.frozen(eq=False)
@@ -74,18 +75,14 @@ def prepare(
     )
 
 
-def attend(nodes: Nodes, context: Context, forbid: Tensor) -> Tensor:
-    """Return the pointer's scores ``[B, S, A]`` by attention over the feasible actions.
-
-    ``forbid`` is 0 for these and -inf for the others.
-    """
-    B, S, _ = forbid.shape
+def attend(nodes: Nodes, context: Context, feasible: Tensor) -> Tensor:
+    """Return the pointer's scores ``[B, S, A]`` by attention over the feasible actions."""
+    B, S, _ = feasible.shape
     query = pick_rows(nodes.queries, context)  # [B, S, H * d]
     if nodes.scalars is not None:
         query = query + cast(Tensor, context.scalars) @ nodes.scalars
-    heads = query.view(B, S, nodes.keys.shape[1], -1).transpose(1, 2)
-    attended = attention(heads, nodes.keys, nodes.values, forbid)
-    attended = attended.transpose(1, 2).reshape(B, S, -1)  # [B, S, H * d]
+    heads = query.view(B, S, nodes.keys.shape[1], -1)
+    attended = attention(heads, nodes.keys, nodes.values, feasible).flatten(2)
     return point(nodes.pointer_bias, attended, nodes.pointer_keys)
 
 
@@ -110,12 +107,13 @@ def tabulate(nodes: Nodes) -> Tables:
     )
 
 
-def look_up(tables: Tables, context: Context, forbid: Tensor) -> Tensor:
+def look_up(tables: Tables, context: Context, feasible: Tensor) -> Tensor:
     """Return the same as `attend`, from tables."""
-    B, S, A = forbid.shape
+    B, S, A = feasible.shape
     scores = pick_rows(tables.scores, context)  # [B, S, H * A]
     if tables.scalars is not None:
         scores = torch.baddbmm(scores, cast(Tensor, context.scalars), tables.scalars)
+    forbid = minus_infinity(~feasible, scores.dtype)
     masked = scores.view(B, S, -1, A) + forbid[:, :, None]
     attention = masked.softmax(dim=3).view(B, S, -1)
     return point(tables.pointer_bias, attention, tables.pointers)
@@ -135,17 +133,6 @@ def point(bias: Tensor, attended: Tensor, keys: Tensor) -> Tensor:
 def not_half(tensor: Tensor) -> Tensor:
     """Return a tensor in single precision if it is in bfloat16, else as it is."""
     return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
-
-
-def minus_infinity(where: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return -inf where a mask is True and 0 elsewhere.
-
-    Adding this is several times as fast as filling by the mask, and free in the backward pass.
-    Made by arithmetic, since a CPU fills by a mask it cannot predict no faster than by branches:
-    the square of the largest number overflows to infinity, and 0 stays 0.
-    """
-    largest = torch.finfo(dtype).max
-    return where.to(dtype).mul_(-largest).mul_(largest)
 
 
 def pick_rows(tables: dict[str, Tensor], context: Context) -> Tensor:

@@ -13,12 +13,12 @@ from lifelong_co_adapters.pomo.decoder import (
     Tables,
     attend,
     look_up,
-    minus_infinity,
     not_half,
     prepare,
     tabulate,
 )
 from lifelong_co_adapters.pomo.normalization import NORMALIZATIONS, join
+from lifelong_co_adapters.pomo.pointer import clipped
 
 # Up to how many actions the CPU looks attention scores up instead of computing them.
 TABLE_ACTIONS = 64
@@ -43,8 +43,9 @@ class EncoderLayer(nn.Module):
         """Map ``[B, A, embedding_dim]`` to the same shape."""
         B, A, _ = nodes.shape
         packed = linear(nodes, self.query_key_value).view(B, A, 3, self.head_num, -1)
-        attended = attention(*packed.permute(2, 0, 3, 1, 4))
-        mixed = linear(attended.transpose(1, 2).reshape(B, A, -1), self.combine)
+        query, key, value = packed.unbind(dim=2)
+        attended = attention(query, key.transpose(1, 2), value.transpose(1, 2))
+        mixed = linear(attended.flatten(2), self.combine)
         nodes = join(self.norm1, nodes, mixed)
         hidden = linear(nodes, self.expand, relu=True)
         return join(self.norm2, nodes, linear(hidden, self.contract))
@@ -120,13 +121,11 @@ class Network(nn.Module):
 
     def decode(self, encoding: Nodes | Tables, context: Context, feasible: Tensor) -> Tensor:
         """Return log-probabilities ``[B, S, A]``, -inf where ``feasible`` bool is False."""
-        forbid = minus_infinity(~feasible, encoding.pointer_bias.dtype)
         if isinstance(encoding, Tables):
-            scores = look_up(encoding, context, forbid)
+            scores = look_up(encoding, context, feasible)
         else:
-            scores = attend(encoding, context, forbid)
-        scores, forbid = not_half(scores), not_half(forbid)
-        logits = self.logit_clipping * torch.tanh(scores)
-        if context.nowhere is not None:  # equal logits: uniform over the feasible actions
-            logits = logits.masked_fill(context.nowhere[..., None], 0.0)
-        return (logits + forbid).log_softmax(dim=2)
+            scores = attend(encoding, context, feasible)
+        scores = not_half(scores)
+        if context.nowhere is not None:  # equal scores: uniform over the feasible actions
+            scores = scores.masked_fill(context.nowhere[..., None], 0.0)
+        return clipped(scores, feasible, self.logit_clipping)
