@@ -16,16 +16,16 @@ from typing import Any
 
 import attrs
 import torch
-from lifelong_co_plugins.methods.llr_bc import weighed
 from lifelong_co_plugins.methods.memory import ADOPTED, Memory
 from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors, count
 from lifelong_co_plugins.methods.replay import bundles as bundled_in
 from lifelong_co_plugins.methods.units import foreign
+from lifelong_co_plugins.methods.weighing import Weighing
 from torch import Tensor
 
 from lifelong_co import checkpoint
 from lifelong_co.config import read_config
-from lifelong_co.consolidation import consolidation_loss
+from lifelong_co.consolidation import consolidation_loss, weights_of
 from lifelong_co.run import load, start
 from lifelong_co.run_folder import RunFolder
 
@@ -65,17 +65,18 @@ class Replay:
         def draw() -> tuple[Tensor, int]:
             units, chosen = self.memory.draw(k, share)
             teachers = [unit.log_probs(rows) for unit, rows in zip(units, chosen, strict=True)]
-            return self.gradient(units, chosen, self.loss.weights(teachers))
+            return self.gradient(units, chosen, weights_of(self.loss, teachers))
 
         return draw
 
     def weighted(self, k: int, share: float, *, bundled: bool = False) -> Draw:
         """Return draws by weight, of ``k`` steps alone or in as many bundles."""
         held = self.bundles if bundled else self.memory.snapshot
+        weighing = Weighing(self.loss)
 
         def draw() -> tuple[Tensor, int]:
             units = self.memory.random.sample(held, k)
-            return self.gradient(*weighed(units, self.loss, share, self.memory.random.random()))
+            return self.gradient(*weighing.draw(units, share, self.memory.random.random()))
 
         return draw
 

@@ -30,9 +30,12 @@ class ProbabilityConsolidation:
     weighting: Weighting
     divergence: Divergence
 
-    def weights(self, teachers: Sequence[Tensor]) -> list[Tensor]:
+    def raw_weights(self, teacher: Tensor) -> Tensor:
+        """Return ``[B, S]``."""
+        return self.weighting(probabilities(teacher))
+
+    def normalise(self, raw: Sequence[Tensor]) -> list[Tensor]:
         """Return ``[B, S]`` per unit; all of them together sum to 1."""
-        raw = [self.weighting(probabilities(teacher)) for teacher in teachers]
         total = sum(weight.sum() for weight in raw)
         # All certain: nothing is crucial, and 0 / 0 would be NaN.
         return [weight / (total + 1e-9) for weight in raw]
@@ -53,9 +56,12 @@ class OfficialConsolidation:
     weighting: Weighting
     divergence: Divergence
 
-    def weights(self, teachers: Sequence[Tensor]) -> list[Tensor]:
+    def raw_weights(self, teacher: Tensor) -> Tensor:
+        """Return ``[B, S]``."""
+        return self.weighting(probabilities(teacher)) + 1e-9
+
+    def normalise(self, raw: Sequence[Tensor]) -> list[Tensor]:
         """Return ``[B, S]`` per unit; each sums to one share of the mean over the units."""
-        raw = [self.weighting(probabilities(teacher)) + 1e-9 for teacher in teachers]
         return [weight / (weight.sum() * len(raw)) for weight in raw]
 
     def unit(self, weights: Tensor, teacher: Tensor, learner: Tensor) -> Tensor:
@@ -69,6 +75,11 @@ class OfficialConsolidation:
         return total_loss(self, teachers, learners)
 
 
+def weights_of(loss: ConsolidationLoss, teachers: Sequence[Tensor]) -> list[Tensor]:
+    """Return the normalised weights ``[B, S]`` of units, given their log-probs ``[B, S, A]``."""
+    return loss.normalise([loss.raw_weights(teacher) for teacher in teachers])
+
+
 def total_loss(
     loss: ConsolidationLoss, teachers: Sequence[Tensor], learners: Sequence[Tensor]
 ) -> Tensor:
@@ -78,7 +89,7 @@ def total_loss(
             "consolidation loss: expected as many learners as teachers and at least one, "
             f"got {len(teachers)} teachers and {len(learners)} learners"
         )
-    weighted = zip(loss.weights(teachers), teachers, learners, strict=True)
+    weighted = zip(weights_of(loss, teachers), teachers, learners, strict=True)
     shares = [loss.unit(weights, teacher, learner) for weights, teacher, learner in weighted]
     return sum(shares[1:], start=shares[0])
 

@@ -182,8 +182,11 @@ class ConsolidationLoss(Protocol):
     def __call__(self, teachers: Sequence[Tensor], learners: Sequence[Tensor]) -> Tensor:
         """Return a scalar from two lists of log-probs ``[B, S, A]``, one entry a unit."""
 
-    def weights(self, teachers: Sequence[Tensor]) -> list[Tensor]:
-        """Return normalised weights ``[B, S]`` per unit; over all units they sum to 1."""
+    def raw_weights(self, teacher: Tensor) -> Tensor:
+        """Return what one unit's states weigh alone, ``[B, S]``, at least 0; it never changes."""
+
+    def normalise(self, raw: Sequence[Tensor]) -> list[Tensor]:
+        """Return raw weights ``[B, S]`` per unit normalised: over all units they sum to 1."""
 
     def unit(self, weights: Tensor, teacher: Tensor, learner: Tensor) -> Tensor:
         """Return one unit's share of the loss; `__call__` is the sum over the units."""

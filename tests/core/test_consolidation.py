@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import lifelong_co as lco
+from lifelong_co.consolidation import weights_of
 
 WEIGHTINGS = ("variance", "entropy", "top2-margin", "uniform")
 DIVERGENCES = ("kl", "rkl")
@@ -112,7 +113,7 @@ def test_the_loss_is_the_sum_of_its_units(
     """Taking units one by one, as a replay does, changes nothing; weights sum to 1."""
     teachers, learners = drawn
     loss = lco.consolidation_loss(weighting, divergence, behavior)
-    weights = loss.weights(teachers)
+    weights = weights_of(loss, teachers)
     assert [tuple(w.shape) for w in weights] == [tuple(t.shape[:2]) for t in teachers]
     assert all(bool((w >= 0).all()) for w in weights)
     # Unless no state is crucial at all, as when every one has a single feasible action.
@@ -172,7 +173,8 @@ def test_units_of_certain_steps_do_not_explode_in_single_precision() -> None:
         teacher[:] = torch.eye(A).log()
         for weighting in WEIGHTINGS:
             for behavior in BEHAVIORS:
-                (weights,) = lco.consolidation_loss(weighting, "rkl", behavior).weights([teacher])
+                loss = lco.consolidation_loss(weighting, "rkl", behavior)
+                (weights,) = weights_of(loss, [teacher])
                 assert (weights >= 0).all()
                 assert float(weights.sum()) < 1.001
 
@@ -182,8 +184,10 @@ def test_the_official_mean_is_over_units() -> None:
     generator = torch.Generator().manual_seed(0)
     masks = [torch.ones(1, 1, 4, dtype=torch.bool), torch.ones(9, 1, 4, dtype=torch.bool)]
     teachers = [log_probs(generator, mask) for mask in masks]
-    official = lco.consolidation_loss("uniform", "rkl", "official").weights(teachers)
-    paper = lco.consolidation_loss("uniform", "rkl", "probabilities").weights(teachers)
+    official, paper = (
+        weights_of(lco.consolidation_loss("uniform", "rkl", behavior), teachers)
+        for behavior in ("official", "probabilities")
+    )
     assert [float(w.sum()) for w in official] == pytest.approx([0.5, 0.5])
     assert [float(w.sum()) for w in paper] == pytest.approx([0.1, 0.9])
 

@@ -153,9 +153,10 @@ def test_ib_weighs_over_all_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
         class Spy:
             unit = staticmethod(loss.unit)
+            raw_weights = staticmethod(loss.raw_weights)
 
-            def weights(self, teachers: Any) -> Any:
-                weights = loss.weights(teachers)
+            def normalise(self, raw: Any) -> Any:
+                weights = loss.normalise(raw)
                 sums.append((len(weights), float(sum(weight.sum() for weight in weights))))
                 return weights
 

@@ -8,9 +8,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods import llr_bc, replay
+from lifelong_co_plugins.methods import replay
 from lifelong_co_plugins.methods.memory import Memory
 from lifelong_co_plugins.methods.units import Bundle, experiences, record_bundles, units_of
+from lifelong_co_plugins.methods.weighing import Weighing
 from scipy import stats
 from tiny_runs import (
     BATCH_SIZE,
@@ -83,14 +84,14 @@ def test_sizes_count_steps(steps: int, size: int) -> None:
 def test_a_run_holds_and_replays_bundles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as fit in the buffer's steps; together they are on the same rows."""
     replayed: list[tuple[list[Any], list[Any]]] = []
-    original = llr_bc.weighed
+    original = Weighing.draw
 
-    def spy(*arguments: Any) -> Any:
-        units, rows, weights = original(*arguments)
-        replayed.append((list(arguments[0]), rows))
-        return units, rows, weights
+    def spy(self: Weighing, units: Any, share: float, start: float) -> Any:
+        found = original(self, units, share, start)
+        replayed.append((list(units), found[1]))
+        return found
 
-    monkeypatch.setattr(llr_bc, "weighed", spy)
+    monkeypatch.setattr(Weighing, "draw", spy)
     config = tiny_config(bundle_size=2, buffer_size=8, replay_size=4, replay_rows=0.5)
     run = tiny_learn(config, tmp_path)
     state = run.method.state_dict()["buffer"]

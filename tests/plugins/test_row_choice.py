@@ -9,8 +9,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods import der, llr_bc, replay
+from lifelong_co_plugins.methods import der, llr_bc, replay, weighing
 from lifelong_co_plugins.methods.row_choice import by_weight
+from lifelong_co_plugins.methods.weighing import Weighing
 from tiny_runs import BATCH_SIZE, BATCHES, EPOCHS, MODEL, tiny_config, tiny_learn
 from torch import Tensor
 
@@ -72,16 +73,16 @@ def test_rows_of_great_weight_are_replayed_more(
 ) -> None:
     """In a run: as many rows as asked for, and what they weigh sums to 1, as all of them did."""
     seen: list[tuple[int, int, float]] = []
-    original = llr_bc.weighed
+    original = Weighing.draw
 
-    def spied(units: Any, loss: Any, share: float, start: float) -> Any:
-        steps, rows, weigh = original(units, loss, share, start)
+    def spied(self: Weighing, units: Any, share: float, start: float) -> Any:
+        steps, rows, weigh = original(self, units, share, start)
         total = sum(unit.rows for unit in units)
         drawn = sum(len(index) for index in rows)
         seen.append((total, drawn, float(sum(weight.sum() for weight in weigh))))
         return steps, rows, weigh
 
-    monkeypatch.setattr(llr_bc, "weighed", spied)
+    monkeypatch.setattr(Weighing, "draw", spied)
     tiny_learn(tiny_config(behavior="probabilities", replay_size=5, replay_rows=0.25), tmp_path)
     replays = [each for each in seen if each[0]]
     assert len(replays) > 2
@@ -95,7 +96,7 @@ def test_adaptive_replay_draws_its_share(tmp_path: Path, monkeypatch: pytest.Mon
     ratio, fraction, n = 0.8, 0.5, 5
     chosen: list[list[Any]] = []
     draws: list[tuple[float, int]] = []  # repeats counted, and not
-    whole, choose = llr_bc.Memory.whole, llr_bc.by_weight
+    whole, choose = llr_bc.Memory.whole, weighing.by_weight
 
     def units_spied(*arguments: Any) -> Any:
         chosen.append(whole(*arguments))
@@ -111,7 +112,7 @@ def test_adaptive_replay_draws_its_share(tmp_path: Path, monkeypatch: pytest.Mon
         return found
 
     monkeypatch.setattr(llr_bc.Memory, "whole", units_spied)
-    monkeypatch.setattr(llr_bc, "by_weight", rows_spied)
+    monkeypatch.setattr(weighing, "by_weight", rows_spied)
     options = {"adaptive_replay": ratio, "replay_rows": fraction}
     tiny_learn(tiny_config(sizes=(n, n, n), **options), tmp_path)
     enough = ratio * BATCH_SIZE * n * n  # n trajectories of n actions

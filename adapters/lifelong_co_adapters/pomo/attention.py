@@ -66,9 +66,7 @@ def by_place(each: Tensor, B: int) -> Tensor:
     return each.view(B, -1, *each.shape[1:]).transpose(1, 2)
 
 
-def score(
-    query: Tensor, key: Tensor, feasible: Tensor | None, base: float = math.e
-) -> Tensor:
+def score(query: Tensor, key: Tensor, feasible: Tensor | None, base: float = math.e) -> Tensor:
     """Return the logarithms of attention weights to a base but for a constant, ``[B * H, S, A]``.
 
     Of queries ``[B * H, S, d]`` and keys ``[B * H, A, d]``.
@@ -125,18 +123,18 @@ class Attention(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of queries, keys and values, themselves differentiable."""
-        *given, feasible, sums = ctx.saved_tensors
+        *given, feasible, sums = ctx.saved_tensors  # query, key and value first
         wanted = ctx.needs_input_grad[:3]
         if torch.is_grad_enabled():  # the gradient will be differentiated: torch knows how
             learned = [each for each, wants in zip(given, wanted, strict=True) if wants]
-            attended = plain(*given, feasible)
+            attended = plain(given[0], given[1], given[2], feasible)
             found = iter(torch.autograd.grad(attended, learned, grad, create_graph=True))
             return *(next(found) if wants else None for wants in wanted), None
         grads = [
             torch.empty_like(each, memory_format=torch.contiguous_format) if wants else None
             for each, wants in zip(given, wanted, strict=True)
         ]
-        for part in parts(*given[:2]):
+        for part in parts(given[0], given[1]):
             query, key, value = by_head(given[0][part]), *(x[part].flatten(0, 1) for x in given[1:])
             scores = score(query, key, of(feasible, part), base=2)
             weights = scores.sub_(sums[part].flatten(0, 1)).exp2_()

@@ -1,7 +1,7 @@
 """LLR-BC: lifelong learning with behavior consolidation (paper §3, algorithms 1 and 2)."""
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -9,41 +9,15 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.ablations import ablated
-from lifelong_co.consolidation import consolidation_loss
+from lifelong_co.consolidation import consolidation_loss, weights_of
 from lifelong_co.errors import ConfigError, UnknownNameError
-from lifelong_co.experience import PackedExperience
 from lifelong_co.options import at_least_one, at_least_zero, fraction
-from lifelong_co.protocols import ConsolidationLoss, Divergence, Learning, Method, Rollout
+from lifelong_co.protocols import Divergence, Learning, Method, Rollout
 from lifelong_co_plugins.methods.memory import Memory
 from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors, share_of_rows
-from lifelong_co_plugins.methods.row_choice import CHOICES, by_weight
-from lifelong_co_plugins.methods.units import Unit, experiences, units_of
-
-
-def weighed(
-    units: Sequence[Unit], loss: ConsolidationLoss, share: float, start: float
-) -> tuple[list[PackedExperience], list[Tensor | slice], list[Tensor]]:
-    """Return the steps of units with the rows chosen by weight, and what these weigh then.
-
-    Parameters
-    ----------
-    share, start
-        See `by_weight`.
-    """
-    steps = [experiences(unit) for unit in units]
-    weights = iter(loss.weights([step.log_probs() for own in steps for step in own]))
-    of_units = [[next(weights) for _ in own] for own in steps]
-    rows_weigh = [torch.stack([each.sum(dim=1) for each in own]).sum(dim=0) for own in of_units]
-    found: tuple[list[PackedExperience], list[Tensor | slice], list[Tensor]] = ([], [], [])
-    for own, weight, drawn in zip(
-        steps, of_units, by_weight(rows_weigh, share, start), strict=True
-    ):
-        if drawn is not None:
-            rows, factors = drawn
-            found[0].extend(own)
-            found[1].extend([rows] * len(own))
-            found[2].extend(each[rows] * factors[:, None] for each in weight)
-    return found
+from lifelong_co_plugins.methods.row_choice import CHOICES
+from lifelong_co_plugins.methods.units import units_of
+from lifelong_co_plugins.methods.weighing import Weighing
 
 
 def with_ablations(method: Callable[..., Method]) -> Callable[..., Method]:
@@ -138,6 +112,7 @@ def llr_bc(
     at_least_one("llr-bc", {"bundle_size": bundle_size})
     memory = Memory(buffer, buffer_size, record, unit, bundle_size)
     at_once = units_of(replay_size, unit, bundle_size)
+    weighing = Weighing(loss)
 
     def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
         if not alpha:
@@ -150,12 +125,12 @@ def llr_bc(
             sampled = memory.whole(at_once, share, enough)
             if not sampled:
                 return  # before anything is drawn: so begins a run that shares its first task
-            units, chosen, weights = weighed(sampled, loss, share, memory.random.random())
+            units, chosen, weights = weighing.draw(sampled, share, memory.random.random())
         else:
             units, chosen = memory.draw(at_once, share, enough)
         teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
         if weights is None:
-            weights = loss.weights(teachers)
+            weights = weights_of(loss, teachers)
         for group in batches_of_one_size(units, chosen, learning.solver.module):
             own = [units[i] for i in group], [chosen[i] for i in group]
             learners = behaviors(learning, *own)

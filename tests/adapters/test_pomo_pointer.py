@@ -1,0 +1,31 @@
+"""From scores to log-probabilities."""
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from lifelong_co_adapters.pomo.pointer import clipped
+
+
+@given(
+    seed=st.integers(0, 1000),
+    size=st.sampled_from([0.1, 1.0, 30.0, 1000.0]),
+    clipping=st.sampled_from([1.0, 10.0, 50.0]),
+)
+def test_it_is_the_softmax_of_clipped_scores(seed: int, size: float, clipping: float) -> None:
+    """Values and gradients, for scores of any size; what is infeasible has no probability."""
+    torch.manual_seed(seed)
+    scores = torch.randn(2, 3, 7, dtype=torch.double) * size
+    feasible = torch.rand(2, 3, 7) < 0.5
+    feasible[..., 2] = True
+    outcomes = []
+    for call in (
+        lambda x: clipped(x, feasible, clipping),
+        lambda x: (clipping * x.tanh()).masked_fill(~feasible, -torch.inf).log_softmax(dim=2),
+    ):
+        given_scores = scores.clone().requires_grad_()
+        log_probs = call(given_scores)
+        assert log_probs.isneginf().equal(~feasible)
+        (log_probs.exp().square().sum() + log_probs[..., 2].sum()).backward()
+        outcomes.append((log_probs.detach(), given_scores.grad))
+    for mine, its in zip(*outcomes, strict=True):
+        torch.testing.assert_close(mine, its, rtol=1e-9, atol=1e-9)

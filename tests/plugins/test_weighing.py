@@ -1,0 +1,63 @@
+"""What experiences weigh is computed once and remembered as long as they are."""
+
+import gc
+
+import pytest
+import torch
+from lifelong_co_plugins.methods.units import Bundle
+from lifelong_co_plugins.methods.weighing import Weighing
+from torch import Tensor
+
+import lifelong_co as lco
+from lifelong_co.consolidation import weights_of
+from lifelong_co.experience import PackedExperience, record
+
+
+def experience(rows: int = 6, actions: int = 5) -> PackedExperience:
+    """Return some behavior in the first state of some instances."""
+    tsp = lco.problem("tsp")
+    instances = tsp.instances(nodes=torch.rand(rows, actions, 2))
+    log_probs = (2 * torch.randn(rows, 3, actions)).log_softmax(dim=2)
+    return record(0, instances, tsp.reset(instances, 3), log_probs)
+
+
+def test_each_is_weighed_once_and_forgotten_with_its_experience(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also one that comes twice in a draw; what it weighs is what it weighed."""
+    loss = lco.consolidation_loss("variance", "rkl", "probabilities")
+    calls: list[int] = []
+    raw = type(loss).raw_weights
+
+    def counted(self: object, teacher: Tensor) -> Tensor:
+        calls.append(len(teacher))
+        return raw(self, teacher)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(loss), "raw_weights", counted)
+    torch.manual_seed(0)
+    weighing, held = Weighing(loss), [experience() for _ in range(4)]
+    first = weighing.raw(held[:3])
+    again = weighing.raw(held)
+    assert len(calls) == 4
+    expected = [raw(loss, each.log_probs()) for each in held]
+    torch.testing.assert_close(again, expected, rtol=0, atol=0)
+    assert all(one is other for one, other in zip(first, again, strict=False))
+    del held[1:]
+    gc.collect()
+    assert list(weighing.known) == held
+
+
+@pytest.mark.parametrize("behavior", ["official", "probabilities"])
+def test_all_rows_have_the_weights_of_the_loss(behavior: str) -> None:
+    """A draw of as many rows as there are, alone and in bundles, weighs what the loss says."""
+    torch.manual_seed(0)
+    loss = lco.consolidation_loss("variance", "rkl", behavior)
+    steps = [experience() for _ in range(4)]
+    bundle = Bundle(0, [steps[0], steps[1]])
+    drawn, rows, weights = Weighing(loss).draw([bundle, *steps[2:]], 1.0, 0.5)
+    assert drawn == steps
+    expected = weights_of(loss, [step.log_probs() for step in steps])
+    total = sum(float(each.sum()) for each in expected)
+    assert sum(float(each.sum()) for each in weights) == pytest.approx(total, rel=1e-5)
+    for chosen, weight in zip(rows, weights, strict=True):
+        assert weight.shape == (len(chosen), 3)
