@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from lifelong_co.errors import ConfigError
 
@@ -33,6 +34,11 @@ def learning_in(precision: str, device: str) -> AbstractContextManager[object]:
         return nullcontext()
     # No cache: captured graphs (`graphs`) would read casts of parameters that have changed since.
     return torch.autocast(torch.device(device).type, torch.bfloat16, cache_enabled=False)
+
+
+def not_half(tensor: Tensor) -> Tensor:
+    """Return a tensor in single precision if it is in bfloat16, else as it is."""
+    return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
 
 
 def warn_of_tf32(device: str, tell: Callable[[str], None]) -> None:

@@ -149,3 +149,19 @@ def test_scores_of_a_part_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(room, "PART", part)
         attention(*made)
         assert seen == expected
+
+
+@pytest.mark.usefixtures("way")
+def test_in_bfloat16_only_products_are_rounded() -> None:
+    """Values and gradients are off by a few of its 8 bits at most."""
+    made, feasible = drawn(masked=True)
+    outcomes = []
+    for dtype in (torch.bfloat16, torch.float32):
+        tensors = [tensor.to(torch.bfloat16).to(dtype).requires_grad_() for tensor in made]
+        with torch.autocast("cpu", torch.bfloat16, enabled=dtype == torch.bfloat16):
+            value = attention(*tensors, feasible)
+        value.float().sum().backward()
+        outcomes.append([value, *(tensor.grad for tensor in tensors)])
+    for mine, its in zip(*outcomes, strict=True):
+        assert mine.dtype == torch.bfloat16
+        torch.testing.assert_close(mine.float(), its, rtol=2**-5, atol=2**-5)

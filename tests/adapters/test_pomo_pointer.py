@@ -29,3 +29,20 @@ def test_it_is_the_softmax_of_clipped_scores(seed: int, size: float, clipping: f
         outcomes.append((log_probs.detach(), given_scores.grad))
     for mine, its in zip(*outcomes, strict=True):
         torch.testing.assert_close(mine, its, rtol=1e-9, atol=1e-9)
+
+
+def test_nowhere_all_that_is_feasible_is_as_likely() -> None:
+    """There, and there only; no gradient reaches the scores."""
+    torch.manual_seed(0)
+    scores = torch.randn(2, 3, 7, requires_grad=True)
+    feasible = torch.rand(2, 3, 7) < 0.5
+    feasible[..., 2] = True
+    nowhere = torch.tensor([[True, False, False], [False, True, True]])
+    found = clipped(scores, feasible, 10.0, nowhere)
+    uniform = feasible / feasible.sum(dim=2, keepdim=True)
+    torch.testing.assert_close(found[nowhere].exp(), uniform[nowhere])
+    torch.testing.assert_close(found[~nowhere], clipped(scores, feasible, 10.0)[~nowhere])
+    found[..., 2].sum().backward()
+    assert scores.grad is not None
+    assert not scores.grad[nowhere].any()
+    assert scores.grad[~nowhere].any(dim=1).all()

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from lifelong_co.gpu.precision import not_half
 from lifelong_co_adapters.pomo.masks import minus_infinity
 
 # Up to how many actions scores are few, and torch's softmax is as fast as ours.
@@ -52,8 +53,8 @@ def attention(query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None
 def plain(query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None) -> Tensor:
     """Return `attention` by products whose weights are kept for the backward pass."""
     scores = score(by_head(query), key.flatten(0, 1), feasible)
-    attended = torch.bmm(scores.softmax(dim=2), value.flatten(0, 1))
-    return by_place(attended, len(query))
+    weights = scores.softmax(dim=2).to(value.dtype)
+    return by_place(torch.bmm(weights, value.flatten(0, 1)), len(query))
 
 
 def by_head(each: Tensor) -> Tensor:
@@ -72,7 +73,7 @@ def score(query: Tensor, key: Tensor, feasible: Tensor | None, base: float = mat
     Of queries ``[B * H, S, d]`` and keys ``[B * H, A, d]``.
     """
     nothing, scale = query.new_zeros((1, 1, 1)), 1 / math.sqrt(query.shape[2]) / math.log(base)
-    scores = torch.baddbmm(nothing, query, key.transpose(1, 2), beta=0, alpha=scale)
+    scores = not_half(torch.baddbmm(nothing, query, key.transpose(1, 2), beta=0, alpha=scale))
     if feasible is not None:
         forbid = minus_infinity(~feasible, scores.dtype)
         scores.view(len(forbid), -1, *forbid.shape[1:]).add_(forbid[:, None])
@@ -100,7 +101,8 @@ def in_parts(
         weights = scores.sub_(most).exp2_()
         total = weights.sum(dim=2, keepdim=True)
         found = attended[part]
-        found.copy_(by_place(torch.bmm(weights, values).div_(total), len(found)))
+        gathered = torch.bmm(weights.to(values.dtype), values).div_(total)
+        found.copy_(by_place(gathered, len(found)))
         if sums is not None:
             sums[part] = (most + total.log2()).view_as(sums[part])
     return attended
@@ -115,7 +117,7 @@ class Attention(torch.autograd.Function):
     ) -> Tensor:
         """Return what the queries attend to."""
         B, S, H, _ = query.shape
-        sums = query.new_empty((B, H, S, 1))
+        sums = not_half(query.new_empty((B, H, S, 1)))
         attended = in_parts(query, key, value, feasible, sums)
         ctx.save_for_backward(query, key, value, feasible, sums)
         return attended
@@ -137,7 +139,7 @@ class Attention(torch.autograd.Function):
         for part in parts(given[0], given[1]):
             query, key, value = by_head(given[0][part]), *(x[part].flatten(0, 1) for x in given[1:])
             scores = score(query, key, of(feasible, part), base=2)
-            weights = scores.sub_(sums[part].flatten(0, 1)).exp2_()
+            weights = scores.sub_(sums[part].flatten(0, 1)).exp2_().to(value.dtype)
             write_gradients(
                 weights, query, key, value, by_head(grad[part]), [of(x, part) for x in grads]
             )

@@ -130,11 +130,6 @@ def point(bias: Tensor, attended: Tensor, keys: Tensor) -> Tensor:
         return torch.baddbmm(bias.float(), attended.float(), keys.float())
 
 
-def not_half(tensor: Tensor) -> Tensor:
-    """Return a tensor in single precision if it is in bfloat16, else as it is."""
-    return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
-
-
 def pick_rows(tables: dict[str, Tensor], context: Context) -> Tensor:
     """Return the sum over roles of the rows ``[B, S, width]`` of each role's node.
 

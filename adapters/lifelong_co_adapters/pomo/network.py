@@ -5,6 +5,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from lifelong_co.gpu.precision import not_half
 from lifelong_co.products import linear
 from lifelong_co.protocols import Context, Problem
 from lifelong_co_adapters.pomo.attention import attention
@@ -13,7 +14,6 @@ from lifelong_co_adapters.pomo.decoder import (
     Tables,
     attend,
     look_up,
-    not_half,
     prepare,
     tabulate,
 )
@@ -125,7 +125,4 @@ class Network(nn.Module):
             scores = look_up(encoding, context, feasible)
         else:
             scores = attend(encoding, context, feasible)
-        scores = not_half(scores)
-        if context.nowhere is not None:  # equal scores: uniform over the feasible actions
-            scores = scores.masked_fill(context.nowhere[..., None], 0.0)
-        return clipped(scores, feasible, self.logit_clipping)
+        return clipped(not_half(scores), feasible, self.logit_clipping, context.nowhere)

@@ -5,7 +5,9 @@ from torch import Tensor
 from lifelong_co_adapters.pomo.masks import minus_infinity
 
 
-def clipped(scores: Tensor, feasible: Tensor, clipping: float) -> Tensor:
+def clipped(
+    scores: Tensor, feasible: Tensor, clipping: float, nowhere: Tensor | None = None
+) -> Tensor:
     """Return the log-softmax of ``clipping * tanh(scores)``, -inf where an action is infeasible.
 
     The logits here are ``clipping * (1 + tanh(scores)) = 2 clipping sigmoid(2 scores)``, since
@@ -20,6 +22,9 @@ def clipped(scores: Tensor, feasible: Tensor, clipping: float) -> Tensor:
         Bool ``[B, S, A]``, an action at least of each state.
     clipping
         The largest magnitude of a logit, above 0.
+    nowhere
+        Bool ``[B, S]``: where scores mean nothing; all that is feasible is as likely there.
     """
-    logits = (2 * scores).sigmoid() * (2 * clipping)
+    twice = 2.0 if nowhere is None else 2.0 * (~nowhere)[..., None]  # or nothing
+    logits = (twice * scores).sigmoid() * (2 * clipping)
     return logits.add_(minus_infinity(~feasible, logits.dtype)).log_softmax(dim=2)
