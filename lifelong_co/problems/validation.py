@@ -1,5 +1,7 @@
 """Checks shared by the problems: what arrives in an instance is refused here or nowhere."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -41,7 +43,8 @@ def fractions(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
         raise InvalidInstancesError(
             f"{name}: expected fractions in a floating-point tensor, got {tensor.dtype}"
         )
-    if not bool(torch.isfinite(tensor).all()):
+    # The sum of what is not finite is not either, and takes a fourth of the time to tell.
+    if not math.isfinite(tensor.sum()) and not bool(torch.isfinite(tensor).all()):
         raise InvalidInstancesError(f"{name}: expected finite numbers, got NaN or infinity")
     return tensor
 
