@@ -47,12 +47,12 @@ def attention(query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None
         return plain(query, key, value, feasible)
     if torch.is_grad_enabled():
         return Attention.apply(query, key, value, feasible)  # type: ignore[no-any-return, no-untyped-call]
-    return in_parts(query, key, value, feasible)
+    return in_parts(query, key, value, feasible)[0]
 
 
 def plain(query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None) -> Tensor:
     """Return `attention` by products whose weights are kept for the backward pass."""
-    scores = score(by_head(query), key.flatten(0, 1), feasible)
+    scores = score(by_head(query), key.flatten(0, 1), forbidden(feasible, query.dtype))
     weights = scores.softmax(dim=2).to(value.dtype)
     return by_place(torch.bmm(weights, value.flatten(0, 1)), len(query))
 
@@ -67,83 +67,85 @@ def by_place(each: Tensor, B: int) -> Tensor:
     return each.view(B, -1, *each.shape[1:]).transpose(1, 2)
 
 
-def score(query: Tensor, key: Tensor, feasible: Tensor | None, base: float = math.e) -> Tensor:
+def forbidden(feasible: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    """Return what is added to scores, ``[B, S, A]``, if anything is infeasible."""
+    return None if feasible is None else minus_infinity(~feasible, dtype)
+
+
+def score(query: Tensor, key: Tensor, forbid: Tensor | None, base: float = math.e) -> Tensor:
     """Return the logarithms of attention weights to a base but for a constant, ``[B * H, S, A]``.
 
-    Of queries ``[B * H, S, d]`` and keys ``[B * H, A, d]``.
+    Of queries ``[B * H, S, d]``, keys ``[B * H, A, d]`` and what is `forbidden` to all heads.
     """
     nothing, scale = query.new_zeros((1, 1, 1)), 1 / math.sqrt(query.shape[2]) / math.log(base)
     scores = not_half(torch.baddbmm(nothing, query, key.transpose(1, 2), beta=0, alpha=scale))
-    if feasible is not None:
-        forbid = minus_infinity(~feasible, scores.dtype)
+    if forbid is not None:
         scores.view(len(forbid), -1, *forbid.shape[1:]).add_(forbid[:, None])
     return scores
 
 
 def in_parts(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    feasible: Tensor | None,
-    sums: Tensor | None = None,
-) -> Tensor:
-    """Return `attention` by parts of the batch; its weights are powers of two.
+    query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None
+) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """Return `attention` by parts of the batch, and what its weights were divided by.
 
-    (Torch's `softmax` takes longer than the passes that it consists of; see
-    `lifelong_co.probabilities`.) The logarithms of their sums, to base 2, are written to ``sums``
-    ``[B, H, S, 1]``.
+    Weights are powers of two: torch's `softmax` takes longer than the passes that it consists of
+    (see `lifelong_co.probabilities`). The divisor is ``2^most total``, each ``[B * H, S, 1]``.
     """
-    attended = torch.empty_like(query, memory_format=torch.contiguous_format)
-    for part in parts(query, key):
-        keys, values = key[part].flatten(0, 1), value[part].flatten(0, 1)
-        scores = score(by_head(query[part]), keys, of(feasible, part), base=2)
-        most = scores.amax(dim=2, keepdim=True)
-        weights = scores.sub_(most).exp2_()
-        total = weights.sum(dim=2, keepdim=True)
-        found = attended[part]
-        gathered = torch.bmm(weights.to(values.dtype), values).div_(total)
-        found.copy_(by_place(gathered, len(found)))
-        if sums is not None:
-            sums[part] = (most + total.log2()).view_as(sums[part])
-    return attended
+    B = len(query)
+    query, key, value = by_head(query), key.flatten(0, 1), value.flatten(0, 1)
+    forbid = forbidden(feasible, query.dtype)
+    attended = torch.empty_like(query)
+    most, total = (not_half(query.new_empty((*query.shape[:2], 1))) for _ in range(2))
+    for instances, heads in parts(query, key, B):
+        scores = score(query[heads], key[heads], of(forbid, instances), base=2)
+        torch.amax(scores, dim=2, keepdim=True, out=most[heads])
+        weights = scores.sub_(most[heads]).exp2_()
+        torch.sum(weights, dim=2, keepdim=True, out=total[heads])
+        torch.bmm(weights.to(value.dtype), value[heads], out=attended[heads])
+    return by_place(attended.div_(total), B), (most, total)
 
 
 class Attention(torch.autograd.Function):
-    """`in_parts`, which keeps no more than what it was given and the sums of weights."""
+    """`in_parts`, which keeps what it was given and the divisor's logarithm, and no more."""
 
     @staticmethod
     def forward(
         ctx: Any, query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None
     ) -> Tensor:
         """Return what the queries attend to."""
-        B, S, H, _ = query.shape
-        sums = not_half(query.new_empty((B, H, S, 1)))
-        attended = in_parts(query, key, value, feasible, sums)
-        ctx.save_for_backward(query, key, value, feasible, sums)
+        attended, (most, total) = in_parts(query, key, value, feasible)
+        ctx.save_for_backward(query, key, value, feasible, most.add_(total.log2_()))
         return attended
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of queries, keys and values, themselves differentiable."""
-        *given, feasible, sums = ctx.saved_tensors  # query, key and value first
+        *given, feasible, divisor = ctx.saved_tensors  # query, key and value first
         wanted = ctx.needs_input_grad[:3]
         if torch.is_grad_enabled():  # the gradient will be differentiated: torch knows how
             learned = [each for each, wants in zip(given, wanted, strict=True) if wants]
             attended = plain(given[0], given[1], given[2], feasible)
             found = iter(torch.autograd.grad(attended, learned, grad, create_graph=True))
             return *(next(found) if wants else None for wants in wanted), None
+        B = len(grad)
+        query, key, value = by_head(given[0]), given[1].flatten(0, 1), given[2].flatten(0, 1)
+        grad, forbid = by_head(grad), forbidden(feasible, query.dtype)
         grads = [
-            torch.empty_like(each, memory_format=torch.contiguous_format) if wants else None
-            for each, wants in zip(given, wanted, strict=True)
+            torch.empty_like(each) if wants else None
+            for each, wants in zip((query, key, value), wanted, strict=True)
         ]
-        for part in parts(given[0], given[1]):
-            query, key, value = by_head(given[0][part]), *(x[part].flatten(0, 1) for x in given[1:])
-            scores = score(query, key, of(feasible, part), base=2)
-            weights = scores.sub_(sums[part].flatten(0, 1)).exp2_().to(value.dtype)
-            write_gradients(
-                weights, query, key, value, by_head(grad[part]), [of(x, part) for x in grads]
-            )
-        return *grads, None
+        for instances, heads in parts(query, key, B):
+            own = query[heads], key[heads], value[heads]
+            scores = score(*own[:2], of(forbid, instances), base=2)
+            weights = scores.sub_(divisor[heads]).exp2_().to(value.dtype)
+            write_gradients(weights, *own, grad[heads], [of(each, heads) for each in grads])
+        to_query, *others = grads
+        return (
+            None if to_query is None else by_place(to_query, B),
+            *(None if each is None else each.view(B, -1, *each.shape[1:]) for each in others),
+            None,
+        )
 
 
 def write_gradients(
@@ -158,21 +160,27 @@ def write_gradients(
     nothing, scale = query.new_zeros((1, 1, 1)), 1 / math.sqrt(query.shape[2])
     to_query, to_key, to_value = places
     if to_value is not None:
-        torch.bmm(weights.transpose(1, 2), grad, out=to_value.flatten(0, 1))
+        torch.bmm(weights.transpose(1, 2), grad, out=to_value)
     weighted = torch.bmm(grad, value.transpose(1, 2))
     scores = torch._softmax_backward_data(weighted, weights, 2, weights.dtype)
     if to_query is not None:
-        found = torch.baddbmm(nothing, scores, key, beta=0, alpha=scale)
-        to_query.copy_(by_place(found, len(to_query)))
+        torch.baddbmm(nothing, scores, key, beta=0, alpha=scale, out=to_query)
     if to_key is not None:
         turned = scores.transpose(1, 2)
-        torch.baddbmm(nothing, turned, query, beta=0, alpha=scale, out=to_key.flatten(0, 1))
+        torch.baddbmm(nothing, turned, query, beta=0, alpha=scale, out=to_key)
 
 
-def parts(query: Tensor, key: Tensor) -> Iterator[slice]:
-    """Go through the batch, with at most `PART` scores at a time but for a single instance's."""
-    at_once = max(1, PART // (query.shape[1] * key.shape[1] * key.shape[2]))
-    return (slice(first, first + at_once) for first in range(0, len(query), at_once))
+def parts(query: Tensor, key: Tensor, B: int) -> Iterator[tuple[slice, slice]]:
+    """Go through a batch, by instances and by their heads.
+
+    With at most `PART` scores at a time but for a single instance's. Queries are
+    ``[B * H, S, d]``, keys ``[B * H, A, d]``.
+    """
+    H = len(query) // B
+    at_once = max(1, PART // (H * query.shape[1] * key.shape[1]))
+    for first in range(0, B, at_once):
+        last = first + at_once
+        yield slice(first, last), slice(first * H, last * H)
 
 
 def of(each: Tensor | None, part: slice) -> Tensor | None:
