@@ -19,12 +19,12 @@ from torch.profiler import ProfilerActivity, profile
 KINDS = {
     "linear maps": ("linear", "addmm", "affine"),
     "other products": ("mm",),
-    "softmax": ("softmax",),
+    "softmax": ("softmax", "exp2_", "amax"),  # the latter two are attention's own
     "normalisation": ("norm",),
     "ReLU": ("relu", "threshold"),
     "copies": ("copy_", "clone", "contiguous", "aten::cat", "stack"),
     "adding and summing": ("aten::add", "aten::sum", "aten::sub"),
-    "exp, tanh": ("aten::exp", "tanh"),
+    "exp, sigmoid": ("aten::exp", "sigmoid"),
     "looking up": ("embedding", "index", "gather", "scatter"),
 }
 REST = "the rest"
