@@ -165,7 +165,10 @@ class Solver(Protocol):
 
 
 Weighting = Callable[[Tensor], Tensor]
-"""``w(e)`` of the teacher's behavior: probs ``[..., A] -> [...]``, un-normalised, at least 0."""
+"""``w(e)`` of the teacher's behavior: probs ``[..., A] -> [...]``, un-normalised, at least 0.
+
+A function of the behavior and nothing else: an experience is weighed once.
+"""
 
 Divergence = Callable[[Tensor, Tensor], Tensor]
 """``D(e)`` per state: teacher and learner log-probs ``[..., A] x [..., A] -> [...]``.

@@ -44,7 +44,7 @@ def fractions(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
             f"{name}: expected fractions in a floating-point tensor, got {tensor.dtype}"
         )
     # The sum of what is not finite is not either, and takes a fourth of the time to tell.
-    if not math.isfinite(tensor.sum()) and not bool(torch.isfinite(tensor).all()):
+    if not math.isfinite(tensor.detach().sum()) and not bool(torch.isfinite(tensor).all()):
         raise InvalidInstancesError(f"{name}: expected finite numbers, got NaN or infinity")
     return tensor
 

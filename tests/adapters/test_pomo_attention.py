@@ -152,8 +152,16 @@ def test_scores_of_a_part_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("way")
-def test_in_bfloat16_only_products_are_rounded() -> None:
-    """Values and gradients are off by a few of its 8 bits at most."""
+def test_in_bfloat16_only_products_are_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values and gradients are off by a few of its 8 bits at most; sums of scores are not in it."""
+    kinds: list[torch.dtype] = []
+    score = room.score
+
+    def watched(*given: Any, **more: Any) -> Tensor:
+        kinds.append(score(*given, **more).dtype)
+        return score(*given, **more)
+
+    monkeypatch.setattr(room, "score", watched)
     made, feasible = drawn(masked=True)
     outcomes = []
     for dtype in (torch.bfloat16, torch.float32):
@@ -165,3 +173,4 @@ def test_in_bfloat16_only_products_are_rounded() -> None:
     for mine, its in zip(*outcomes, strict=True):
         assert mine.dtype == torch.bfloat16
         torch.testing.assert_close(mine.float(), its, rtol=2**-5, atol=2**-5)
+    assert set(kinds) == {torch.float32}

@@ -41,7 +41,7 @@ SLOW = {
 PUTS_BACK = ROOT / "adapters" / "lifelong_co_adapters" / "official" / "untouched.py"
 LONGEST = 250
 # design.md wants every contract in one file; each tensor's shape is then written once.
-LONGER = {"lifelong_co/protocols.py": 363}
+LONGER = {"lifelong_co/protocols.py": 366}
 
 
 def name(path: Path) -> str:

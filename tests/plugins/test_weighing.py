@@ -37,7 +37,7 @@ def test_each_is_weighed_once_and_forgotten_with_its_experience(
     torch.manual_seed(0)
     weighing, held = Weighing(loss), [experience() for _ in range(4)]
     first = weighing.raw(held[:3])
-    again = weighing.raw(held)
+    again = weighing.raw([*held, held[3]])[:4]
     assert len(calls) == 4
     expected = [raw(loss, each.log_probs()) for each in held]
     torch.testing.assert_close(again, expected, rtol=0, atol=0)
@@ -59,5 +59,9 @@ def test_all_rows_have_the_weights_of_the_loss(behavior: str) -> None:
     expected = weights_of(loss, [step.log_probs() for step in steps])
     total = sum(float(each.sum()) for each in expected)
     assert sum(float(each.sum()) for each in weights) == pytest.approx(total, rel=1e-5)
-    for chosen, weight in zip(rows, weights, strict=True):
-        assert weight.shape == (len(chosen), 3)
+    factors = []  # by which a row that was drawn weighs more than it did, in all its states
+    for chosen, weight, whole in zip(rows, weights, expected, strict=True):
+        found = weight / whole[chosen]
+        torch.testing.assert_close(found, found[:, :1].expand(-1, 3))
+        factors.append(found[:, 0])
+    torch.testing.assert_close(factors[0], factors[1])  # a bundle's rows are drawn together

@@ -17,7 +17,8 @@ from torch import Tensor
 from lifelong_co.gpu.precision import not_half
 from lifelong_co_adapters.pomo.masks import minus_infinity
 
-# Up to how many actions scores are few, and torch's softmax is as fast as ours.
+# Up to how many actions a whole batch's scores are few and may be kept, and torch's softmax is as
+# fast as ours.
 FEW = 64
 # Scores of a part of the batch, if an instance has no more.
 PART = 2**19

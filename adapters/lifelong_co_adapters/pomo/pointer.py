@@ -25,6 +25,7 @@ def clipped(
     nowhere
         Bool ``[B, S]``: where scores mean nothing; all that is feasible is as likely there.
     """
-    twice = 2.0 if nowhere is None else 2.0 * (~nowhere)[..., None]  # or nothing
-    logits = (twice * scores).sigmoid() * (2 * clipping)
+    # Twice the scores, or nothing: no pass over them more than the factor takes anyway.
+    factor = 2.0 if nowhere is None else (~nowhere)[..., None].to(scores.dtype).mul_(2.0)
+    logits = (factor * scores).sigmoid() * (2 * clipping)
     return logits.add_(minus_infinity(~feasible, logits.dtype)).log_softmax(dim=2)

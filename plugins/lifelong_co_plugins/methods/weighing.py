@@ -24,7 +24,7 @@ class Weighing:
 
     def raw(self, steps: Sequence[PackedExperience]) -> list[Tensor]:
         """Return the raw weights ``[B, S]`` of each."""
-        new = [step for step in steps if step not in self.known]
+        new = [step for step in dict.fromkeys(steps) if step not in self.known]
         weighed = [{"raw": self.loss.raw_weights(step.log_probs())} for step in new]
         for step, copy in zip(new, self.apart.copies(weighed), strict=True):
             self.known[step] = copy["raw"]
