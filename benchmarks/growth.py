@@ -154,6 +154,8 @@ def main() -> None:
         print(f"{kind:6} {n:4} {batch:4} {point.seconds:9.3f} {point.gib:7.3f}", flush=True)
     for line in lines_of(points):
         time_grows, memory_grows = exponent(line, "seconds"), exponent(line, "gib")
+        if math.isnan(time_grows):
+            continue
         print(
             f"{line[0].kind}, B = {line[0].batch}, from n = 100 on: "
             f"time n^{time_grows:.2f}, memory n^{memory_grows:.2f}"
