@@ -10,7 +10,7 @@ from lifelong_co import records
 from lifelong_co.protocols import Solver
 
 # Nodes times trajectories of one test batch: bounds memory whatever the size of the problem.
-CPU_WORK = 40_000
+CPU_WORK = 80_000
 GPU_WORK = 4_000_000
 
 
