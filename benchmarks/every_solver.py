@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grid import Grid
 
-from lifelong_co.report.comparison import compare_folders
+from lifelong_co.experiments.comparison.comparison import compare_folders
 
 HERE = Path("benchmarks")  # run from the checkout: config.toml keeps the path
 SOLVERS = ("pomo", "omni", "invit", "official-pomo", "official-omni", "official-invit")

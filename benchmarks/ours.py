@@ -11,13 +11,13 @@ import timing
 import torch
 
 from lifelong_co import registry
-from lifelong_co.config import resolve
+from lifelong_co.config.run_config import resolve
 from lifelong_co.evaluation import best_costs
 from lifelong_co.learner import train_batch
-from lifelong_co.run import Run, new_optimizer, start
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import Run, new_optimizer, start
 from lifelong_co.seeding import generator
-from lifelong_co.tasks import Task
+from lifelong_co.tasks.task import Task
 
 WHOLE = {"replay_size": 16, "replay_rows": 1.0, "bundle_size": 1}
 """What the paper replays at every step."""

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from scipy import stats
 
-from lifelong_co.report.comparison import compare_folders
-from lifelong_co.report.runs import Run
-from lifelong_co.sweep.student import half_width
+from lifelong_co.experiments.comparison.comparison import compare_folders
+from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.sweep.student import half_width
 
 METRICS = ("AP", "AF", "APl")
 

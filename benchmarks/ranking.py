@@ -15,9 +15,9 @@ import math
 import statistics
 from pathlib import Path
 
+from lifelong_co.experiments.paper.collect import collect
+from lifelong_co.experiments.paper.studies import Study, chapters
 from lifelong_co.metrics import NAMES
-from lifelong_co.report.book.collect import collect
-from lifelong_co.report.book.studies import Study, chapters
 
 HERE = Path(__file__).parent
 Means = dict[str, dict[str, float]]

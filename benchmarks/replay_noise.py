@@ -16,18 +16,22 @@ from typing import Any
 
 import attrs
 import torch
-from lifelong_co_plugins.methods.memory import ADOPTED, Memory
-from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors, count
-from lifelong_co_plugins.methods.replay import bundles as bundled_in
-from lifelong_co_plugins.methods.units import foreign
-from lifelong_co_plugins.methods.weighing import Weighing
+from lifelong_co_plugins.methods.experience_replay.behaviors import (
+    batches_of_one_size,
+    behaviors,
+    count,
+)
+from lifelong_co_plugins.methods.experience_replay.behaviors import bundles as bundled_in
+from lifelong_co_plugins.methods.experience_replay.bundles import foreign
+from lifelong_co_plugins.methods.experience_replay.memory import ADOPTED, Memory
+from lifelong_co_plugins.methods.experience_replay.weights import Weighing
 from torch import Tensor
 
-from lifelong_co import checkpoint
-from lifelong_co.config import read_config
-from lifelong_co.consolidation import consolidation_loss, weights_of
-from lifelong_co.run import load, start
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.config.run_config import read_config
+from lifelong_co.replay.consolidation import consolidation_loss, weights_of
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import load, start
+from lifelong_co.storage import checkpoint
 
 Draw = Callable[[], tuple[Tensor, int]]
 

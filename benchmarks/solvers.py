@@ -30,11 +30,11 @@ from lifelong_co_adapters.official.locate import place, present
 from official_loops import Search, Timed
 
 from lifelong_co import registry
-from lifelong_co.config import Config, resolve
+from lifelong_co.config.run_config import Config, resolve
 from lifelong_co.learner import train_batch
-from lifelong_co.run import Run, new_optimizer, start
-from lifelong_co.run_folder import RunFolder
-from lifelong_co.tasks import Task
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import Run, new_optimizer, start
+from lifelong_co.tasks.task import Task
 
 UPSTREAM = {"pomo": "POMO", "omni": "Omni-VRP", "invit": "INViT"}
 TARGET = {"pomo": 1.0, "omni": 1.0, "invit": 3.0}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grid import KEPT
 
-from lifelong_co.report.publish import write_run_report
+from lifelong_co.experiments.comparison.publish import write_run_report
 
 HERE = Path(__file__).parent
 

@@ -1,11 +1,6 @@
 """Lifelong learning for neural routing solvers."""
 
 from lifelong_co import metrics
-
-# Importing this module now lets `buffer`, below, be the function: a first import after that
-# would put the module in its place.
-from lifelong_co.buffer import Reservoir
-from lifelong_co.consolidation import consolidation_loss
 from lifelong_co.errors import (
     CheckpointError,
     ConfigError,
@@ -16,8 +11,8 @@ from lifelong_co.errors import (
     UnknownNameError,
 )
 from lifelong_co.hookspecs import hookimpl
-from lifelong_co.plugin_loading import PluginWarning
-from lifelong_co.registry import (
+from lifelong_co.registry.entry_points import PluginWarning
+from lifelong_co.registry.lookup import (
     buffer,
     distribution,
     divergence,
@@ -28,6 +23,11 @@ from lifelong_co.registry import (
     testset,
     weighting,
 )
+from lifelong_co.replay.consolidation import consolidation_loss
+
+# Importing this module now lets `buffer`, below, be the function: a first import after that
+# would put the module in its place.
+from lifelong_co.replay.reservoir import Reservoir
 
 __all__ = [
     "CheckpointError",

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co import records
 from lifelong_co.protocols import Solver
+from lifelong_co.tensors import records
 
 # Nodes times trajectories of one test batch: bounds memory whatever the size of the problem.
 CPU_WORK = 80_000

@@ -12,17 +12,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co.config import Config, to_toml
+from lifelong_co.config.run_config import Config, to_toml
 from lifelong_co.errors import ConfigError, LifelongError
 from lifelong_co.evaluation import mean_cost
-from lifelong_co.first_part import begin_with, read_first_parts
-from lifelong_co.gpu.one_pass import one_pass
-from lifelong_co.gpu.precision import learning_in, warn_of_tf32
-from lifelong_co.heritage import take_over
 from lifelong_co.protocols import Observer, Rollout
-from lifelong_co.ranks import ALONE, Ranks
-from lifelong_co.run import Run, new_optimizer, restore, rewind, save, save_learned, start
-from lifelong_co.run_folder import Cost, RunFolder
+from lifelong_co.rollout.one_pass import one_pass
+from lifelong_co.runs.data_parallel import ALONE, Ranks
+from lifelong_co.runs.folder import Cost, RunFolder
+from lifelong_co.runs.run import Run, new_optimizer, restore, rewind, save, save_learned, start
+from lifelong_co.runs.shared_first_task import begin_with, read_first_parts
+from lifelong_co.runs.warm_start import take_over
+from lifelong_co.tensors.precision import learning_in, warn_of_tf32
 
 Stop = Callable[[], bool]
 Watch = Callable[[Run, dict[str, Tensor]], None]

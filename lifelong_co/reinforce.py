@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co.functional import with_parameters
 from lifelong_co.protocols import Learning, Objective, Rollout, Solver
+from lifelong_co.tensors.modules import with_parameters
 
 # Batches on which the end of an epoch compares candidate and baseline.
 TRIAL_BATCHES = 4

@@ -18,14 +18,14 @@ from pathlib import Path
 import torch._dynamo  # noqa: F401 - what the first step of an optimizer imports
 
 from lifelong_co import registry
-from lifelong_co.files import write_whole
+from lifelong_co.experiments.sweep import table
+from lifelong_co.experiments.sweep.conduct import conduct
+from lifelong_co.experiments.sweep.grid import read_grids
+from lifelong_co.experiments.sweep.lock import locked
+from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.learner import learn
-from lifelong_co.run_folder import RunFolder
-from lifelong_co.sweep import table
-from lifelong_co.sweep.conduct import conduct
-from lifelong_co.sweep.grid import read_grids
-from lifelong_co.sweep.lock import locked
-from lifelong_co.sweep.plan import Plan, make_plan
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.storage.files import write_whole
 
 FINISHED = 3  # runs, when the sweep is killed
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co import records
 from lifelong_co.protocols import Rollout
+from lifelong_co.tensors import records
 
 
 def instances_of(problem: str, size: int, batch: int, dtype: torch.dtype = torch.float64) -> Any:

@@ -8,11 +8,13 @@ import torch
 from tiny_runs import tiny_config
 from torch import distributed
 
-from lifelong_co import checkpoint, records, registry
+from lifelong_co import registry
 from lifelong_co.errors import CheckpointError
 from lifelong_co.learner import Interrupted, learn
-from lifelong_co.ranks import Ranks, joined
 from lifelong_co.reinforce import shared_baseline
+from lifelong_co.runs.data_parallel import Ranks, joined
+from lifelong_co.storage import checkpoint
+from lifelong_co.tensors import records
 
 OPTIONS = {"buffer_size": 6, "replay_size": 2, "replay_rows": 0.5}
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from torch import Tensor
 
-from lifelong_co import records
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.tsp import TSP
+from lifelong_co.tensors import records
 
 PROBLEMS: dict[str, Any] = {"tsp": TSP(), "cvrp": CVRP()}
 UNIT = 30  # demands are multiples of 1 / UNIT, so that loads can be checked in whole numbers

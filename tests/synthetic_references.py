@@ -4,8 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from lifelong_co import records, registry, streams
-from lifelong_co.tasks import Task
+from lifelong_co import registry
+from lifelong_co.tasks import instances as streams
+from lifelong_co.tasks.task import Task
+from lifelong_co.tensors import records
 
 
 def lay(folder: Path, task: Task, tests: int, cost: float, problem: str = "cvrp") -> Path:

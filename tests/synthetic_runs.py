@@ -7,11 +7,11 @@ from typing import Any
 
 import attrs
 
-from lifelong_co.config import Config
-from lifelong_co.run_folder import Cost, RunFolder
-from lifelong_co.sweep.grid import Grid
-from lifelong_co.sweep.plan import Plan, make_plan
-from lifelong_co.tasks import Task
+from lifelong_co.config.run_config import Config
+from lifelong_co.experiments.sweep.grid import Grid
+from lifelong_co.experiments.sweep.plan import Plan, make_plan
+from lifelong_co.runs.folder import Cost, RunFolder
+from lifelong_co.tasks.task import Task
 
 LEVEL = {"U": 6.5, "R": 5.0, "E": 10.4, "G": 11.0, "C": 14.6, "GM": 12.7}
 SIZE = {"U": 10, "R": 10, "E": 20, "G": 20, "C": 40, "GM": 40}

@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from lifelong_co import records
-from lifelong_co.config import Config
+from lifelong_co.config.run_config import Config
 from lifelong_co.learner import Interrupted, learn
-from lifelong_co.run import Run, new_optimizer, start
-from lifelong_co.run_folder import RunFolder
-from lifelong_co.tasks import Task
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import Run, new_optimizer, start
+from lifelong_co.tasks.task import Task
+from lifelong_co.tensors import records
 
 MODEL = {
     "embedding_dim": 16,

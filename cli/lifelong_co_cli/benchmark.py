@@ -10,7 +10,7 @@ import typer
 from lifelong_co_cli.options import DEVICE, REFERENCES
 
 if TYPE_CHECKING:
-    from lifelong_co.benchmarking.conduct import Entrant
+    from lifelong_co.experiments.benchmark.conduct import Entrant
 
 
 class Library(StrEnum):
@@ -89,10 +89,10 @@ def benchmark(
 
     Decoding is greedy from every node. Files that cannot be used are named and left out.
     """
-    from lifelong_co.benchmarking import results as kept
-    from lifelong_co.benchmarking import tables
-    from lifelong_co.benchmarking.conduct import How, conduct
-    from lifelong_co.benchmarking.folder import read_folder
+    from lifelong_co.experiments.benchmark import results as kept
+    from lifelong_co.experiments.benchmark import tables
+    from lifelong_co.experiments.benchmark.conduct import How, conduct
+    from lifelong_co.experiments.benchmark.folder import read_folder
     from lifelong_co_cli.options import choose_device
 
     def tell(line: str) -> None:
@@ -144,11 +144,11 @@ def _entrants(
     ConfigError
         If a run was trained on another problem, or is given twice.
     """
-    from lifelong_co.benchmarking.conduct import Entrant
     from lifelong_co.errors import ConfigError
-    from lifelong_co.report.labels import label
-    from lifelong_co.run_folder import RunFolder
-    from lifelong_co.trained import fingerprint, load_solver
+    from lifelong_co.experiments.benchmark.conduct import Entrant
+    from lifelong_co.experiments.comparison.labels import label
+    from lifelong_co.runs.folder import RunFolder
+    from lifelong_co.runs.trained_solver import fingerprint, load_solver
 
     paths = [run.resolve() for run in runs]
     if len(set(paths)) < len(paths):
@@ -168,7 +168,7 @@ def _entrants(
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
-    from lifelong_co.files import write_whole
+    from lifelong_co.storage.files import write_whole
 
     for name, text in texts.items():
         write_whole(folder / name, text)

@@ -48,8 +48,8 @@ def compare(
     """
     import json
 
-    from lifelong_co.report import figures, gaps, publish, tables
-    from lifelong_co.report.comparison import compare_folders
+    from lifelong_co.experiments.comparison import figures, gaps, publish, tables
+    from lifelong_co.experiments.comparison.comparison import compare_folders
     from lifelong_co_cli.places import places
 
     comparison = compare_folders(runs)

@@ -28,7 +28,7 @@ def demo(
 
     Each run has a core of its own: networks this small gain nothing from a second.
     """
-    from lifelong_co.report.publish import write_comparison
+    from lifelong_co.experiments.comparison.publish import write_comparison
     from lifelong_co_cli.options import fresh_folder
 
     folder = fresh_folder(out)

@@ -47,10 +47,10 @@ def evaluate(
 
     from lifelong_co.errors import LifelongError
     from lifelong_co.evaluation import best_costs
-    from lifelong_co.reference import gaps
-    from lifelong_co.run_folder import RunFolder
-    from lifelong_co.streams import testing
-    from lifelong_co.trained import load_solver
+    from lifelong_co.experiments.references import gaps
+    from lifelong_co.runs.folder import RunFolder
+    from lifelong_co.runs.trained_solver import load_solver
+    from lifelong_co.tasks.instances import testing
     from lifelong_co_cli.options import choose_device
     from lifelong_co_cli.places import places
 
@@ -87,7 +87,7 @@ def find(name: str, tasks: Any) -> Any:
     import attrs
 
     from lifelong_co.errors import UnknownNameError
-    from lifelong_co.tasks import Task
+    from lifelong_co.tasks.task import Task
 
     distribution, _, rest = name.partition(":")
     size, _, distance = rest.partition(":")

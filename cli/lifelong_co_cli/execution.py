@@ -12,8 +12,7 @@ import typer
 
 def continue_run(folder: Path, first_task_from: Sequence[Path] = ()) -> None:
     """Resume the run in a folder; tasks not begun yet begin with the parts shared with others."""
-    from lifelong_co.run_folder import RunFolder
-    from lifelong_co.starts import refuse_start
+    from lifelong_co.runs.folder import RunFolder, refuse_start
     from lifelong_co_cli.options import choose_device
 
     config = RunFolder(folder).config()
@@ -26,12 +25,12 @@ def execute(
     config: Any, folder: Path, *, resume: bool, first_task_from: Sequence[Path] = ()
 ) -> None:
     """Show the configuration, learn, and end with the metrics and the report."""
+    from lifelong_co.experiments.comparison import gaps
+    from lifelong_co.experiments.comparison.comparison import compare_folders
+    from lifelong_co.experiments.comparison.publish import write_run_report
+    from lifelong_co.experiments.comparison.tables import as_text
     from lifelong_co.learner import Interrupted, learn
-    from lifelong_co.ranks import joined
-    from lifelong_co.report import gaps
-    from lifelong_co.report.comparison import compare_folders
-    from lifelong_co.report.publish import write_run_report
-    from lifelong_co.report.tables import as_text
+    from lifelong_co.runs.data_parallel import joined
     from lifelong_co_cli.places import places
     from lifelong_co_cli.progress import watching
     from lifelong_co_cli.signals import stop_on_signal

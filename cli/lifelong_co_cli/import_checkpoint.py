@@ -40,7 +40,7 @@ def import_checkpoint(
     Nothing in the file is executed. The folder serves `evaluate`, `solve --checkpoint` and
     `run --start-from`.
     """
-    from lifelong_co.official_checkpoints import import_checkpoint as make
+    from lifelong_co.runs.import_official import import_checkpoint as make
     from lifelong_co_cli.options import assignments
 
     options = assignments(solver_option or [], "--solver-option")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lifelong_co.reference.places import Places
+    from lifelong_co.experiments.references.places import Places
 
 
 def places(own: Path | None = None) -> "Places":
@@ -17,7 +17,7 @@ def places(own: Path | None = None) -> "Places":
     """
     from lifelong_co_adapters.official.costs import published_costs
 
-    from lifelong_co.reference.cache import FOLDER
-    from lifelong_co.reference.places import Places
+    from lifelong_co.experiments.references.cache import FOLDER
+    from lifelong_co.experiments.references.places import Places
 
     return Places(own or FOLDER, published_costs())

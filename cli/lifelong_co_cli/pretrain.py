@@ -147,7 +147,7 @@ def pretrain(
     Ctrl-C and SIGTERM save and stop; the line then printed continues.
     """
     from lifelong_co.pretraining.settings import configure
-    from lifelong_co.run_folder import RunFolder
+    from lifelong_co.runs.folder import RunFolder
     from lifelong_co_cli.options import assignments, choose_device, fresh_folder
 
     if resume is not None:

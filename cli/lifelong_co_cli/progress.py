@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from lifelong_co.config import Config
-    from lifelong_co.run import Run
+    from lifelong_co.config.run_config import Config
+    from lifelong_co.runs.run import Run
 
 
 # How often the live line reads the cost: on a GPU each reading waits for it.

@@ -107,7 +107,7 @@ def reference(
     if check:
         batches = _chosen(chosen, files, distribution, size, seed, sets, run, count, scaled)
         raise typer.Exit(_check(batches, chosen, references, published))
-    from lifelong_co.reference.solvers import Settings
+    from lifelong_co.experiments.references.solvers import Settings
     from lifelong_co_cli.signals import stop_on_signal
 
     settings = Settings(iterations=iterations, restarts=restarts, seconds=seconds, prove=prove)
@@ -134,8 +134,8 @@ def _chosen(
     scaled: bool,
 ) -> Iterator[tuple[str, list[Any]]]:
     """Yield a name and the instances of each source."""
-    from lifelong_co.reference import sources
-    from lifelong_co.run_folder import RunFolder
+    from lifelong_co.experiments.references import sources
+    from lifelong_co.runs.folder import RunFolder
 
     for file in files or ():
         yield str(file), sources.from_files(file, problem, scaled=scaled)[:count]
@@ -158,8 +158,8 @@ def _find(
     stop: Any,
 ) -> dict[str, Any]:
     """Find references, saying how far it is; return them by key."""
-    from lifelong_co.reference.batch import find
-    from lifelong_co.reference.cache import Cache
+    from lifelong_co.experiments.references.batch import find
+    from lifelong_co.experiments.references.cache import Cache
 
     count = len({subject.key for subject in subjects})
     at_once = min(jobs or cores(), count)
@@ -195,8 +195,8 @@ def _beside(
     found: dict[str, Any],
 ) -> None:
     """Compare with published references, where they are there."""
-    from lifelong_co.reference.checking import ROUNDING
-    from lifelong_co.reference.stored import first_stored
+    from lifelong_co.experiments.references.checking import ROUNDING
+    from lifelong_co.experiments.references.stored import first_stored
 
     theirs = first_stored(published, problem, name)
     if theirs is None:
@@ -219,9 +219,9 @@ def _check(
     batches: Iterator[tuple[str, list[Any]]], problem: Any, folder: Path, published: Sequence[Path]
 ) -> int:
     """Print the faults of references; return 1 if there are any."""
-    from lifelong_co.reference.cache import Cache
-    from lifelong_co.reference.checking import check_cached, check_stored
-    from lifelong_co.reference.stored import first_stored
+    from lifelong_co.experiments.references.cache import Cache
+    from lifelong_co.experiments.references.checking import check_cached, check_stored
+    from lifelong_co.experiments.references.stored import first_stored
 
     cache, faults = Cache(folder), 0
     for name, subjects in batches:

@@ -45,11 +45,11 @@ def report(
     with optimality gaps, benchmark instances, what the buffer holds. Figures: forgetting and
     plasticity of each order, the buffer, a low-confidence decision that drifts.
     """
-    from lifelong_co.report import figures
-    from lifelong_co.report.book.assemble import make_book
-    from lifelong_co.report.book.collect import collect
-    from lifelong_co.report.book.write import PLACES, older_files, printed, write_book
-    from lifelong_co.report.publish import check_writable
+    from lifelong_co.experiments.comparison import figures
+    from lifelong_co.experiments.comparison.publish import check_writable
+    from lifelong_co.experiments.paper.assemble import make_book
+    from lifelong_co.experiments.paper.collect import collect
+    from lifelong_co.experiments.paper.write import PLACES, older_files, printed, write_book
     from lifelong_co_cli.places import places
 
     def tell(line: str) -> None:

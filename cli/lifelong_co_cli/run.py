@@ -53,7 +53,7 @@ def run(
         refuse_other_options(context)
         continue_run(resume, first_task_from or ())
         return
-    from lifelong_co.config import resolve
+    from lifelong_co.config.run_config import resolve
     from lifelong_co_cli.options import assignments, choose_device, fresh_folder, machine
 
     if out is None and os.environ.get("WORLD_SIZE", "1") != "1":

@@ -56,12 +56,12 @@ def solve(
     Costs are in the file's own units. The gap is shown where a best-known cost is given.
     """
     from lifelong_co.errors import ConfigError
-    from lifelong_co.report.routes import plot_routes
-    from lifelong_co.solutions import best_known as stored_best
-    from lifelong_co.solutions import check, write_solution
-    from lifelong_co.solving import best_each
-    from lifelong_co.trained import load_solver
-    from lifelong_co.vrplib_files import read_instance
+    from lifelong_co.experiments.comparison.routes import plot_routes
+    from lifelong_co.instance_files.solutions import best_known as stored_best
+    from lifelong_co.instance_files.solutions import check, write_solution
+    from lifelong_co.instance_files.solve import best_each
+    from lifelong_co.instance_files.vrplib_instances import read_instance
+    from lifelong_co.runs.trained_solver import load_solver
     from lifelong_co_cli.options import choose_device
 
     known = best_known if best_known is not None else stored_best(file)

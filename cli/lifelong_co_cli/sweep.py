@@ -10,9 +10,9 @@ from lifelong_co_cli import sweep_options as options
 from lifelong_co_cli.options import cores
 
 if TYPE_CHECKING:
-    from lifelong_co.sweep.engines import Engine
-    from lifelong_co.sweep.grid import Grid
-    from lifelong_co.sweep.plan import Plan
+    from lifelong_co.experiments.sweep.engines import Engine
+    from lifelong_co.experiments.sweep.grid import Grid
+    from lifelong_co.experiments.sweep.plan import Plan
 
 ENGINES = ("local", "slurm", "submitit-local")
 # The options that describe a grid, and leave no room for a file.
@@ -47,10 +47,10 @@ def sweep(
     given = {name: value for name, value in zip(OF_GRID, words, strict=True) if value is not None}
     folder, grids = asked(file, resume, out, given, device)
     from lifelong_co.errors import UnknownNameError
-    from lifelong_co.files import write_whole
-    from lifelong_co.sweep.grid import grids_to_toml
-    from lifelong_co.sweep.lock import locked
-    from lifelong_co.sweep.plan import make_plan
+    from lifelong_co.experiments.sweep.grid import grids_to_toml
+    from lifelong_co.experiments.sweep.lock import locked
+    from lifelong_co.experiments.sweep.plan import make_plan
+    from lifelong_co.storage.files import write_whole
 
     if engine not in ENGINES:
         raise UnknownNameError("engine", engine, ENGINES)
@@ -91,7 +91,7 @@ def asked(
     import attrs
 
     from lifelong_co.errors import ConfigError
-    from lifelong_co.sweep.grid import grids_to_toml, read_grids
+    from lifelong_co.experiments.sweep.grid import grids_to_toml, read_grids
     from lifelong_co_cli.options import choose_device
 
     path = resume / "sweep.toml" if resume is not None else file
@@ -111,7 +111,7 @@ def asked(
 
 def of_options(given: dict[str, Any]) -> "Grid":
     """Return the grid that options describe."""
-    from lifelong_co.sweep.grid import Grid
+    from lifelong_co.experiments.sweep.grid import Grid
 
     lists = ("methods", "ablations", "problems", "solvers")
     fields: dict[str, Any] = {
@@ -135,8 +135,8 @@ def make_engine(
     name: str, plan: "Plan", workers: int | None, device: str, lock: int, pairs: list[str]
 ) -> "Engine":
     """Return where the runs are carried out."""
-    from lifelong_co.sweep.cluster import cluster_engine
-    from lifelong_co.sweep.engines import LocalEngine, visible_gpus
+    from lifelong_co.experiments.sweep.cluster import cluster_engine
+    from lifelong_co.experiments.sweep.engines import LocalEngine, visible_gpus
     from lifelong_co_cli.options import assignments
 
     if name == "local":
@@ -157,7 +157,14 @@ def forecast(
 ) -> Callable[[], float | None]:
     """Say how many runs there are and how long they will take; return what tells it later on."""
     from lifelong_co.errors import ConfigError
-    from lifelong_co.sweep.estimate import Timing, remaining, show, steps_logged, timing, wall
+    from lifelong_co.experiments.sweep.estimate import (
+        Timing,
+        remaining,
+        show,
+        steps_logged,
+        timing,
+        wall,
+    )
 
     left = [job for job in plan.jobs.values() if not job.finished]
     print(f"{len(plan.jobs)} runs, {len(plan.jobs) - len(left)} of them finished, in {plan.folder}")
@@ -193,11 +200,11 @@ def forecast(
 
 def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     """Do the runs and write and print the table; return the names of those that failed."""
-    from lifelong_co.files import write_whole
+    from lifelong_co.experiments.sweep import table
+    from lifelong_co.experiments.sweep.conduct import conduct
+    from lifelong_co.experiments.sweep.estimate import show
     from lifelong_co.learner import Interrupted
-    from lifelong_co.sweep import table
-    from lifelong_co.sweep.conduct import conduct
-    from lifelong_co.sweep.estimate import show
+    from lifelong_co.storage.files import write_whole
     from lifelong_co_cli.places import places
     from lifelong_co_cli.signals import stop_on_signal
 

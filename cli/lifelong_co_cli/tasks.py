@@ -35,13 +35,13 @@ def tasks(
     seed: Annotated[int, typer.Option(help="Seed of the samples that --plot draws.", min=0)] = 0,
 ) -> None:
     """Show presets, their tasks, and the paper's five task orders."""
-    from lifelong_co import presets
+    from lifelong_co.config import presets
     from lifelong_co.errors import ConfigError
-    from lifelong_co.tasks import ORDERS
+    from lifelong_co.tasks.task import ORDERS
 
     chosen = [presets.preset(preset)] if preset else list(presets.PRESETS.values())
     if plot is not None:
-        from lifelong_co.report.samples import plot_samples
+        from lifelong_co.experiments.comparison.samples import plot_samples
 
         if plot.exists():
             raise ConfigError(f"{plot}: exists already; choose another name")

@@ -8,17 +8,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co import records
-from lifelong_co.config import Config, to_toml
+from lifelong_co.config.run_config import Config, to_toml
 from lifelong_co.errors import ConfigError
 from lifelong_co.evaluation import mean_cost
-from lifelong_co.functional import with_parameters
-from lifelong_co.heritage import load_parameters
 from lifelong_co.learner import Interrupted, Stop, Tell
 from lifelong_co.pretraining.algorithms import Loss, adapt, leaves
 from lifelong_co.pretraining.inner import Parameters, moments_of
 from lifelong_co.pretraining.state import Pretraining, restore, save, start
+from lifelong_co.runs.warm_start import load_parameters
 from lifelong_co.seeding import generator
+from lifelong_co.tensors import records
+from lifelong_co.tensors.modules import with_parameters
 
 Watch = Callable[[Pretraining], None]
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import attrs
 
-from lifelong_co.config import Config, resolve
+from lifelong_co.config.run_config import Config, resolve
 from lifelong_co.errors import ConfigError, UnknownNameError
-from lifelong_co.factories import make
 from lifelong_co.pretraining.algorithms import ALGORITHMS
 from lifelong_co.pretraining.inner import Inner
-from lifelong_co.tasks import at_least
+from lifelong_co.registry.factory import make
+from lifelong_co.tasks.task import at_least
 
 # Preset to outer iterations: the official number, and what takes a few minutes on two cores.
 ITERATIONS = {"paper": 250_000, "small": 600, "demo": 200}

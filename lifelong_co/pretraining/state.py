@@ -10,17 +10,20 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co import checkpoint, records, registry, streams
-from lifelong_co.config import Config
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError
 from lifelong_co.pretraining.algorithms import ALGORITHMS, Algorithm
 from lifelong_co.pretraining.inner import Inner
 from lifelong_co.pretraining.settings import Settings, settings_of
 from lifelong_co.protocols import Learning, Objective, Solver
-from lifelong_co.resuming import resume
-from lifelong_co.run import new_solver
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.resume import resume
+from lifelong_co.runs.run import new_solver
 from lifelong_co.seeding import generator
+from lifelong_co.storage import checkpoint
+from lifelong_co.tasks import instances as streams
+from lifelong_co.tensors import records
 
 
 @attrs.define(kw_only=True, eq=False)

@@ -22,7 +22,7 @@ from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS, exponents
 from lifelong_co.problems.geometry import all_true, closed_length, symmetries
 from lifelong_co.problems.validation import coordinates, fractions, same_kind
 from lifelong_co.protocols import Context
-from lifelong_co.records import ABSENT
+from lifelong_co.tensors.records import ABSENT
 
 # Sums of float32 fractions such as 1/30 miss the capacity by rounding; the official tolerance.
 ROUNDING = 1e-5

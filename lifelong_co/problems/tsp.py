@@ -19,7 +19,7 @@ from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS, exponents
 from lifelong_co.problems.geometry import all_true, closed_length, symmetries
 from lifelong_co.problems.validation import coordinates
 from lifelong_co.protocols import Context
-from lifelong_co.records import ABSENT
+from lifelong_co.tensors.records import ABSENT
 
 
 @attrs.frozen(eq=False)

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co import records
 from lifelong_co.protocols import Solver
+from lifelong_co.tensors import records
 from lifelong_co.testing.contract import (
     HALF,
     TOLERANCE,

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co import records
-from lifelong_co.consolidation import BEHAVIORS, consolidation_loss
 from lifelong_co.protocols import Learning, Solver
-from lifelong_co.tasks import Task
+from lifelong_co.replay.consolidation import BEHAVIORS, consolidation_loss
+from lifelong_co.tasks.task import Task
+from lifelong_co.tensors import records
 from lifelong_co.testing.contract import expect, expect_everywhere
 from lifelong_co.testing.samples import mode, observed_rollout
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import torch
 
-from lifelong_co import records
-from lifelong_co.buffer import Reservoir
-from lifelong_co.experience import PackedExperience, from_state_dicts, state_dicts
 from lifelong_co.protocols import Rollout, Solver
+from lifelong_co.replay.experience import PackedExperience, from_state_dicts, state_dicts
+from lifelong_co.replay.reservoir import Reservoir
+from lifelong_co.tensors import records
 from lifelong_co.testing.contract import (
     HALF,
     TOLERANCE,

@@ -8,11 +8,12 @@ import attrs
 import torch
 from torch import Tensor, nn
 
-from lifelong_co import records, registry
+from lifelong_co import registry
 from lifelong_co.errors import ConfigError, LifelongError
-from lifelong_co.experience import PackedExperience, record
 from lifelong_co.protocols import Decode, Problem, Rollout, Solver
+from lifelong_co.replay.experience import PackedExperience, record
 from lifelong_co.seeding import generator
+from lifelong_co.tensors import records
 
 
 def draw_instances(solver: Solver, size: int = 10, batch: int = 3, seed: int = 0) -> Any:

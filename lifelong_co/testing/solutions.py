@@ -5,9 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co import records
 from lifelong_co.protocols import Decode, Rollout, Solver
 from lifelong_co.seeding import generator
+from lifelong_co.tensors import records
 from lifelong_co.testing.contract import (
     TOLERANCE,
     expect,

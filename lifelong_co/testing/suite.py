@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from lifelong_co import factories
 from lifelong_co.errors import PluginError
 from lifelong_co.protocols import Solver
+from lifelong_co.registry import factory as factories
 from lifelong_co.testing.behavior import (
     check_feasibility,
     check_permutation,

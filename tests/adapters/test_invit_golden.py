@@ -5,8 +5,8 @@ import torch
 from goldens import PROBLEMS, invit_golden
 from torch import Tensor
 
-from lifelong_co import records
-from lifelong_co.rollout import rollout
+from lifelong_co.rollout.decoding import rollout
+from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("name", PROBLEMS)
 

@@ -11,8 +11,8 @@ from lifelong_co_adapters.invit.official_names import from_official
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co import records
 from lifelong_co.errors import CheckpointError, ConfigError
+from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("name", PROBLEMS)
 strictness = pytest.mark.parametrize("strict", [False, True])

@@ -16,9 +16,9 @@ from lifelong_co_adapters.official.neighbors import knn
 from upstreams import official
 
 import lifelong_co as lco
-from lifelong_co import records
 from lifelong_co.errors import CheckpointError, ConfigError
-from lifelong_co.rollout import rollout
+from lifelong_co.rollout.decoding import rollout
+from lifelong_co.tensors import records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SMALL = {

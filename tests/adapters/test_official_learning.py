@@ -10,7 +10,7 @@ from tiny_runs import exact_run, tiny_config
 from upstreams import official
 
 from lifelong_co.learner import train_epoch
-from lifelong_co.run import Run, new_optimizer
+from lifelong_co.runs.run import Run, new_optimizer
 
 pytestmark = official
 

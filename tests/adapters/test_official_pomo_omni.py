@@ -14,9 +14,9 @@ from lifelong_co_adapters.pomo.official_names import from_official
 from upstreams import whole_module_runs_official_code
 
 import lifelong_co as lco
-from lifelong_co import records
 from lifelong_co.errors import CheckpointError, ConfigError, UnknownNameError
-from lifelong_co.functional import with_parameters
+from lifelong_co.tensors import records
+from lifelong_co.tensors.modules import with_parameters
 
 whole_module_runs_official_code()
 

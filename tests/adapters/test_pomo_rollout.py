@@ -13,10 +13,10 @@ from scipy import stats
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co import records
 from lifelong_co.errors import ConfigError
-from lifelong_co.picking import pick
 from lifelong_co.protocols import Decode
+from lifelong_co.rollout.action_selection import pick
+from lifelong_co.tensors import records
 
 LEVEL = 0.001  # significance; the seeds are fixed, so a test passes always or never
 SAMPLES = 4000

@@ -12,10 +12,10 @@ import attrs
 import torch
 from lifelong_co_cli.main import main
 
-from lifelong_co import checkpoint
-from lifelong_co.sweep.estimate import Timing, write_timing
-from lifelong_co.sweep.kinds import kind
-from lifelong_co.sweep.plan import Plan
+from lifelong_co.experiments.sweep.estimate import Timing, write_timing
+from lifelong_co.experiments.sweep.kinds import kind
+from lifelong_co.experiments.sweep.plan import Plan
+from lifelong_co.storage import checkpoint
 
 MODEL = {
     "embedding_dim": 16,

@@ -20,8 +20,8 @@ import torch._dynamo  # noqa: F401 - what the first step of an optimizer imports
 
 from lifelong_co import registry
 from lifelong_co.learner import learn
-from lifelong_co.run import Run
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import Run
 
 
 def main() -> None:

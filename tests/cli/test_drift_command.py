@@ -7,7 +7,7 @@ import pytest
 from command_line import call, results, run_options, spawn, wait
 
 from lifelong_co.learner import Interrupted, learn
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.runs.folder import RunFolder
 
 LABELS = ["U6", "E7", "U6 manhattan"]
 

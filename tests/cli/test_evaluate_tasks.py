@@ -11,12 +11,12 @@ from command_line import MODEL, call, run_options
 from lifelong_co_cli import demo
 
 import lifelong_co as lco
-from lifelong_co import presets
-from lifelong_co.config import read_tasks
-from lifelong_co.presets import Scale
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.config import presets
+from lifelong_co.config.presets import Scale
+from lifelong_co.config.run_config import read_tasks
+from lifelong_co.runs.folder import RunFolder
 from lifelong_co.seeding import generator
-from lifelong_co.streams import training
+from lifelong_co.tasks.instances import training
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -9,10 +9,10 @@ from command_line import call
 from lifelong_co_adapters.official import locate
 from synthetic_references import lay
 
-from lifelong_co.report.gaps import CAPTION
-from lifelong_co.run_folder import RunFolder
-from lifelong_co.sweep.grid import Grid
-from lifelong_co.sweep.plan import make_plan
+from lifelong_co.experiments.comparison.gaps import CAPTION
+from lifelong_co.experiments.sweep.grid import Grid
+from lifelong_co.experiments.sweep.plan import make_plan
+from lifelong_co.runs.folder import RunFolder
 
 
 @pytest.fixture(autouse=True)

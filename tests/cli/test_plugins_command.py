@@ -6,7 +6,7 @@ import pytest
 from lifelong_co_cli.plugins import aligned, plugins
 
 from lifelong_co import registry
-from lifelong_co.catalog import Component, Failure
+from lifelong_co.registry.catalog import Component, Failure
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import torch
 from command_line import MODEL, call, contents, spawn, wait
 from goldens import FIXTURES, golden
 
-from lifelong_co import checkpoint
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.storage import checkpoint
 
 FAMILY = """
 epochs = 1

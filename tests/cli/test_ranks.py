@@ -10,11 +10,11 @@ import torch
 from command_line import SMALL, results
 from ranked_runs import gradients
 
-from lifelong_co import checkpoint
 from lifelong_co.errors import CheckpointError, ConfigError
 from lifelong_co.learner import learn
-from lifelong_co.ranks import ALONE, Ranks, joined
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.runs.data_parallel import ALONE, Ranks, joined
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.storage import checkpoint
 
 PROGRAM = Path(__file__).parents[1] / "ranked_runs.py"
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import call
 
-from lifelong_co import checkpoint
+from lifelong_co.storage import checkpoint
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 

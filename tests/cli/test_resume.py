@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from command_line import MODEL, REPLAY, call, contents, results, run_options, spawn, wait
 
-from lifelong_co import checkpoint
-from lifelong_co.config import Config, from_toml
+from lifelong_co.config.run_config import Config, from_toml
 from lifelong_co.errors import CheckpointError
 from lifelong_co.learner import Interrupted, learn
-from lifelong_co.run_folder import RunFolder
-from lifelong_co.tasks import Task
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.storage import checkpoint
+from lifelong_co.tasks.task import Task
 
 KILLS = 10
 # Long enough that nothing ends before a signal can reach it.

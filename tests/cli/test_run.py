@@ -10,8 +10,8 @@ import subprocess
 import pytest
 from command_line import Outcome, call, results, run_options, spawn, wait
 
-from lifelong_co.config import from_toml, to_toml
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.config.run_config import from_toml, to_toml
+from lifelong_co.runs.folder import RunFolder
 
 METHODS = ("llr-bc", "fine-tuning", "restart")
 K = 3

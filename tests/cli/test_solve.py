@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from command_line import call, contents
 
-from lifelong_co.solutions import check, read_solution
-from lifelong_co.vrplib_files import read_instance
+from lifelong_co.instance_files.solutions import check, read_solution
+from lifelong_co.instance_files.vrplib_instances import read_instance
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PNG = b"\x89PNG\r\n\x1a\n"

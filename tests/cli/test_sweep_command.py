@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from command_line import MODEL, call, spawn, timed, wait
 
-from lifelong_co import checkpoint
-from lifelong_co.sweep import cluster
-from lifelong_co.sweep.grid import read_grids
-from lifelong_co.sweep.lock import locked
-from lifelong_co.sweep.plan import make_plan
+from lifelong_co.experiments.sweep import cluster
+from lifelong_co.experiments.sweep.grid import read_grids
+from lifelong_co.experiments.sweep.lock import locked
+from lifelong_co.experiments.sweep.plan import make_plan
+from lifelong_co.storage import checkpoint
 
 # Long enough that nothing ends before a signal can reach it.
 TASKS = """

@@ -13,9 +13,9 @@ import forked_sweep
 import pytest
 from command_line import MODEL, REPLAY, results, spawn, timed, wait
 
-from lifelong_co.sweep import table
-from lifelong_co.sweep.logs import epochs_logged
-from lifelong_co.sweep.plan import Job, Plan
+from lifelong_co.experiments.sweep import table
+from lifelong_co.experiments.sweep.logs import epochs_logged
+from lifelong_co.experiments.sweep.plan import Job, Plan
 
 TASKS = """
 epochs = 2

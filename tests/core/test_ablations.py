@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import lifelong_co as lco
-from lifelong_co.ablations import ABLATIONS, ablated
-from lifelong_co.config import from_toml, resolve, to_toml
+from lifelong_co.config.ablations import ABLATIONS, ablated
+from lifelong_co.config.run_config import from_toml, resolve, to_toml
 
 MEANT = {
     "nEW": {"weighting": "uniform"},

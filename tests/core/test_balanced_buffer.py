@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import lifelong_co as lco
-from lifelong_co import checkpoint
-from lifelong_co.balanced_buffer import Balanced, TellsTasksApart
-from lifelong_co.buffer import Reservoir
 from lifelong_co.errors import ConfigError
+from lifelong_co.replay.class_balanced import Balanced, TellsTasksApart
+from lifelong_co.replay.reservoir import Reservoir
+from lifelong_co.storage import checkpoint
 
 LEVEL = 0.001  # significance; the seeds are fixed, so a test passes always or never
 

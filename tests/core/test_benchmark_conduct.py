@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tiny_runs import MODEL
 
 from lifelong_co import registry
-from lifelong_co.benchmarking.conduct import Entrant, How, conduct, groups
-from lifelong_co.benchmarking.known import as_now, known_of, with_references
-from lifelong_co.benchmarking.results import Benchmark, Result
 from lifelong_co.errors import FileFormatError
-from lifelong_co.reference.cache import Cache, Reference
-from lifelong_co.reference.subject import of_file
-from lifelong_co.vrplib_files import FileInstance, read_instance
+from lifelong_co.experiments.benchmark.conduct import Entrant, How, conduct, groups
+from lifelong_co.experiments.benchmark.known import as_now, known_of, with_references
+from lifelong_co.experiments.benchmark.results import Benchmark, Result
+from lifelong_co.experiments.references.cache import Cache, Reference
+from lifelong_co.experiments.references.subject import of_file
+from lifelong_co.instance_files.vrplib_instances import FileInstance, read_instance
 
 
 def drawn(name, size=7, seed=0):

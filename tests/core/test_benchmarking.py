@@ -14,17 +14,25 @@ from file_strategies import file_instances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lifelong_co import records, registry
-from lifelong_co.benchmarking import results, tables
-from lifelong_co.benchmarking.folder import read_folder
-from lifelong_co.benchmarking.published import CVRPLIB, LIBRARIES, TSPLIB
-from lifelong_co.benchmarking.results import Result
+from lifelong_co import registry
 from lifelong_co.errors import ConfigError, FileFormatError, UnknownNameError
-from lifelong_co.reference.cache import Cache
-from lifelong_co.reference.subject import of_file
-from lifelong_co.solutions import check
-from lifelong_co.solving import CPU_WORK, best_each, decode, length, paper_instances, room
-from lifelong_co.vrplib_files import FileInstance, to_instances
+from lifelong_co.experiments.benchmark import results, tables
+from lifelong_co.experiments.benchmark.folder import read_folder
+from lifelong_co.experiments.benchmark.published import CVRPLIB, LIBRARIES, TSPLIB
+from lifelong_co.experiments.benchmark.results import Result
+from lifelong_co.experiments.references.cache import Cache
+from lifelong_co.experiments.references.subject import of_file
+from lifelong_co.instance_files.solutions import check
+from lifelong_co.instance_files.solve import (
+    CPU_WORK,
+    best_each,
+    decode,
+    length,
+    paper_instances,
+    room,
+)
+from lifelong_co.instance_files.vrplib_instances import FileInstance, to_instances
+from lifelong_co.tensors import records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 OFFICIAL = Path(__file__).parents[2] / "adapters" / "upstream" / "LLR-BC"

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifelong_co.bits import pack_bits, pack_on_device, unpack_bits, unpack_on_device
+from lifelong_co.tensors.bit_packing import pack_bits, pack_on_device, unpack_bits, unpack_on_device
 
 
 @given(

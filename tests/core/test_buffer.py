@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lifelong_co import checkpoint
-from lifelong_co.buffer import Reservoir
 from lifelong_co.errors import ConfigError
+from lifelong_co.replay.reservoir import Reservoir
+from lifelong_co.storage import checkpoint
 
 LEVEL = 0.001  # significance; the seeds are fixed, so a test passes always or never
 REPEATS = 20_000

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from safetensors.torch import load_file, save_file
 from tree_strategies import EXAMPLE, WHOLE_BYTES, check_equal, groups, hash_of, trees
 
-from lifelong_co import checkpoint
-from lifelong_co.checkpoint import load, save
 from lifelong_co.errors import CheckpointError
-from lifelong_co.skeleton import DTYPES
+from lifelong_co.storage import checkpoint
+from lifelong_co.storage.checkpoint import load, save
+from lifelong_co.storage.tree import DTYPES
 
 
 @settings(max_examples=40)

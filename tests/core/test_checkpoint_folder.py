@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tree_strategies import EXAMPLE, check_equal, hash_of
 
-from lifelong_co import checkpoint, files
-from lifelong_co.checkpoint import CheckpointWarning, latest, load, save
 from lifelong_co.errors import CheckpointError
+from lifelong_co.storage import checkpoint, files
+from lifelong_co.storage.checkpoint import CheckpointWarning, latest, load, save
 
 
 def names(folder: Path) -> list[str]:

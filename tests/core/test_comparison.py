@@ -10,11 +10,11 @@ import pytest
 import synthetic_runs
 
 from lifelong_co.errors import ConfigError, FileFormatError
-from lifelong_co.report import curves, tables
-from lifelong_co.report.comparison import Comparison, compare_folders
-from lifelong_co.report.labels import label
-from lifelong_co.report.runs import load_run
-from lifelong_co.run_folder import summary
+from lifelong_co.experiments.comparison import curves, tables
+from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
+from lifelong_co.experiments.comparison.labels import label
+from lifelong_co.experiments.comparison.runs import load_run
+from lifelong_co.runs.folder import summary
 
 
 @pytest.fixture(scope="module")

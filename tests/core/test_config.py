@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lifelong_co as lco
-from lifelong_co.config import Config, from_toml, read_tasks, resolve, to_toml
-from lifelong_co.presets import preset
-from lifelong_co.tasks import Task, order
+from lifelong_co.config.presets import preset
+from lifelong_co.config.run_config import Config, from_toml, read_tasks, resolve, to_toml
+from lifelong_co.tasks.task import Task, order
 
 text = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=12)
 positive = st.integers(1, 2**40)

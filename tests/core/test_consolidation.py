@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co.consolidation import weights_of
+from lifelong_co.replay.consolidation import weights_of
 
 WEIGHTINGS = ("variance", "entropy", "top2-margin", "uniform")
 DIVERGENCES = ("kl", "rkl")

@@ -13,10 +13,10 @@ from strategies import PROBLEMS, identical, instances, walks
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co import records
-from lifelong_co.experience import from_state_dicts, record, state_dicts
+from lifelong_co.experiments.references.subject import STEPS, of_instances
 from lifelong_co.problems.distances import EXPONENTS, exponents, lengths, measured
-from lifelong_co.reference.subject import STEPS, of_instances
+from lifelong_co.replay.experience import from_state_dicts, record, state_dicts
+from lifelong_co.tensors import records
 
 NAMES = st.sampled_from(list(EXPONENTS))
 OTHERS = st.sampled_from(["manhattan", "chebyshev"])

@@ -17,16 +17,19 @@ from strategies import identical
 from tiny_runs import tiny_config
 
 import lifelong_co as lco
-from lifelong_co import drift, records, registry, streams
-from lifelong_co.config import Config
-from lifelong_co.first_part import first_part
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config
 from lifelong_co.learner import learn
 from lifelong_co.pretraining.settings import configure
 from lifelong_co.pretraining.state import start as start_pretraining
-from lifelong_co.run import start
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import start
+from lifelong_co.runs.shared_first_task import first_part
 from lifelong_co.seeding import generator
-from lifelong_co.tasks import Task, drifting
+from lifelong_co.tasks import drift
+from lifelong_co.tasks import instances as streams
+from lifelong_co.tasks.task import Task, drifting
+from lifelong_co.tensors import records
 
 LEVEL = 1e-4
 """Significance of each statistical test; the seeds are fixed."""

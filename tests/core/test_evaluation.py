@@ -7,8 +7,9 @@ import torch
 from goldens import PROBLEMS, golden
 
 import lifelong_co as lco
-from lifelong_co import evaluation, records
+from lifelong_co import evaluation
 from lifelong_co.evaluation import best_costs, mean_cost
+from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("name", PROBLEMS)
 

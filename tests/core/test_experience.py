@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from strategies import Walk, identical, walks
 from torch import Tensor
 
-from lifelong_co import checkpoint, records
-from lifelong_co.experience import PackedExperience, from_state_dicts, record, state_dicts
+from lifelong_co.replay.experience import PackedExperience, from_state_dicts, record, state_dicts
+from lifelong_co.storage import checkpoint
+from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("name", PROBLEMS)
 HALF = 2.0**-11  # relative rounding error of half precision

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lifelong_co import files
+from lifelong_co.storage import files
 
 
 @pytest.mark.parametrize("content", ["Größe\n≤ 1\n", b"\x00\r\n\xff", "", "a\r\nb"])

@@ -7,13 +7,14 @@ import pytest
 import tiny_runs
 import torch
 
-from lifelong_co import checkpoint, registry
-from lifelong_co.config import Config
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config
 from lifelong_co.errors import CheckpointError, ConfigError
-from lifelong_co.first_part import first_part
+from lifelong_co.experiments.comparison import curves
+from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.learner import Interrupted, learn
-from lifelong_co.report import curves
-from lifelong_co.report.runs import load_run
+from lifelong_co.runs.shared_first_task import first_part
+from lifelong_co.storage import checkpoint
 
 TINY = {"buffer_size": 6, "replay_size": 2, "replay_rows": 0.5}
 SHARING = {

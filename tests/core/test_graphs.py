@@ -8,12 +8,12 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import lifelong_co as lco
-from lifelong_co import records
-from lifelong_co.gpu import graphs as room
-from lifelong_co.gpu.graphs import Graphs
-from lifelong_co.gpu.tape import new_tape
 from lifelong_co.protocols import Decode, Rollout
-from lifelong_co.rollout import multi_start
+from lifelong_co.rollout import cuda_graphs as room
+from lifelong_co.rollout.cuda_graphs import Graphs
+from lifelong_co.rollout.decoding import multi_start
+from lifelong_co.rollout.static_rollout import new_tape
+from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("problem", ["cvrp", "tsp"])
 decodings = pytest.mark.parametrize("decode", get_args(Decode))

@@ -9,10 +9,10 @@ import torch
 from tiny_runs import MODEL, parameters, same, tiny_config, tiny_learn
 
 import lifelong_co as lco
-from lifelong_co.config import Config, resolve
+from lifelong_co.config.run_config import Config, resolve
 from lifelong_co.learner import Interrupted, learn
-from lifelong_co.run import Run
-from lifelong_co.trained import load_solver
+from lifelong_co.runs.run import Run
+from lifelong_co.runs.trained_solver import load_solver
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import torch
 
 import lifelong_co as lco
 from lifelong_co import hookspecs, registry
-from lifelong_co.catalog import HOOKS
-from lifelong_co.records import rows
+from lifelong_co.registry.catalog import HOOKS
+from lifelong_co.tensors.records import rows
 from lifelong_co.testing import check_solver
 
 DOCS = Path(__file__).parents[2] / "docs" / "plugins.md"

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifelong_co.errors import ConfigError, FileFormatError
-from lifelong_co.instance_files import InstancePool, load_instances
+from lifelong_co.instance_files.pool import InstancePool, load_instances
+from lifelong_co.instance_files.vrplib_instances import to_instances
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.tsp import TSP
-from lifelong_co.vrplib_files import to_instances
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 OFFICIAL = Path(__file__).parents[2].parent / "shared" / "official"

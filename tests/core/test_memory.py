@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-
-from lifelong_co.apart import Apart
+from lifelong_co_plugins.methods.experience_replay.heap import Apart
 
 PROGRAM = Path(__file__).parents[1] / "memory_use.py"
 

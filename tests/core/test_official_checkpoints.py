@@ -10,10 +10,10 @@ import torch
 from goldens import FIXTURES, PROBLEMS, golden, weights
 
 import lifelong_co as lco
-from lifelong_co.config import read_config
+from lifelong_co.config.run_config import read_config
 from lifelong_co.errors import CheckpointError, ConfigError
-from lifelong_co.official_checkpoints import import_checkpoint, read
-from lifelong_co.trained import load_solver
+from lifelong_co.runs.import_official import import_checkpoint, read
+from lifelong_co.runs.trained_solver import load_solver
 
 GOLDENS = [
     *((name, "pomo", "") for name in PROBLEMS),

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import lifelong_co as lco
-from lifelong_co import records
-from lifelong_co.gpu.one_pass import one_pass
+from lifelong_co.rollout.one_pass import one_pass
+from lifelong_co.tensors import records
 
 SMALL = {
     "pomo": {"embedding_dim": 16, "head_num": 2, "qkv_dim": 8, "ff_hidden_dim": 16},

@@ -7,10 +7,10 @@ import pytest
 import torch
 from tiny_runs import exact_run, parameters, same, tiny_config, tiny_learn
 
-from lifelong_co.config import resolve
+from lifelong_co.config.run_config import resolve
 from lifelong_co.errors import ConfigError
-from lifelong_co.gpu.precision import warn_of_tf32
 from lifelong_co.learner import train_batch
+from lifelong_co.tensors.precision import warn_of_tf32
 
 both = pytest.mark.parametrize("problem", ["cvrp", "tsp"])
 

@@ -9,18 +9,23 @@ import pytest
 import torch
 from tiny_runs import MODEL, same
 
-from lifelong_co import checkpoint, official_checkpoints, present_plugins, records, registry, starts
+from lifelong_co import registry
 from lifelong_co.errors import CheckpointError, ConfigError, UnknownNameError
-from lifelong_co.functional import with_parameters
 from lifelong_co.learner import Interrupted
 from lifelong_co.pretraining import loop
 from lifelong_co.pretraining.algorithms import ALGORITHMS, adapt, gradient, leaves, maml
 from lifelong_co.pretraining.inner import Inner, Moments, adam, moments_of
 from lifelong_co.pretraining.settings import configure, settings_of
+from lifelong_co.registry import plugins as present_plugins
 from lifelong_co.reinforce import greedy_baseline
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.runs import folder as starts
+from lifelong_co.runs import import_official as official_checkpoints
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.seeding import generator
-from lifelong_co.trained import load_solver
+from lifelong_co.storage import checkpoint
+from lifelong_co.tensors import records
+from lifelong_co.tensors.modules import with_parameters
 
 FAMILY = """
 epochs = 1

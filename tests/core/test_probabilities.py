@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifelong_co.probabilities import probabilities
+from lifelong_co.tensors.probabilities import probabilities
 
 
 @given(values=st.lists(st.floats(-80, 0) | st.just(-math.inf), min_size=1, max_size=40))

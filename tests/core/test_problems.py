@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import PROBLEMS, UNIT, Walk, identical, walks
 
-from lifelong_co import records
 from lifelong_co.errors import InvalidInstancesError
+from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("name", sorted(PROBLEMS))
 

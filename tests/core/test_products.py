@@ -8,10 +8,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from hypothesis import given
 from hypothesis import strategies as st
+from lifelong_co_adapters import onednn_linear as products
+from lifelong_co_adapters.onednn_linear import ROWS, affine, linear
 from torch import Tensor
-
-from lifelong_co import products
-from lifelong_co.products import ROWS, affine, linear
 
 Map = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 there = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="no oneDNN here")

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from strategies import identical, instances
 from torch import Tensor
 
-from lifelong_co import records
 from lifelong_co.problems.cvrp import CVRPInstances
+from lifelong_co.tensors import records
 
 batches = st.sampled_from(["tsp", "cvrp"]).flatmap(instances)
 

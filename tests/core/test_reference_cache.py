@@ -11,12 +11,12 @@ import torch
 
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError, FileFormatError
-from lifelong_co.reference import batch, gaps, sources
-from lifelong_co.reference.cache import Cache, Reference
-from lifelong_co.reference.checking import check_cached, check_stored
-from lifelong_co.reference.solvers import Found, Settings
-from lifelong_co.reference.stored import stored
-from lifelong_co.reference.subject import of_instances
+from lifelong_co.experiments.references import batch, gaps, sources
+from lifelong_co.experiments.references.cache import Cache, Reference
+from lifelong_co.experiments.references.checking import check_cached, check_stored
+from lifelong_co.experiments.references.solvers import Found, Settings
+from lifelong_co.experiments.references.stored import stored
+from lifelong_co.experiments.references.subject import of_instances
 
 TSP = registry.problem("tsp")
 CVRP = registry.problem("cvrp")
@@ -238,9 +238,9 @@ def test_our_own_references_are_checked(tmp_path):
 
 def test_seed_0_draws_what_a_task_is_tested_on():
     """References of a distribution are those of a task's test instances."""
-    from lifelong_co.reference.subject import keys_of
-    from lifelong_co.streams import testing
-    from lifelong_co.tasks import Task
+    from lifelong_co.experiments.references.subject import keys_of
+    from lifelong_co.tasks.instances import testing
+    from lifelong_co.tasks.task import Task
 
     task = Task(distribution="E", size=7, epochs=1, batches=1, batch_size=1)
     (group,) = testing(task, CVRP, 4)

@@ -5,9 +5,9 @@ import pytest
 from synthetic_references import lay
 
 from lifelong_co import registry
-from lifelong_co.reference import gaps, places
-from lifelong_co.reference.places import Places
-from lifelong_co.tasks import Task
+from lifelong_co.experiments.references import gaps, places
+from lifelong_co.experiments.references.places import Places
+from lifelong_co.tasks.task import Task
 
 TSP = registry.problem("tsp")
 TASK = Task(distribution="U", size=20, epochs=1, batches=1, batch_size=1)

@@ -9,12 +9,12 @@ import torch
 
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError
-from lifelong_co.reference import packages
-from lifelong_co.reference.exact import shortest_tour
-from lifelong_co.reference.heuristic import search
-from lifelong_co.reference.solvers import Settings, length, solve
-from lifelong_co.reference.subject import Model, of_file, of_instances, whole_demand
-from lifelong_co.vrplib_files import FileInstance
+from lifelong_co.experiments.references import packages
+from lifelong_co.experiments.references.exact import shortest_tour
+from lifelong_co.experiments.references.heuristic import search
+from lifelong_co.experiments.references.solvers import Settings, length, solve
+from lifelong_co.experiments.references.subject import Model, of_file, of_instances, whole_demand
+from lifelong_co.instance_files.vrplib_instances import FileInstance
 
 TSP = registry.problem("tsp")
 CVRP = registry.problem("cvrp")

@@ -8,10 +8,10 @@ import torch
 
 import lifelong_co as lco
 from lifelong_co import hookspecs, registry
-from lifelong_co.catalog import HOOKS
-from lifelong_co.factories import make
 from lifelong_co.problems.tsp import TSP
 from lifelong_co.protocols import Method
+from lifelong_co.registry.catalog import HOOKS
+from lifelong_co.registry.factory import make
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
@@ -80,7 +80,7 @@ def test_names_of_the_design_are_registered():
 def test_components_name_their_owner():
     """Everything installed here belongs to this distribution and its version."""
     mine = {(c.kind, c.name): c for c in registry.components()}["buffer", "reservoir"]
-    assert (mine.owner, mine.plugin) == ("lifelong-co", "lifelong_co.buffer_plugin")
+    assert (mine.owner, mine.plugin) == ("lifelong-co", "lifelong_co.replay.plugin")
     assert mine.version
     assert {c.owner for c in registry.components()} == {"lifelong-co"}
     assert registry.failures() == []

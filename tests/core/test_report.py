@@ -12,8 +12,8 @@ import pytest
 import synthetic_runs
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.report import figures, html, panels, publish, tables
-from lifelong_co.report.comparison import Comparison, compare_folders
+from lifelong_co.experiments.comparison import figures, html, panels, publish, tables
+from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifelong_co.benchmarking.results import Benchmark, Result
-from lifelong_co.reference.cache import Cache
-from lifelong_co.reference.places import Places
-from lifelong_co.report.book.assemble import make_book
-from lifelong_co.report.book.benchmark_tables import benchmark_sheets
-from lifelong_co.report.book.collect import Found
-from lifelong_co.report.book.formats import as_csv, text
+from lifelong_co.experiments.benchmark.results import Benchmark, Result
+from lifelong_co.experiments.paper.assemble import make_book
+from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
+from lifelong_co.experiments.paper.collect import Found
+from lifelong_co.experiments.paper.formats import as_csv, text
+from lifelong_co.experiments.references.cache import Cache
+from lifelong_co.experiments.references.places import Places
 
 
 def solved(best=100.0, **more):

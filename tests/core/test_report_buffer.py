@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 from tiny_runs import tiny_config, tiny_learn
 
 from lifelong_co.errors import CheckpointError
-from lifelong_co.reference.places import Places
-from lifelong_co.report.book.assemble import make_book
-from lifelong_co.report.book.buffer_contents import (
+from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.paper.assemble import make_book
+from lifelong_co.experiments.paper.buffer_contents import (
     confidences,
     contents,
     correlation,
     items_of,
     papers_units,
 )
-from lifelong_co.report.book.collect import collect
-from lifelong_co.report.book.drift_by_confidence import kept_decisions
-from lifelong_co.report.runs import Run, load_run
-from lifelong_co.run import Run as Learned
+from lifelong_co.experiments.paper.collect import collect
+from lifelong_co.experiments.paper.drift_by_confidence import kept_decisions
+from lifelong_co.experiments.references.places import Places
+from lifelong_co.runs.run import Run as Learned
 
 LEVELS = st.lists(st.floats(-10, 10), min_size=2, max_size=20)
 

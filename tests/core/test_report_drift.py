@@ -9,11 +9,11 @@ from tiny_runs import tiny_config, tiny_learn
 from torch import Tensor, nn
 
 import lifelong_co as lco
-from lifelong_co import rollout
+from lifelong_co.experiments.comparison.runs import load_run
+from lifelong_co.experiments.paper.drift_pictures import likeliest, name_of, number, pictures
+from lifelong_co.experiments.paper.drifted_decision import example, find
 from lifelong_co.protocols import Problem
-from lifelong_co.report.book.drift_pictures import likeliest, name_of, number, pictures
-from lifelong_co.report.book.drifted_decision import example, find
-from lifelong_co.report.runs import load_run
+from lifelong_co.rollout import decoding as rollout
 
 PNG = b"\x89PNG\r\n\x1a\n"
 TSP = lco.problem("tsp")

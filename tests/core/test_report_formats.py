@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifelong_co.report.book.formats import as_csv, escape, latex, markdown, text
-from lifelong_co.report.book.sheet import Cell, Sheet, words
+from lifelong_co.experiments.paper.formats import as_csv, escape, latex, markdown, text
+from lifelong_co.experiments.paper.sheet import Cell, Sheet, words
 
 SHEET = Sheet(
     key="metrics",

@@ -8,9 +8,9 @@ import pytest
 import synthetic_runs
 from synthetic_references import lay
 
-from lifelong_co.reference.places import Places
-from lifelong_co.report import gaps, html, publish, tables
-from lifelong_co.report.comparison import compare_folders
+from lifelong_co.experiments.comparison import gaps, html, publish, tables
+from lifelong_co.experiments.comparison.comparison import compare_folders
+from lifelong_co.experiments.references.places import Places
 
 MEANS = {"E20": 10.0, "U10": 6.0}
 OWN, THEIRS = Path("own"), Path("theirs")

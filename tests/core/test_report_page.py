@@ -7,16 +7,16 @@ import pages
 import pytest
 import synthetic_runs
 
-from lifelong_co.benchmarking.results import Result, save
 from lifelong_co.errors import ConfigError
-from lifelong_co.reference.places import Places
-from lifelong_co.report import figures
-from lifelong_co.report.book.assemble import make_book
-from lifelong_co.report.book.collect import collect
-from lifelong_co.report.book.contents import Book, Part, Picture, Section
-from lifelong_co.report.book.page import page
-from lifelong_co.report.book.sheet import Sheet, words
-from lifelong_co.report.book.write import older_files, printed, write_book
+from lifelong_co.experiments.benchmark.results import Result, save
+from lifelong_co.experiments.comparison import figures
+from lifelong_co.experiments.paper.assemble import make_book
+from lifelong_co.experiments.paper.collect import collect
+from lifelong_co.experiments.paper.contents import Book, Part, Picture, Section
+from lifelong_co.experiments.paper.page import page
+from lifelong_co.experiments.paper.sheet import Sheet, words
+from lifelong_co.experiments.paper.write import older_files, printed, write_book
+from lifelong_co.experiments.references.places import Places
 
 EVIL = '<script src="http://example.org/x.js">&"'
 

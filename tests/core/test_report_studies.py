@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 import synthetic_runs
 
-from lifelong_co import registry, streams
+from lifelong_co import registry
 from lifelong_co.errors import ConfigError
+from lifelong_co.experiments.paper import paper_tables
+from lifelong_co.experiments.paper.collect import collect
+from lifelong_co.experiments.paper.distances import distances
+from lifelong_co.experiments.paper.naming import variant_name
+from lifelong_co.experiments.paper.studies import Chapter, chapters
+from lifelong_co.experiments.paper.variation_table import varied
+from lifelong_co.experiments.references.places import Places
 from lifelong_co.metrics import summarize
-from lifelong_co.reference.places import Places
-from lifelong_co.report.book import paper_tables
-from lifelong_co.report.book.collect import collect
-from lifelong_co.report.book.distances import distances
-from lifelong_co.report.book.naming import variant_name
-from lifelong_co.report.book.studies import Chapter, chapters
-from lifelong_co.report.book.variation_table import varied
+from lifelong_co.tasks import instances as streams
 
 ORDERS = {"1": ("E", "C", "U"), "2": ("U", "E", "C")}
 LLR_BC = {"weighting": "variance", "divergence": "rkl", "behavior": "probabilities", "alpha": 3.0,

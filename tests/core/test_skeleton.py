@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from tree_strategies import check_equal, groups, trees
 
-from lifelong_co.skeleton import flatten, unflatten
+from lifelong_co.storage.tree import flatten, unflatten
 
 
 @settings(max_examples=120)

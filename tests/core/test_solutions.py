@@ -10,15 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifelong_co.errors import ConfigError, FileFormatError
-from lifelong_co.report.routes import heading, plot_routes
-from lifelong_co.solutions import (
+from lifelong_co.experiments.comparison.routes import heading, plot_routes
+from lifelong_co.instance_files.solutions import (
     best_known,
     check,
     read_solution,
     routes,
     write_solution,
 )
-from lifelong_co.vrplib_files import FileInstance, InvalidSolutionError, cost, read_instance
+from lifelong_co.instance_files.vrplib_instances import (
+    FileInstance,
+    InvalidSolutionError,
+    cost,
+    read_instance,
+)
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FOUR = read_instance(FIXTURES / "four.vrp")

@@ -11,12 +11,13 @@ from strategies import identical
 from tiny_runs import tiny_config
 
 import lifelong_co as lco
-from lifelong_co import records, streams
-from lifelong_co.config import resolve
-from lifelong_co.run import start
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.config.run_config import resolve
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import start
 from lifelong_co.seeding import generator
-from lifelong_co.tasks import Task
+from lifelong_co.tasks import instances as streams
+from lifelong_co.tasks.task import Task
+from lifelong_co.tensors import records
 
 BUDGET = {"epochs": 1, "batches": 1, "batch_size": 6}
 

@@ -16,15 +16,21 @@ from hypothesis import strategies as st
 from synthetic_runs import finish, two_orders
 
 from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.experiments.sweep import estimate, student, table
+from lifelong_co.experiments.sweep.conduct import conduct
+from lifelong_co.experiments.sweep.grid import (
+    Grid,
+    Variant,
+    grids_from_toml,
+    grids_to_toml,
+    read_grids,
+)
+from lifelong_co.experiments.sweep.lock import locked
+from lifelong_co.experiments.sweep.logs import epochs_logged
+from lifelong_co.experiments.sweep.plan import Job, Plan, make_plan
+from lifelong_co.experiments.sweep.ranges import parse_ranges, show_ranges
 from lifelong_co.learner import Interrupted
-from lifelong_co.run_folder import Cost, RunFolder
-from lifelong_co.sweep import estimate, student, table
-from lifelong_co.sweep.conduct import conduct
-from lifelong_co.sweep.grid import Grid, Variant, grids_from_toml, grids_to_toml, read_grids
-from lifelong_co.sweep.lock import locked
-from lifelong_co.sweep.logs import epochs_logged
-from lifelong_co.sweep.plan import Job, Plan, make_plan
-from lifelong_co.sweep.ranges import parse_ranges, show_ranges
+from lifelong_co.runs.folder import Cost, RunFolder
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, unique=True))

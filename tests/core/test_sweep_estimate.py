@@ -9,11 +9,11 @@ import attrs
 import pytest
 from tiny_runs import tiny_config
 
-from lifelong_co.config import from_toml
-from lifelong_co.sweep import estimate
-from lifelong_co.sweep.grid import Grid, Variant
-from lifelong_co.sweep.kinds import Kind, kind, time_of
-from lifelong_co.sweep.plan import Plan, make_plan
+from lifelong_co.config.run_config import from_toml
+from lifelong_co.experiments.sweep import estimate
+from lifelong_co.experiments.sweep.grid import Grid, Variant
+from lifelong_co.experiments.sweep.kinds import Kind, kind, time_of
+from lifelong_co.experiments.sweep.plan import Plan, make_plan
 
 POMO = Kind("cvrp", "pomo", "llr-bc", 20, 64, "a")
 
@@ -73,7 +73,7 @@ def test_every_variant_is_timed_by_itself(plan: Plan, monkeypatch: pytest.Monkey
     timed: list[dict[str, Any]] = []
 
     def measure(command: list[str], **given: Any) -> Any:
-        assert command[1:] == ["-m", "lifelong_co.sweep.calibration"]
+        assert command[1:] == ["-m", "lifelong_co.experiments.sweep.calibration"]
         configs = [from_toml(text) for text in json.loads(given["input"])]
         timed.extend(config.method_options for config in configs)
         rows = [

@@ -7,8 +7,8 @@ import pytest
 from synthetic_references import lay
 from synthetic_runs import finish, two_orders
 
-from lifelong_co.reference.places import Places
-from lifelong_co.sweep import table
+from lifelong_co.experiments.references.places import Places
+from lifelong_co.experiments.sweep import table
 
 # The last row of costs on U and E, by order and seed; restart has 6 and 10 throughout.
 FINAL = {

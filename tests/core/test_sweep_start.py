@@ -7,13 +7,13 @@ import pytest
 import torch
 from tiny_runs import MODEL, parameters, same, tiny_config, tiny_learn
 
-from lifelong_co.config import Config
+from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError
+from lifelong_co.experiments.sweep.calibration import shortened
+from lifelong_co.experiments.sweep.grid import Grid, grids_from_toml, grids_to_toml, read_grids
+from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.learner import learn
-from lifelong_co.sweep.calibration import shortened
-from lifelong_co.sweep.grid import Grid, grids_from_toml, grids_to_toml, read_grids
-from lifelong_co.sweep.plan import Plan, make_plan
-from lifelong_co.trained import load_solver
+from lifelong_co.runs.trained_solver import load_solver
 
 TASKS = """
 epochs = 3

@@ -7,23 +7,23 @@ import attrs
 import pytest
 import synthetic_runs
 import torch
-from lifelong_co_plugins.methods.instance_memory import InstanceMemory
+from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
 from strategies import identical
 from tiny_runs import tiny_config
 
 import lifelong_co as lco
-from lifelong_co import streams
-from lifelong_co.config import Config, from_toml, read_tasks, to_toml
+from lifelong_co.config.run_config import Config, from_toml, read_tasks, to_toml
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.evaluation import mean_cost
+from lifelong_co.experiments.comparison.comparison import compare_folders
+from lifelong_co.experiments.references.sources import from_run
+from lifelong_co.experiments.sweep.plan import tasks_tested
 from lifelong_co.learner import Interrupted, learn
-from lifelong_co.reference.sources import from_run
-from lifelong_co.report.comparison import compare_folders
-from lifelong_co.run import start
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import start
 from lifelong_co.seeding import generator
-from lifelong_co.sweep.plan import tasks_tested
-from lifelong_co.tasks import Task, unique_labels
+from lifelong_co.tasks import instances as streams
+from lifelong_co.tasks.task import Task, unique_labels
 
 BUDGET = {"epochs": 1, "batches": 1, "batch_size": 6}
 OTHERS = ("manhattan", "chebyshev")

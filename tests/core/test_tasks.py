@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lifelong_co as lco
-from lifelong_co.presets import PRESETS, preset
-from lifelong_co.tasks import ORDERS, Task, order, unique_labels
+from lifelong_co.config.presets import PRESETS, preset
+from lifelong_co.tasks.task import ORDERS, Task, order, unique_labels
 
 DISTRIBUTIONS = {"U", "GM", "E", "C", "G", "R"}
 BUDGET = {"epochs": 2, "batches": 3, "batch_size": 4}

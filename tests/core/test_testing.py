@@ -10,11 +10,12 @@ from tiny_runs import MODEL
 from torch import Tensor, nn
 
 import lifelong_co as lco
-from lifelong_co import records, testing
+from lifelong_co import testing
 from lifelong_co.problems.tsp import TSP
 from lifelong_co.protocols import Objective, Rollout
 from lifelong_co.reinforce import shared_baseline
-from lifelong_co.rollout import rollout as decode_all
+from lifelong_co.rollout.decoding import rollout as decode_all
+from lifelong_co.tensors import records
 from lifelong_co.testing.suite import CHECKS
 
 SIZE = 4

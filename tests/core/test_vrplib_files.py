@@ -12,9 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lifelong_co.errors import ConfigError, FileFormatError
-from lifelong_co.problems.cvrp import CVRP
-from lifelong_co.problems.tsp import TSP
-from lifelong_co.vrplib_files import (
+from lifelong_co.instance_files.vrplib_instances import (
     FileInstance,
     InvalidSolutionError,
     cost,
@@ -22,6 +20,8 @@ from lifelong_co.vrplib_files import (
     read_instance,
     to_instances,
 )
+from lifelong_co.problems.cvrp import CVRP
+from lifelong_co.problems.tsp import TSP
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 OFFICIAL = Path(__file__).parents[2].parent / "shared" / "official" / "instances"

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from hypothesis import strategies as st
 
-from lifelong_co.skeleton import DTYPES
+from lifelong_co.storage.tree import DTYPES
 
 # Those that hold values one can make: no quantized, raw-bit or sub-byte ones.
 WHOLE_BYTES = sorted(

@@ -26,7 +26,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lifelong_co.errors import ConfigError, UnknownNameError
-from lifelong_co.records import tensors
+from lifelong_co.tensors.records import tensors
 
 HASHES = json.loads((Path(__file__).parents[1] / "fixtures/testset_hashes.json").read_text())
 NAMES = ["U", "GM", "E", "C", "G", "R"]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import torch
 from lifelong_co_plugins.methods import llr_bc
-from lifelong_co_plugins.methods.memory import Memory
-from lifelong_co_plugins.methods.replay import behaviors
-from lifelong_co_plugins.methods.units import Bundle, experiences
+from lifelong_co_plugins.methods.experience_replay.behaviors import behaviors
+from lifelong_co_plugins.methods.experience_replay.bundles import Bundle, experiences
+from lifelong_co_plugins.methods.experience_replay.memory import Memory
 from tiny_runs import (
     BATCH_SIZE,
     BATCHES,
@@ -22,8 +22,8 @@ from tiny_runs import (
 )
 
 import lifelong_co as lco
-from lifelong_co.run import Run
-from lifelong_co.skeleton import flatten
+from lifelong_co.runs.run import Run
+from lifelong_co.storage.tree import flatten
 
 STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the first
 

@@ -8,10 +8,15 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods import replay
-from lifelong_co_plugins.methods.memory import Memory
-from lifelong_co_plugins.methods.units import Bundle, experiences, record_bundles, units_of
-from lifelong_co_plugins.methods.weighing import Weighing
+from lifelong_co_plugins.methods.experience_replay import behaviors as replay
+from lifelong_co_plugins.methods.experience_replay.bundles import (
+    Bundle,
+    experiences,
+    record_bundles,
+    units_of,
+)
+from lifelong_co_plugins.methods.experience_replay.memory import Memory
+from lifelong_co_plugins.methods.experience_replay.weights import Weighing
 from scipy import stats
 from tiny_runs import (
     BATCH_SIZE,
@@ -24,7 +29,7 @@ from tiny_runs import (
 )
 
 import lifelong_co as lco
-from lifelong_co.buffer import Reservoir
+from lifelong_co.replay.reservoir import Reservoir
 
 STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the first
 

@@ -8,15 +8,16 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods import llr_bc, replay
+from lifelong_co_plugins.methods import llr_bc
+from lifelong_co_plugins.methods.experience_replay import behaviors as replay
 from tiny_runs import exact_run, parameters, same, tiny_config, tiny_learn
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co import records
-from lifelong_co.experience import record
 from lifelong_co.learner import train_batch, train_epoch
-from lifelong_co.run import Run
+from lifelong_co.replay.experience import record
+from lifelong_co.runs.run import Run
+from lifelong_co.tensors import records
 
 Replay = list[tuple[Any, Any]]
 

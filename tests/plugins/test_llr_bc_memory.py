@@ -8,7 +8,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods import llr_bc, memory
+from lifelong_co_plugins.methods import llr_bc
+from lifelong_co_plugins.methods.experience_replay import memory
+from lifelong_co_plugins.methods.experience_replay.heap import Apart
 from tiny_runs import (
     BATCH_SIZE,
     BATCHES,
@@ -21,12 +23,11 @@ from tiny_runs import (
 )
 
 import lifelong_co as lco
-from lifelong_co import checkpoint
-from lifelong_co.apart import Apart
-from lifelong_co.buffer import Reservoir
-from lifelong_co.experience import PackedExperience, record
-from lifelong_co.run import Run
-from lifelong_co.skeleton import flatten
+from lifelong_co.replay.experience import PackedExperience, record
+from lifelong_co.replay.reservoir import Reservoir
+from lifelong_co.runs.run import Run
+from lifelong_co.storage import checkpoint
+from lifelong_co.storage.tree import flatten
 
 STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the first
 

@@ -13,10 +13,10 @@ from lifelong_co_plugins.methods import der
 from tiny_runs import BATCHES, EPOCHS, exact_run, parameters, same, tiny_config, tiny_learn
 
 import lifelong_co as lco
-from lifelong_co import records
 from lifelong_co.learner import train_batch
-from lifelong_co.run import Run
+from lifelong_co.runs.run import Run
 from lifelong_co.seeding import generator
+from lifelong_co.tensors import records
 
 STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the first
 

@@ -9,21 +9,22 @@ import pytest
 import torch
 from lifelong_co_plugins.methods import libog as libog_module
 from lifelong_co_plugins.methods.ewc import Anchors
-from lifelong_co_plugins.methods.exemplar import BestSoFar, Exemplar
-from lifelong_co_plugins.methods.fisher import fisher_information
-from lifelong_co_plugins.methods.frozen import frozen_copy
+from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar
+from lifelong_co_plugins.methods.regularization.fisher import fisher_information
+from lifelong_co_plugins.methods.regularization.frozen import frozen_copy
 from tiny_runs import BATCH_SIZE, exact_run, parameters, same, tiny_config, tiny_learn
 from torch import Tensor, nn
 
 import lifelong_co as lco
-from lifelong_co import records, streams
-from lifelong_co.functional import with_parameters
 from lifelong_co.learner import train_batch
 from lifelong_co.protocols import Method, Rollout
-from lifelong_co.run import Run, start
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import Run, start
+from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.seeding import generator
-from lifelong_co.trained import load_solver
+from lifelong_co.tasks import instances as streams
+from lifelong_co.tensors import records
+from lifelong_co.tensors.modules import with_parameters
 
 
 def begun(folder: Path, method: str, **options: Any) -> Run:

@@ -14,10 +14,10 @@ from lifelong_co_plugins.methods.multi_task import schedule
 from tiny_runs import parameters, same, tiny_config
 
 from lifelong_co import learner
-from lifelong_co.config import Config
+from lifelong_co.config.run_config import Config
 from lifelong_co.learner import learn
-from lifelong_co.run import Run
-from lifelong_co.tasks import Task
+from lifelong_co.runs.run import Run
+from lifelong_co.tasks.task import Task
 
 
 def tasks(budgets: list[tuple[int, int]]) -> tuple[Task, ...]:

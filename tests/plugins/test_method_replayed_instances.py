@@ -8,20 +8,20 @@ import attrs
 import pytest
 import torch
 from lifelong_co_plugins.methods import li
-from lifelong_co_plugins.methods.exemplar import Exemplar
 from lifelong_co_plugins.methods.feng import scheduled
-from lifelong_co_plugins.methods.instance_memory import InstanceMemory
+from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
+from lifelong_co_plugins.methods.regularization.exemplar import Exemplar
 from scipy import stats
 from tiny_runs import BATCHES, exact_run, parameters, same, tiny_config, tiny_learn
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co import records
-from lifelong_co.config import Config
+from lifelong_co.config.run_config import Config
 from lifelong_co.learner import learn, train_batch
-from lifelong_co.run import Run, start
-from lifelong_co.run_folder import RunFolder
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import Run, start
 from lifelong_co.seeding import generator
+from lifelong_co.tensors import records
 
 SIZES = (4, 5, 6)
 

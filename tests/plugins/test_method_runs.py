@@ -10,8 +10,8 @@ from tiny_runs import BATCHES, EPOCHS, parameters, same, tiny_config, tiny_learn
 
 import lifelong_co as lco
 from lifelong_co.learner import Interrupted, learn
-from lifelong_co.run import Run
-from lifelong_co.skeleton import flatten
+from lifelong_co.runs.run import Run
+from lifelong_co.storage.tree import flatten
 
 METHODS: dict[str, dict[str, Any]] = {
     "ewc": {"fisher_batches": 2},

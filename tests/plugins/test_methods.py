@@ -9,7 +9,7 @@ from torch import Tensor
 
 import lifelong_co as lco
 from lifelong_co import learner
-from lifelong_co.run import Run
+from lifelong_co.runs.run import Run
 
 METHODS = ("fine-tuning", "restart", "llr-bc")
 

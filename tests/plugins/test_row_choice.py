@@ -9,9 +9,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods import der, llr_bc, replay, weighing
-from lifelong_co_plugins.methods.row_choice import by_weight
-from lifelong_co_plugins.methods.weighing import Weighing
+from lifelong_co_plugins.methods import der, llr_bc
+from lifelong_co_plugins.methods.experience_replay import behaviors as replay
+from lifelong_co_plugins.methods.experience_replay import weights as weighing
+from lifelong_co_plugins.methods.experience_replay.importance_sampling import by_weight
+from lifelong_co_plugins.methods.experience_replay.weights import Weighing
 from tiny_runs import BATCH_SIZE, BATCHES, EPOCHS, MODEL, tiny_config, tiny_learn
 from torch import Tensor
 

@@ -4,13 +4,13 @@ import gc
 
 import pytest
 import torch
-from lifelong_co_plugins.methods.units import Bundle
-from lifelong_co_plugins.methods.weighing import Weighing
+from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
+from lifelong_co_plugins.methods.experience_replay.weights import Weighing
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co.consolidation import weights_of
-from lifelong_co.experience import PackedExperience, record
+from lifelong_co.replay.consolidation import weights_of
+from lifelong_co.replay.experience import PackedExperience, record
 
 
 def experience(rows: int = 6, actions: int = 5) -> PackedExperience:

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from lifelong_co.products import affine
+from lifelong_co_adapters.onednn_linear import affine
 
 
 @attrs.frozen(eq=False)

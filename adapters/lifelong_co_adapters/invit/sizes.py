@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.options import above_zero
+from lifelong_co.validators import above_zero
 
 
 def check_sizes(

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
 from lifelong_co.reinforce import greedy_baseline
-from lifelong_co.rollout import single
+from lifelong_co.rollout.decoding import single
 from lifelong_co_adapters.invit.network import Network, Prepared
 from lifelong_co_adapters.invit.official_names import from_official
 from lifelong_co_adapters.invit.sizes import check_sizes

@@ -16,10 +16,10 @@ import torch
 from torch import Tensor, nn
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.options import above_zero
 from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
-from lifelong_co.rollout import multi_start
+from lifelong_co.rollout.decoding import multi_start
+from lifelong_co.validators import above_zero
 from lifelong_co_adapters.official.loading import load
 from lifelong_co_adapters.official.parameters import load_exactly
 

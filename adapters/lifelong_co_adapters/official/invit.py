@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
 from lifelong_co.reinforce import greedy_baseline
-from lifelong_co.rollout import single
+from lifelong_co.rollout.decoding import single
 from lifelong_co_adapters.invit.sizes import check_sizes
 from lifelong_co_adapters.official.invit_policy import Sizes, cvrp_log_probs, tsp_log_probs
 from lifelong_co_adapters.official.loading import load

@@ -7,8 +7,8 @@ What makes it Omni is where it starts from: parameters that were meta-learned to
 from typing import Any
 
 from lifelong_co.errors import UnknownNameError
-from lifelong_co.options import above_zero
 from lifelong_co.protocols import Problem
+from lifelong_co.validators import above_zero
 from lifelong_co_adapters.pomo.network import Network
 from lifelong_co_adapters.pomo.normalization import NORMALIZATIONS
 from lifelong_co_adapters.pomo.solver import POMO

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from lifelong_co.gpu.precision import not_half
+from lifelong_co.tensors.precision import not_half
 from lifelong_co_adapters.pomo.masks import minus_infinity
 
 # Up to how many actions a whole batch's scores are few and may be kept, and torch's softmax is as

@@ -20,8 +20,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from lifelong_co.products import affine
 from lifelong_co.protocols import Context
+from lifelong_co_adapters.onednn_linear import affine
 from lifelong_co_adapters.pomo.attention import attention
 from lifelong_co_adapters.pomo.masks import minus_infinity
 

@@ -5,9 +5,9 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from lifelong_co.gpu.precision import not_half
-from lifelong_co.products import linear
 from lifelong_co.protocols import Context, Problem
+from lifelong_co.tensors.precision import not_half
+from lifelong_co_adapters.onednn_linear import linear
 from lifelong_co_adapters.pomo.attention import attention
 from lifelong_co_adapters.pomo.decoder import (
     Nodes,

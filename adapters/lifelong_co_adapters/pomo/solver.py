@@ -7,11 +7,11 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.gpu.graphs import Graphs
-from lifelong_co.options import above_zero
 from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
-from lifelong_co.rollout import multi_start
+from lifelong_co.rollout.cuda_graphs import Graphs
+from lifelong_co.rollout.decoding import multi_start
+from lifelong_co.validators import above_zero
 from lifelong_co_adapters.pomo.decoder import Nodes, Tables
 from lifelong_co_adapters.pomo.network import Network
 from lifelong_co_adapters.pomo.official_names import from_official

@@ -9,7 +9,7 @@ import math
 import torch
 from torch import Tensor
 
-from lifelong_co.probabilities import probabilities
+from lifelong_co.tensors.probabilities import probabilities
 from lifelong_co_plugins.divergence.kullback_leibler import finite, kl, rkl
 
 

@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from lifelong_co.probabilities import probabilities
+from lifelong_co.tensors.probabilities import probabilities
 
 # Below what any solver's clipped logits give; only -inf is replaced by it.
 LEAST = math.log(1e-9)

@@ -26,12 +26,16 @@ from typing import Any
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.experience import PackedExperience
-from lifelong_co.options import at_least_zero, fraction
 from lifelong_co.protocols import Divergence, Learning, Method, Observer, Rollout
-from lifelong_co_plugins.methods.memory import Memory
-from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors, share_of_rows
-from lifelong_co_plugins.methods.replayed_learning import ReplayedLearning
+from lifelong_co.replay.experience import PackedExperience
+from lifelong_co.validators import at_least_zero, fraction
+from lifelong_co_plugins.methods.experience_replay.behaviors import (
+    batches_of_one_size,
+    behaviors,
+    share_of_rows,
+)
+from lifelong_co_plugins.methods.experience_replay.memory import Memory
+from lifelong_co_plugins.methods.instance_replay.objective import ReplayedLearning
 
 
 def der_plus_plus(

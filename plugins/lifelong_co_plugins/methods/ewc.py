@@ -19,10 +19,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lifelong_co.options import at_least_one, at_least_zero
 from lifelong_co.protocols import Learning, Method, Rollout
-from lifelong_co_plugins.methods.fisher import fisher_information
-from lifelong_co_plugins.methods.memory import device_of
+from lifelong_co.validators import at_least_one, at_least_zero
+from lifelong_co_plugins.methods.experience_replay.memory import device_of
+from lifelong_co_plugins.methods.regularization.fisher import fisher_information
 
 
 def ewc(weight: float = 10.0, fisher_batches: int = 16) -> Method:

@@ -28,10 +28,10 @@ from typing import Any
 
 from torch import Tensor
 
-from lifelong_co.options import at_least_one, at_least_zero
 from lifelong_co.protocols import Learning, Method, Rollout
-from lifelong_co_plugins.methods.instance_memory import InstanceMemory
-from lifelong_co_plugins.methods.replayed_learning import ReplayedLearning
+from lifelong_co.validators import at_least_one, at_least_zero
+from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
+from lifelong_co_plugins.methods.instance_replay.objective import ReplayedLearning
 
 
 def feng(alpha: float = 0.5, buffer_size: int = 200, every: int = 5) -> Method:

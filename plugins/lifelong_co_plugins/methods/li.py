@@ -27,10 +27,10 @@ from typing import Any
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.options import at_least_zero
 from lifelong_co.protocols import Learning, Method, Rollout
-from lifelong_co_plugins.methods.exemplar import BestSoFar, Exemplar, training_cost
-from lifelong_co_plugins.methods.instance_memory import InstanceMemory
+from lifelong_co.validators import at_least_zero
+from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
+from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
 
 
 def li_inter(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl") -> Method:

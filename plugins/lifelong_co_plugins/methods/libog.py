@@ -30,11 +30,11 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.errors import UnknownNameError
-from lifelong_co.options import at_least_one, at_least_zero
 from lifelong_co.protocols import Learning, Method, Rollout
 from lifelong_co.reinforce import shared_baseline
+from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.ewc import Anchors
-from lifelong_co_plugins.methods.exemplar import BestSoFar, Exemplar, training_cost
+from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
 
 VARIANTS = ("corrected", "official")
 

@@ -8,16 +8,20 @@ import torch
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.ablations import ablated
-from lifelong_co.consolidation import consolidation_loss, weights_of
+from lifelong_co.config.ablations import ablated
 from lifelong_co.errors import ConfigError, UnknownNameError
-from lifelong_co.options import at_least_one, at_least_zero, fraction
 from lifelong_co.protocols import Divergence, Learning, Method, Rollout
-from lifelong_co_plugins.methods.memory import Memory
-from lifelong_co_plugins.methods.replay import batches_of_one_size, behaviors, share_of_rows
-from lifelong_co_plugins.methods.row_choice import CHOICES
-from lifelong_co_plugins.methods.units import units_of
-from lifelong_co_plugins.methods.weighing import Weighing
+from lifelong_co.replay.consolidation import consolidation_loss, weights_of
+from lifelong_co.validators import at_least_one, at_least_zero, fraction
+from lifelong_co_plugins.methods.experience_replay.behaviors import (
+    batches_of_one_size,
+    behaviors,
+    share_of_rows,
+)
+from lifelong_co_plugins.methods.experience_replay.bundles import units_of
+from lifelong_co_plugins.methods.experience_replay.importance_sampling import CHOICES
+from lifelong_co_plugins.methods.experience_replay.memory import Memory
+from lifelong_co_plugins.methods.experience_replay.weights import Weighing
 
 
 def with_ablations(method: Callable[..., Method]) -> Callable[..., Method]:

@@ -1,1 +1,0 @@
-"""TSPLIB and CVRPLIB: the paper's instances and protocol, and any folder of such files."""

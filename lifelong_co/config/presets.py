@@ -1,0 +1,166 @@
+"""Presets: everything a run needs, at three scales (design §4)."""
+
+from typing import Any
+
+import attrs
+
+from lifelong_co.errors import UnknownNameError
+from lifelong_co.tasks.task import Task, order
+
+Options = dict[str, Any]
+
+
+@attrs.frozen
+class Scale:
+    """Size and budget of the tasks with one of the paper's three problem sizes."""
+
+    size: int
+    batches: int
+    batch_size: int
+
+
+@attrs.frozen(kw_only=True)
+class Preset:
+    """Sizes, budgets, models and method options that belong together."""
+
+    name: str
+    summary: str
+    scales: dict[str, Scale]
+    """Distribution to scale."""
+    epochs: int
+    tests: int
+    """Test instances of each task."""
+    curve_every: int
+    """Epochs between two points of the forgetting curve."""
+    solver_options: dict[str, Options]
+    method_options: dict[str, Options]
+    order: tuple[str, ...] = ()
+    """The distributions to learn when no order is asked for."""
+    epochs_of: dict[str, int] = attrs.field(factory=dict)
+    """Epochs of the solvers that need another number of them."""
+    settings_of: dict[str, Options] = attrs.field(factory=dict)
+    """Settings of `config.Config` that a solver needs."""
+
+    def tasks(self, distributions: tuple[str, ...], solver: str) -> tuple[Task, ...]:
+        """Return the tasks of a sequence of distributions at this preset's scales."""
+        tasks = []
+        for name in distributions:
+            if name not in self.scales:
+                raise UnknownNameError(f"distribution of preset {self.name!r}", name, self.scales)
+            scale = self.scales[name]
+            tasks.append(
+                Task(
+                    distribution=name,
+                    size=scale.size,
+                    epochs=self.epochs_of.get(solver, self.epochs),
+                    batches=scale.batches,
+                    batch_size=scale.batch_size,
+                )
+            )
+        return tuple(tasks)
+
+
+def _scales(small: Scale, middle: Scale, large: Scale) -> dict[str, Scale]:
+    return {"U": small, "R": small, "G": middle, "E": middle, "C": large, "GM": large}
+
+
+def _models(
+    layers: int, norm: str, *, width: int, state_k: tuple[int, int], action_k: int
+) -> dict[str, Options]:
+    attention = {
+        "embedding_dim": 128,
+        "head_num": 8,
+        "qkv_dim": 16,
+        "encoder_layer_num": layers,
+        "ff_hidden_dim": 512,
+        "logit_clipping": 10.0,
+    }
+    views = {
+        "dim_emb": width,
+        "dim_ff": 4 * width,
+        "nb_heads": 8,
+        "action_k": action_k,
+        "state_k": list(state_k),
+    }
+    omni = {**attention, "norm": norm}
+    ours: dict[str, Options] = {"pomo": attention, "omni": omni, "invit": views}
+    return {**ours, **{f"official-{name}": options for name, options in ours.items()}}
+
+
+def _ours_and_official(value: Any, solver: str) -> dict[str, Any]:
+    return {solver: value, f"official-{solver}": value}
+
+
+def _llr_bc(behavior: str, alpha: float, buffer_size: int) -> dict[str, Options]:
+    """Replays little of much; docs/performance.md says why that is no worse than all of less."""
+    return {
+        "llr-bc": {
+            "weighting": "variance",
+            "divergence": "rkl",
+            "behavior": behavior,
+            "alpha": alpha,
+            "buffer_size": buffer_size,
+            "replay_size": 32,
+            "replay_rows": 1 / 16,
+            "bundle_size": 4,
+        }
+    }
+
+
+PRESETS = {
+    "paper": Preset(
+        name="paper",
+        summary="the paper's experiments; days on a CPU",
+        scales=_scales(Scale(20, 157, 64), Scale(50, 125, 32), Scale(100, 125, 16)),
+        epochs=200,
+        tests=1000,
+        curve_every=10,
+        solver_options=_models(6, "batch_no_track", width=128, state_k=(35, 50), action_k=15),
+        method_options=_llr_bc("official", 100.0, 1000),
+        order=order(1),
+        epochs_of={**_ours_and_official(10, "omni"), **_ours_and_official(100, "invit")},
+        settings_of=_ours_and_official({"images": True, "augment": True}, "invit"),
+    ),
+    "small": Preset(
+        name="small",
+        summary="the same six tasks, smaller; minutes on two cores",
+        scales=_scales(Scale(10, 40, 64), Scale(20, 40, 48), Scale(40, 40, 24)),
+        epochs=10,
+        tests=256,
+        curve_every=5,
+        solver_options=_models(3, "instance", width=64, state_k=(20, 30), action_k=10),
+        method_options={
+            **_llr_bc("probabilities", 3.0, 1000),
+            "der++": {"replay_rows": 1 / 16},
+        },
+        order=order(1),
+    ),
+    "demo": Preset(
+        name="demo",
+        summary="forgetting and its cure in about two minutes on two cores",
+        # Rings after clusters, small after large: what fine-tuning forgets most in so little time.
+        scales=_scales(Scale(10, 40, 48), Scale(20, 40, 24), Scale(20, 40, 24)),
+        epochs=5,
+        tests=128,
+        curve_every=1,
+        solver_options=_models(2, "instance", width=64, state_k=(15, 20), action_k=10),
+        method_options={
+            **_llr_bc("probabilities", 3.0, 500),
+            "der++": {"replay_rows": 1 / 16, "buffer_size": 500},
+        },
+        order=("C", "GM", "R"),
+    ),
+}
+
+
+def preset(name: str) -> Preset:
+    """Return a preset by name.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none.
+    """
+    if name not in PRESETS:
+        raise UnknownNameError("preset", name, PRESETS)
+    return PRESETS[name]

@@ -1,0 +1,1 @@
+"""What happens after a run; nothing else imports it."""

@@ -1,0 +1,1 @@
+"""TSPLIB and CVRPLIB."""

@@ -1,0 +1,92 @@
+"""The instances of a folder: found, read, refused by name, with the best cost known of each."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+
+from lifelong_co.errors import ConfigError, FileFormatError, UnknownNameError
+from lifelong_co.experiments.benchmark.known import known_of
+from lifelong_co.experiments.benchmark.published import LIBRARIES
+from lifelong_co.instance_files.vrplib_instances import FileInstance, read_instance
+
+
+@attrs.frozen(eq=False)
+class Folder:
+    """What a folder holds."""
+
+    instances: list[FileInstance]
+    """The paper's in its order, or all from small to large; each with ``best_known`` if any."""
+    refused: list[str]
+    """One line for each file that cannot be used: its name and why."""
+    faults: list[str] = attrs.field(factory=list)
+    """Why the best cost of an instance could not be looked up: it has none then."""
+
+
+def read_folder(
+    library: str,
+    folder: Path,
+    *,
+    paper: bool = False,
+    largest: int | None = None,
+    references: Path | None = None,
+) -> Folder:
+    """Read the ``.tsp`` or ``.vrp`` files of a folder.
+
+    Parameters
+    ----------
+    library
+        ``tsplib`` or ``cvrplib``.
+    folder
+        Only files right in it count.
+    paper
+        Only the paper's instances, all of which must be there.
+    largest
+        Only up to so many nodes or customers.
+    references
+        Folder of references; see `known.known_of`.
+
+    Raises
+    ------
+    ConfigError
+        If no file can be used, or one of the paper's is missing.
+    UnknownNameError
+        If there is no such library.
+    """
+    if library not in LIBRARIES:
+        raise UnknownNameError("library", library, LIBRARIES)
+    problem, suffix, papers = LIBRARIES[library]
+    if not folder.is_dir():
+        raise ConfigError(f"{folder}: expected a folder with {suffix} files, found none")
+    files = sorted(path for path in folder.iterdir() if path.suffix == suffix and path.is_file())
+    if paper:
+        missing = [name for name in papers if folder / f"{name}{suffix}" not in files]
+        if missing:
+            raise ConfigError(f"{folder}: expected the paper's instances, without: {_few(missing)}")
+        files = [folder / f"{name}{suffix}" for name in papers]
+    instances: list[FileInstance] = []
+    refused: list[str] = []
+    faults: list[str] = []
+    for file in files:
+        try:
+            one = attrs.evolve(read_instance(file), name=file.stem, best_known=None)
+        except FileFormatError as error:
+            refused.append(str(error))
+            continue
+        if one.problem != problem:
+            refused.append(f"{file}: expected an instance of {problem}, got one of {one.problem}")
+        elif largest is None or one.size <= largest:
+            try:
+                one = attrs.evolve(one, best_known=known_of(file, one, references))
+            except FileFormatError as error:
+                faults.append(f"{file.stem}: no best known cost: {error}")
+            instances.append(one)
+    if not instances:
+        reason = f" ({refused[0]})" if refused else ""
+        raise ConfigError(f"{folder}: expected at least one usable {suffix} file, got none{reason}")
+    order = instances if paper else sorted(instances, key=lambda one: (one.size, one.name))
+    return Folder(order, refused, faults)
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -1,0 +1,67 @@
+"""The best cost known of an instance: stated, published or found here, looked up for each table."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+
+from lifelong_co.experiments.benchmark.published import BEST, LIBRARIES
+from lifelong_co.experiments.benchmark.results import Benchmark, Result
+from lifelong_co.experiments.references.cache import Cache
+from lifelong_co.experiments.references.subject import of_file
+from lifelong_co.instance_files.solutions import best_known
+from lifelong_co.instance_files.vrplib_instances import FileInstance
+
+
+def known_of(file: Path, instance: FileInstance, references: Path | None) -> float | None:
+    """Return the best cost known of an instance, in file units; None if none is.
+
+    That of a ``.sol`` or ``.opt.tour`` beside the file, else what the file states, else what is
+    published; a reference in the folder ``references`` where that is lower, or none of these is.
+
+    Raises
+    ------
+    FileFormatError
+        If the solution beside the file or the reference cannot be read.
+    """
+    stated = best_known(file)
+    if stated is None and instance.distance_rule == "EUC_2D":
+        stated = BEST.get(file.stem)
+    return _least(stated, instance.problem, of_file(instance).key, references)
+
+
+def as_now(results: Sequence[Result], instances: Sequence[FileInstance]) -> list[Result]:
+    """Return results with what is known of the instances now; as stored where nothing is."""
+    known = {one.name: one.best_known for one in instances if one.best_known is not None}
+    return [
+        attrs.evolve(one, best_known=known.get(one.instance, one.best_known)) for one in results
+    ]
+
+
+def with_references(benchmark: Benchmark, references: Path) -> Benchmark:
+    """Return a benchmark with the references found since, where these are lower than stored costs.
+
+    Results of older versions do not say what their instance held; they stay as they are.
+
+    Raises
+    ------
+    FileFormatError
+        If a reference cannot be read.
+    """
+    library = benchmark.settings.get("library")
+    if library not in LIBRARIES:
+        return benchmark
+    problem = LIBRARIES[library][0]
+    results = [
+        attrs.evolve(one, best_known=_least(one.best_known, problem, one.instance_key, references))
+        for one in benchmark.results
+    ]
+    return attrs.evolve(benchmark, results=results)
+
+
+def _least(cost: float | None, problem: str, key: str, references: Path | None) -> float | None:
+    """Return a cost, or that of the instance's reference if there is one and it is lower."""
+    found = Cache(references).get(problem, key) if references is not None and key else None
+    if found is None:
+        return cost
+    return found.cost if cost is None else min(cost, found.cost)

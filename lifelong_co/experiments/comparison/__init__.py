@@ -1,0 +1,1 @@
+"""Runs compared: tables, figures, a page."""

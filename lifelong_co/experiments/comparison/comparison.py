@@ -1,0 +1,136 @@
+"""Runs side by side: checked to be comparable, grouped over seeds, measured against one d*."""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from lifelong_co import metrics
+from lifelong_co.errors import ConfigError
+from lifelong_co.experiments.comparison.labels import identity, label
+from lifelong_co.experiments.comparison.measured import least_costs, measured
+from lifelong_co.experiments.comparison.runs import Run, load_run
+
+
+@attrs.frozen
+class Group:
+    """Runs that differ in nothing but the seed."""
+
+    label: str
+    runs: tuple[Run, ...]
+
+    @property
+    def sequence(self) -> tuple[tuple[str, int], ...]:
+        """Name and epochs of each task in the order of arrival."""
+        return tuple(zip(self.runs[0].names, self.runs[0].epochs, strict=True))
+
+    @property
+    def costs(self) -> list[list[float]]:
+        """The cost matrix ``[k, k]``, mean over the runs."""
+        rows = zip(*(run.costs for run in self.runs), strict=True)
+        return [[statistics.fmean(cell) for cell in zip(*row, strict=True)] for row in rows]
+
+
+@attrs.frozen
+class Comparison:
+    """Comparable runs and what they are measured against."""
+
+    groups: tuple[Group, ...]
+    best: Mapping[str, float]
+    """``d*`` by task name; see `measured.least_costs`."""
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """All runs, group by group."""
+        return tuple(run for group in self.groups for run in group.runs)
+
+    @property
+    def problem(self) -> str:
+        """The name of the problem."""
+        return self.runs[0].config.problem
+
+    def metrics(self, run: Run) -> metrics.Metrics:
+        """Return the metrics of one of the runs against the common d*."""
+        return measured(run, self.best)
+
+    def spread(self, group: Group, name: str) -> tuple[float, float | None]:
+        """Return mean and sample standard deviation of a metric; None for a single run.
+
+        What has no meaning for one of the runs is ``nan``.
+        """
+        values = [getattr(self.metrics(run), name) for run in group.runs]
+        if any(map(math.isnan, values)):
+            return math.nan, None
+        return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None
+
+
+def compare_folders(paths: Sequence[Path | str]) -> Comparison:
+    """Read finished run folders and set them side by side.
+
+    Raises
+    ------
+    ConfigError
+        If a folder is no finished run or is given twice, or the runs cannot be compared.
+    FileFormatError
+        If a file cannot be understood.
+    """
+    seen: set[Path] = set()
+    for path in map(Path, paths):
+        if path.resolve() in seen:
+            raise ConfigError(f"{path}: the same run is given twice")
+        seen.add(path.resolve())
+    return compare_runs([load_run(path) for path in paths])
+
+
+def compare_runs(runs: Sequence[Run]) -> Comparison:
+    """Set runs side by side; groups stand in the order in which they first occur.
+
+    Raises
+    ------
+    ConfigError
+        If there is no run, or two differ in the problem, the set of tasks or how it is tested.
+    """
+    if not runs:
+        raise ConfigError("runs: expected at least one run folder, got none")
+    for run in runs[1:]:
+        _check_comparable(runs[0], run)
+    return Comparison(_group(runs), least_costs(runs))
+
+
+def _group(runs: Sequence[Run]) -> tuple[Group, ...]:
+    alike: dict[str, list[Run]] = {}
+    for run in runs:
+        alike.setdefault(identity(run.config), []).append(run)
+    groups: list[Group] = []
+    labels = label([members[0].config for members in alike.values()])
+    for name, members in zip(labels, alike.values(), strict=True):
+        if len({run.config.seed for run in members}) == len(members):
+            groups.append(Group(name, tuple(members)))
+        else:  # The same seed again is no repetition: the folder is all that tells them apart.
+            groups += [Group(f"{name} [{run.path}]", (run,)) for run in members]
+    names = [group.label for group in groups]
+    return tuple(
+        group if names.count(group.label) == 1
+        else attrs.evolve(group, label=f"{group.label} [{group.runs[0].path}]")
+        for group in groups
+    )  # fmt: skip
+
+
+def _check_comparable(first: Run, other: Run) -> None:
+    def refuse(what: str, one: object, two: object) -> None:
+        if one != two:
+            raise ConfigError(
+                f"{first.path} and {other.path} cannot be compared: {what}: {one} and {two}"
+            )
+
+    one, two = first.config, other.config
+    refuse("problem", one.problem, two.problem)
+    refuse("tasks", ", ".join(sorted(first.names)), ", ".join(sorted(other.names)))
+    refuse("test instances of a task", one.tests, two.tests)
+    refuse("augmentation at test", one.augment, two.augment)
+    theirs = {task.label: task.tested for task in two.tasks}
+    for task in one.tasks:
+        for key, value in task.tested.items():
+            refuse(f"task {task.label}, {key}", value, theirs[task.label][key])

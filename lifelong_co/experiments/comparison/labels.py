@@ -1,0 +1,88 @@
+"""Short names that tell compared configurations apart: the method, and what else differs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config
+
+HEADLINE = ("solver", "preset", "order")
+"""Settings that are named whenever they differ at all, since they explain many others."""
+
+UNLIKE = frozenset({"seed", "device", "curve_every"})
+"""Settings in which repetitions of one run may differ."""
+
+MOST = 3
+"""Settings named in one label before the rest is left to the configuration table."""
+
+
+def settings(config: Config) -> dict[str, Any]:
+    """Return the settings under dotted names; those of tasks as ``tasks.E50.epochs``.
+
+    Options of the method that were not given, as a version might not have had them, are defaults.
+    """
+    options = registry.method_options(config.method, config.method_options)
+    flat: dict[str, Any] = {}
+    config = attrs.evolve(config, method_options=options)
+    for key, value in attrs.asdict(config, recurse=False).items():
+        if key == "tasks":
+            for task in value:
+                fields = attrs.asdict(task).items()
+                flat |= {f"tasks.{task.label}.{name}": item for name, item in fields}
+        elif isinstance(value, Mapping):
+            flat |= {f"{key}.{name}": item for name, item in value.items()}
+        else:
+            flat[key] = value
+    return flat
+
+
+def identity(config: Config) -> str:
+    """Return what runs must share to be repetitions of each other under several seeds."""
+    shared = {key: value for key, value in settings(config).items() if key not in UNLIKE}
+    # Under dotted names the order of the tasks would be lost.
+    return repr((sorted(shared.items()), [task.label for task in config.tasks]))
+
+
+def label(configs: Sequence[Config]) -> list[str]:
+    """Return one label per configuration, e.g. ``llr-bc (order=2)`` or ``llr-bc (alpha=10)``.
+
+    Labels are distinct if any setting but those of `UNLIKE` differs, unless more than `MOST` do.
+    """
+    flats = [settings(config) for config in configs]
+    headline = [key for key in HEADLINE if _differ(flats, key)]
+    heads = [
+        (str(config["method"]), *(_value(config, key) for key in headline)) for config in flats
+    ]
+    # What differs although the headline is the same has to be told by every label of the method.
+    inner: dict[str, dict[str, None]] = {head[0]: {} for head in heads}
+    for head in dict.fromkeys(heads):
+        peers = [flat for flat, its in zip(flats, heads, strict=True) if its == head]
+        keys = dict.fromkeys(key for peer in peers for key in peer)
+        hidden = {*UNLIKE, *HEADLINE}
+        inner[head[0]] |= {key: None for key in keys if key not in hidden and _differ(peers, key)}
+    labels = []
+    for flat, head in zip(flats, heads, strict=True):
+        told = list(inner[head[0]])
+        words = [f"{_short(key, told)}={_value(flat, key)}" for key in told]
+        parts = [f"{key}={_value(flat, key)}" for key in headline]
+        parts += words[:MOST] + (["..."] if len(words) > MOST else [])
+        labels.append(f"{head[0]} ({', '.join(parts)})" if parts else head[0])
+    return labels
+
+
+def _differ(flats: Iterable[Mapping[str, Any]], key: str) -> bool:
+    return len({repr(flat.get(key)) for flat in flats}) > 1
+
+
+def _short(key: str, among: Sequence[str]) -> str:
+    # Where several settings end in the same word (E50.epochs, C100.epochs), say it in full.
+    last = key.rpartition(".")[2]
+    alike = [other for other in among if other.rpartition(".")[2] == last]
+    return last if len(alike) == 1 else key.removeprefix("tasks.")
+
+
+def _value(flat: Mapping[str, Any], key: str) -> str:
+    value = flat.get(key, "none")
+    return f"{value:g}" if isinstance(value, float) else str(value) or "none"

@@ -1,0 +1,155 @@
+"""What the figures share: colors, lines with their bands, task marks, limits and titles."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lifelong_co.experiments.comparison.comparison import Comparison, Group
+from lifelong_co.experiments.comparison.curves import Point, bands, boundaries
+from lifelong_co.experiments.comparison.runs import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as _Axes
+    from matplotlib.figure import Figure
+
+    Axes: TypeAlias = _Axes
+else:
+    Axes = Any
+
+# Okabe and Ito, "Color Universal Design" (2008), without its yellow, too pale for lines on white.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+DASHES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+INK = "#333333"
+SOFT = "#666666"
+PALE = "#bbbbbb"
+LEGEND = 0.35
+"""Inches for a row of the legend."""
+LETTER = 0.07
+"""Inches a letter of 8 points takes, a little generously."""
+
+
+def empty_figure(width: float, height: float) -> "Figure":
+    """Return an empty figure of ``width`` x ``height`` inches."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(width, height), dpi=150)
+    made.set_layout_engine("constrained", w_pad=0.09, h_pad=0.07, wspace=0.03)
+    FigureCanvasAgg(made)
+    return made
+
+
+def figure(width: float, height: float, groups: Sequence[Group]) -> "Figure":
+    """Return an empty figure of ``width`` x ``height`` inches and a legend above all panels."""
+    from matplotlib.lines import Line2D
+
+    longest = max(len(group.label) for group in groups) + 8
+    columns = max(1, min(len(groups), int(width / (1.3 * LETTER * longest))))
+    rows = -(-len(groups) // columns)
+    made = empty_figure(width, height + LEGEND * rows)
+    handles = [
+        Line2D([], [], label=plain(group.label), **_style(i), lw=2, markersize=5)
+        for i, group in enumerate(groups)
+    ]
+    made.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False)
+    return made
+
+
+def tasks(axes: Axes, run: Run, only: int | None = None) -> None:
+    """Mark where tasks begin; name them all, or shade where task ``only`` is learned."""
+    ends = boundaries(run)
+    first = 1 if only is None and len(run.names) > 1 else 0
+    axes.set_xlim(ends[first], ends[-1])
+    for x in ends[first + 1 : -1]:
+        axes.axvline(x, color=PALE, linewidth=0.8, zorder=0)
+    if only is not None:
+        axes.axvspan(ends[only - 1], ends[only], color="#f0f0f0", zorder=0, linewidth=0)
+        return
+    room = axes.bbox.width / axes.figure.dpi / (ends[-1] - ends[first])
+    for i in range(first, len(run.names)):
+        name = f"+ {run.names[i]}" if i > 1 else " + ".join(run.names[: i + 1])
+        fits = len(name) * LETTER < room * (ends[i + 1] - ends[i])
+        axes.annotate(
+            plain(name if fits else str(i + 1)),
+            ((ends[i] + ends[i + 1]) / 2, 0.985),
+            xycoords=("data", "axes fraction"),
+            ha="center", va="top", fontsize=8, color=SOFT,
+        )  # fmt: skip
+
+
+def lines(
+    axes: Axes,
+    comparison: Comparison,
+    group: Group,
+    segments: Sequence[Sequence[Sequence[Point]]],
+    scale: float = 1.0,
+    *,
+    faint: bool = False,
+) -> None:
+    """Draw the segments ``[segment][seed][point]`` of a group: mean line and range over seeds."""
+    style = _style([other.label for other in comparison.groups].index(group.label))
+    for segment in segments:
+        band = bands(segment)
+        x = [point.x for point in band]
+        axes.plot(
+            x,
+            [point.mean * scale for point in band],
+            **(style | {"linestyle": ":"} if faint else style),
+            linewidth=1.0 if faint else 1.7,
+            markersize=2.5 if faint else 3.0,
+            alpha=0.6 if faint else 1.0,
+        )
+        if len(segment) > 1 and not faint:
+            low, high = [p.low * scale for p in band], [p.high * scale for p in band]
+            axes.fill_between(x, low, high, color=style["color"], alpha=0.18, linewidth=0)
+
+
+def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = None) -> None:
+    """Title a panel and set a vertical range that a few extreme tests cannot flatten.
+
+    The range reaches from the least value to the greatest, or to twice the distance of the 90th
+    percentile where the greatest is farther; it is chosen from the points from ``since`` on. A
+    mark beside the title says where higher values are cut off.
+    """
+    import numpy as np
+    from matplotlib.ticker import MaxNLocator
+
+    points = np.concatenate([np.asarray(line.get_xydata()) for line in axes.lines if _data(line)])
+    values = points[:, 1] if since is None else points[points[:, 0] >= since, 1]
+    low = float(values.min())
+    high = min(float(values.max()), low + 2 * (float(np.quantile(values, 0.9)) - low))
+    # A range far below one percent of the cost would make noise look like a finding.
+    high = max(high, low + 0.01 * abs(low), low + 1e-9)
+    pad = 0.06 * (high - low)
+    # The names of the tasks need room above the curves.
+    top = high + (3 * pad if axes.texts else pad)
+    axes.set_ylim(low - pad, top)
+    if points[:, 1].max() > top:
+        axes.set_title("higher values cut off", loc="right", fontsize=7, color=SOFT)
+    axes.set_title(plain(title), loc="left", fontsize=10)
+    axes.set_xlabel(x, fontsize=9)
+    axes.set_ylabel(y, fontsize=9)
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    axes.tick_params(labelsize=8, colors=INK)
+    axes.grid(axis="y", color="#e6e6e6", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _data(line: Any) -> bool:
+    # Marks of task boundaries are drawn in axes coordinates and carry no marker.
+    return line.get_marker() not in ("None", "", None)
+
+
+def plain(text: str) -> str:
+    """Return text that matplotlib draws as it stands: between dollar signs it reads mathematics."""
+    return text.replace("$", r"\$")
+
+
+def _style(i: int) -> dict[str, Any]:
+    return {
+        "color": COLORS[i % len(COLORS)],
+        "marker": MARKERS[i % len(MARKERS)],
+        "linestyle": DASHES[i // len(COLORS) % len(DASHES)],
+    }

@@ -1,0 +1,117 @@
+"""A picture of one solution: the depot, the nodes and one color for each route."""
+
+import colorsys
+import io
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from lifelong_co.errors import ConfigError
+from lifelong_co.instance_files.solutions import check
+from lifelong_co.instance_files.vrplib_instances import Actions, FileInstance
+from lifelong_co.storage.files import write_new
+
+_TURN = 0.618034  # golden section: hues of routes drawn one after another lie far apart
+
+
+def heading(file_instance: FileInstance, cost: float) -> str:
+    """Return name, cost and, where a best-known cost is given, the gap to it in per cent."""
+    text = f"{file_instance.name}: cost {cost:,.10g}"
+    best = file_instance.best_known
+    if not best:
+        return text
+    gap = 100 * (cost / best - 1)
+    side = "below" if gap < 0 else "above"
+    return f"{text}, {abs(gap):.2f} % {side} the best known {best:,.10g}"
+
+
+def plot_routes(
+    file_instance: FileInstance,
+    actions: Actions,
+    path_png: str | os.PathLike[str],
+    title: str | None = None,
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Draw a solution as PNG, written whole or not at all.
+
+    Parameters
+    ----------
+    file_instance, actions
+        The instance and its solution ``[T]``, which is checked first.
+    path_png
+        Where to.
+    title
+        By default `heading` of the solution's cost.
+    overwrite
+        Whether a file that is already there may be replaced.
+
+    Raises
+    ------
+    InvalidSolutionError
+        If the actions do not solve the instance.
+    ConfigError
+        If matplotlib is missing, the file exists and ``overwrite`` is false, or it cannot be
+        written.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ConfigError(
+            "plot: expected matplotlib, which is not installed; pip install 'lifelong-co[plot]'"
+        ) from error
+    report = check(file_instance, actions)
+    # Figure and canvas by hand: pyplot would keep every figure in a global list.
+    figure = Figure(figsize=_inches(file_instance), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    points = file_instance.coordinates
+    depot = file_instance.problem == "cvrp"
+    for number, route in enumerate(report.routes):
+        color = _color(number)
+        nodes = points[route if depot else [*route, route[0]]]  # [k, 2]
+        axes.plot(*nodes.T, color=color, linewidth=1.6, zorder=2)
+        axes.scatter(nodes[:, 0], nodes[:, 1], s=_marker(len(points)), color=color, zorder=3)
+        if depot:
+            # The ways from and to the depot would hide everything near it if drawn as strongly.
+            for end in (nodes[0], nodes[-1]):
+                way = np.stack((points[0], end))
+                axes.plot(*way.T, color=color, linewidth=0.8, alpha=0.45, linestyle="--", zorder=1)
+    if depot:
+        x, y = points[0]
+        axes.scatter(x, y, s=110, marker="s", color="black", edgecolor="white", zorder=4)
+    axes.set_aspect("equal", adjustable="datalim")
+    text = heading(file_instance, report.cost) if title is None else title
+    axes.set_title(text, parse_math=False)  # a "$" in a name is a dollar
+    axes.set_xlabel(_legend(report.routes, depot))
+    axes.tick_params(labelsize=8, color="0.6", labelcolor="0.4")
+    axes.spines[["top", "right"]].set_visible(False)
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=120)
+    write_new(path_png, content.getvalue(), overwrite=overwrite)
+
+
+def _color(number: int) -> tuple[float, float, float]:
+    """Return the color of a route; every other one is darker."""
+    return colorsys.hsv_to_rgb((0.58 + number * _TURN) % 1, 0.8, 0.82 if number % 2 == 0 else 0.58)
+
+
+def _inches(file_instance: FileInstance) -> tuple[float, float]:
+    """Return width and height of the picture, so that a flat instance leaves little empty."""
+    width, height = np.ptp(file_instance.coordinates, axis=0)
+    return 8.0, 0.9 + 7.1 * float(np.clip(height / width if width else 1.0, 0.3, 1.5))
+
+
+def _marker(count: int) -> float:
+    """Return the area of a node's mark, in square points, so that many nodes still fit."""
+    return max(3.0, min(36.0, 4000 / count))
+
+
+def _legend(routes: Sequence[Sequence[int]], depot: bool) -> str:
+    """Return what the picture shows, in words."""
+    nodes = sum(map(len, routes))
+    if not depot:
+        return f"one tour through {nodes} nodes"
+    return f"{nodes} customers on {len(routes)} routes; square: depot, dashed: to and from it"

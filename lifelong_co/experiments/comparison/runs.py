@@ -1,0 +1,125 @@
+"""A finished run, read from its folder: ``config.toml`` and ``costs.csv``."""
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import attrs
+
+from lifelong_co.config.run_config import Config
+from lifelong_co.errors import ConfigError, FileFormatError
+from lifelong_co.runs.folder import HEADER, RunFolder, refuse_start
+
+
+@attrs.frozen
+class Run:
+    """A finished run of ``k`` tasks."""
+
+    path: Path
+    tests: Mapping[tuple[int, int], Mapping[int, float]]
+    """``(learning, epoch)`` to mean cost by tested task; tasks count from 1, as in the file."""
+    config: Config
+    seconds: float | None
+    """Time spent in training, from ``log.jsonl``; None if unknown."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tasks in the order of arrival."""
+        return tuple(task.label for task in self.config.tasks)
+
+    @property
+    def epochs(self) -> tuple[int, ...]:
+        """The epochs of each task in the order of arrival."""
+        return tuple(task.epochs for task in self.config.tasks)
+
+    @property
+    def costs(self) -> tuple[tuple[float, ...], ...]:
+        """The cost matrix ``[k, k]``."""
+        rows = [self.tests[i, epochs] for i, epochs in enumerate(self.epochs, start=1)]
+        return tuple(tuple(row[j] for j in range(1, len(rows) + 1)) for row in rows)
+
+
+def load_run(path: Path | str) -> Run:
+    """Read a finished run folder.
+
+    Raises
+    ------
+    ConfigError
+        If the folder is no run folder, its configuration cannot be used, or its run has not
+        finished.
+    FileFormatError
+        If ``costs.csv`` cannot be understood; the message names the line.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        what = "a file" if folder.exists() else "nothing"
+        raise ConfigError(f"{folder}: expected a run folder, found {what}")
+    config = RunFolder(folder).config()
+    refuse_start(config, folder)
+    names = [task.label for task in config.tasks]
+    if not names or len(set(names)) < len(names):
+        raise ConfigError(f"{folder}: expected tasks with different names, got {names}")
+    costs = folder / "costs.csv"
+    tests = _tests(costs, names) if costs.is_file() else {}
+    for i, task in enumerate(config.tasks, start=1):
+        if len(tests.get((i, task.epochs), ())) != len(names):
+            raise ConfigError(
+                f"{folder}: the run is not finished: {i - 1} of {len(names)} tasks are learned and"
+                f" tested; continue it with: lifelong-co run --resume {folder}"
+            )
+    return Run(folder, tests, config, _seconds(folder / "log.jsonl"))
+
+
+def _tests(file: Path, names: list[str]) -> dict[tuple[int, int], dict[int, float]]:
+    tests: dict[tuple[int, int], dict[int, float]] = {}
+    for line, (learning, epoch, tested, name, cost) in _rows(file):
+        where = f"{file}, line {line}"
+        if not (1 <= learning <= len(names) and 1 <= tested <= len(names)):
+            raise FileFormatError(
+                f"{where}: expected tasks from 1 to {len(names)}, got learning {learning} and"
+                f" tested {tested}"
+            )
+        if name != names[tested - 1]:
+            raise FileFormatError(
+                f"{where}: task {tested} is {names[tested - 1]!r} in config.toml, got {name!r}"
+            )
+        row = tests.setdefault((learning, epoch), {})
+        if tested in row:
+            raise FileFormatError(f"{where}: this test is in the file already")
+        row[tested] = cost
+    return tests
+
+
+def _rows(file: Path) -> Iterator[tuple[int, tuple[int, int, int, str, float]]]:
+    # A byte that is no UTF-8 becomes a character that no check below lets pass.
+    with file.open(encoding="utf-8", errors="replace", newline="") as stream:
+        reader = csv.reader(stream)
+        header = next(reader, [])
+        if tuple(header) != HEADER:
+            raise FileFormatError(
+                f"{file}, line 1: expected the header {','.join(HEADER)}, got {','.join(header)}"
+            )
+        for row in reader:
+            try:
+                learning, epoch, tested, name, cost = row
+                values = (int(learning), int(epoch), int(tested), name, float(cost))
+            except ValueError:
+                values = (0, 0, 0, "", math.nan)
+            if not (math.isfinite(values[4]) and values[4] > 0):
+                raise FileFormatError(
+                    f"{file}, line {reader.line_num}: expected learning, epoch, tested, name and a"
+                    f" positive cost, got {','.join(row)!r}"
+                )
+            yield reader.line_num, values
+
+
+def _seconds(file: Path) -> float | None:
+    """Add up the epochs' times; the log is no result, so a bad one only loses this figure."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        total = math.fsum(float(json.loads(line)["seconds"]) for line in lines)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return total if lines and math.isfinite(total) else None

@@ -1,0 +1,159 @@
+"""Puts a report together: every section that the runs give, and why others are missing."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import attrs
+
+from lifelong_co import metrics
+from lifelong_co.errors import LifelongError
+from lifelong_co.experiments.benchmark.known import with_references
+from lifelong_co.experiments.benchmark.results import Benchmark
+from lifelong_co.experiments.comparison import figures
+from lifelong_co.experiments.paper import paper_tables
+from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
+from lifelong_co.experiments.paper.buffer_section import buffer_section
+from lifelong_co.experiments.paper.collect import Found
+from lifelong_co.experiments.paper.contents import Book, Part, Section
+from lifelong_co.experiments.paper.curve_pictures import curve_pictures
+from lifelong_co.experiments.paper.distances import distances
+from lifelong_co.experiments.paper.drift_section import drift_sections
+from lifelong_co.experiments.paper.measures import plain_measure
+from lifelong_co.experiments.paper.naming import file_name, order_title
+from lifelong_co.experiments.paper.sheet import Row, Sheet, words
+from lifelong_co.experiments.paper.studies import Chapter, chapters
+from lifelong_co.experiments.paper.variation_table import varied
+from lifelong_co.experiments.references.places import Places
+
+CURVES = (
+    "Tests on the way: the mean over the tasks learned so far, whose level changes with the tasks"
+    " it averages (the first task is left out, as in the paper), and the cost on each task while it"
+    " is learned, from its zero-shot cost on. Vertical lines mark where the next task begins."
+)
+
+
+def make_book(found: Found, places: Places, tell: Callable[[str], None]) -> Book:
+    """Return the report of what was found.
+
+    Parameters
+    ----------
+    found
+        Runs and benchmarks.
+    places
+        Where references are looked for.
+    tell
+        Told what takes long.
+    """
+    made = chapters(found.runs)
+    left_out = list(found.left_out)
+    parts = []
+    for chapter in made:
+        part, notes = _part(chapter, places, tell)
+        parts.append(_named(part, f"{chapter.key}-" if len(made) > 1 else ""))
+        left_out += notes
+    solved, notes = _known_now(found.benchmarks, places.own)
+    left_out += notes
+    benchmarks = Section(
+        "Benchmark instances",
+        sheets=tuple(benchmark_sheets(solved)),
+        missing="needs the folder of `lifelong-co benchmark --out` (results.json).",
+    )
+    parts.append(Part("TSPLIB and CVRPLIB", "", (benchmarks,)))
+    count = len(found.runs)
+    title = f"Lifelong learning: {count} run{'s' * (count != 1)}"
+    return Book(title, tuple(parts), tuple(left_out))
+
+
+def _known_now(
+    benchmarks: Sequence[Benchmark], references: Path
+) -> tuple[list[Benchmark], list[str]]:
+    """Return benchmarks with the references there are now, and what could not be read of these."""
+    solved, notes = [], []
+    for each in benchmarks:
+        try:
+            solved.append(with_references(each, references))
+        except LifelongError as error:
+            solved.append(each)
+            notes.append(f"references of {each.folder}: {error}")
+    return solved, notes
+
+
+def _part(chapter: Chapter, places: Places, tell: Callable[[str], None]) -> tuple[Part, list[str]]:
+    costs, notes = distances(chapter, places)
+    tell(f"{chapter.title}: curves")
+    curves = curve_pictures(chapter) if figures.available() else []
+    sections = (
+        Section(
+            "Metrics over the task orders",
+            sheets=tuple(paper_tables.over_orders(chapter)),
+            missing="needs runs of a lifelong-learning method.",
+        ),
+        Section(
+            "Hyperparameters and ablations",
+            sheets=tuple(varied(chapter)),
+            missing="needs runs of one method with other options, e.g."
+            " `lifelong-co sweep --methods llr-bc --ablations nEW,KLD`.",
+        ),
+        Section(
+            "Applicability to other solvers",
+            sheets=tuple(paper_tables.applicability(chapter)),
+            missing=f"needs runs of a solver beside {chapter.solvers[0]}.",
+        ),
+        Section(
+            "Each order",
+            sheets=tuple(paper_tables.per_order(chapter)),
+            missing="needs runs of a lifelong-learning method.",
+        ),
+        Section("Costs and optimality gaps", sheets=tuple(costs)),
+        Section(
+            "Forgetting and plasticity",
+            CURVES,
+            pictures=tuple(curves),
+            missing=f"needs matplotlib: {figures.INSTALL}.",
+        ),
+        buffer_section(chapter, tell),
+        *drift_sections(chapter, tell),
+        Section("The runs", sheets=(_runs(chapter),), folded=True),
+    )
+    orders = "; ".join(f"{order_title(n)}: {' → '.join(o)}" for o, n in chapter.orders.items())
+    return Part(chapter.title, f"{orders[0].upper()}{orders[1:]}.", sections), notes
+
+
+def _runs(chapter: Chapter) -> Sheet:
+    """Return a line for each run, with its last costs and where it is."""
+    rows: list[Row] = []
+    for study, variant, run in chapter.runs():
+        minutes = "-" if run.seconds is None else f"{run.seconds / 60:.1f}"
+        rows.append(
+            (
+                *words(study.problem, variant.title, study.solver, chapter.orders[run.names]),
+                *words(str(run.config.seed)),
+                *map(plain_measure, attrs.astuple(study.metrics(run))),
+                *words(minutes, str(run.path)),
+            )
+        )
+    names = ("problem", "method", "solver", "order", "seed", *metrics.NAMES)
+    return Sheet(
+        key="runs",
+        title="The runs",
+        header=(*names, "minutes", "folder"),
+        blocks=(tuple(rows),),
+        left=5,
+        note="Metrics in 10⁻³; minutes of training.",
+        best_of="none",
+    )
+
+
+def _named(part: Part, prefix: str) -> Part:
+    """Return a part whose files have names that every system takes, and of their own."""
+
+    def renamed(section: Section) -> Section:
+        return attrs.evolve(
+            section,
+            sheets=tuple(attrs.evolve(s, key=file_name(prefix + s.key)) for s in section.sheets),
+            pictures=tuple(
+                attrs.evolve(p, key=file_name(prefix + p.key)) for p in section.pictures
+            ),
+        )
+
+    return attrs.evolve(part, sections=tuple(map(renamed, part.sections)))

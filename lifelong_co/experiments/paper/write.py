@@ -1,0 +1,45 @@
+"""Writes a report: ``report.html``, ``tables/`` in every form and ``figures/``."""
+
+from pathlib import Path
+
+from lifelong_co.experiments.comparison.publish import check_writable, write_files
+from lifelong_co.experiments.paper.contents import Book
+from lifelong_co.experiments.paper.formats import FORMATS
+from lifelong_co.experiments.paper.page import page
+
+PLACES = ("report.html", "tables", "figures")
+"""What a report consists of, in its folder."""
+
+
+def write_book(book: Book, folder: Path, *, overwrite: bool = False) -> list[Path]:
+    """Write a report and return the paths written.
+
+    Raises
+    ------
+    ConfigError
+        If ``folder`` is a file, cannot be written, or holds a report already and ``overwrite`` is
+        not set.
+    """
+    check_writable(folder, PLACES, overwrite=overwrite)
+    files = {
+        f"tables/{sheet.key}.{suffix}": form(sheet).encode()
+        for sheet in book.sheets
+        for suffix, form in FORMATS.values()
+    }
+    files |= {f"figures/{picture.key}.png": picture.png for picture in book.pictures}
+    return write_files({**files, "report.html": page(book).encode()}, folder)
+
+
+def older_files(folder: Path, written: list[Path]) -> list[Path]:
+    """Return files in a report's folders that are not of this report."""
+    there = [path for name in PLACES[1:] for path in (folder / name).glob("*") if path.is_file()]
+    return sorted(set(there) - set(written))
+
+
+def printed(book: Book, form: str) -> str:
+    """Return all tables in one of the `FORMATS`, one after another."""
+    _, function = FORMATS[form]
+    parts = [function(sheet) for sheet in book.sheets]
+    if form == "csv":  # which has no place for a title
+        parts = [f"# {s.title}\n{text}" for s, text in zip(book.sheets, parts, strict=True)]
+    return "\n".join(parts)

@@ -1,0 +1,1 @@
+"""Near-optimal costs by PyVRP and OR-Tools."""

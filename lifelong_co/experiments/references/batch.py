@@ -1,0 +1,123 @@
+"""References of many instances: in parallel, each stored as soon as it is found."""
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+
+import attrs
+
+from lifelong_co.errors import LifelongError
+from lifelong_co.experiments.references.cache import Cache, Reference
+from lifelong_co.experiments.references.solvers import Found, Settings, solve
+from lifelong_co.experiments.references.subject import Subject
+
+
+class SolverError(LifelongError):
+    """A solver that died, or gave what does not solve the instance."""
+
+
+def find(
+    subjects: Iterable[Subject],
+    cache: Cache,
+    settings: Settings,
+    *,
+    jobs: int = 1,
+    again: bool = False,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[tuple[Subject, Reference | None, bool]]:
+    """Yield subject, reference and whether it was solved now, in the order of completion.
+
+    Parameters
+    ----------
+    subjects
+        Whose references to find; those in the cache are taken from there.
+    cache
+        Where references are stored.
+    settings
+        How hard to look.
+    jobs
+        Processes at once; 1: this one.
+    again
+        Solve what is in the cache, too, unless proven; the better one is kept.
+    stop
+        Asked between results; what is running then still ends, nothing new is begun.
+
+    Yields
+    ------
+    The reference is None where no feasible solution was found. An instance given twice, as by
+    tasks that return, is yielded once.
+    """
+    fresh = []
+    for subject in {subject.key: subject for subject in subjects}.values():
+        known = cache.get(subject.problem, subject.key)
+        if known is None or (again and not known.proven):
+            fresh.append(subject)
+        else:
+            yield subject, known, False
+    found = _here(fresh, settings, stop) if jobs == 1 else _apart(fresh, settings, jobs, stop)
+    for subject, solution in found:
+        yield subject, _stored(subject, solution, cache), True
+
+
+def _stored(subject: Subject, found: Found | None, cache: Cache) -> Reference | None:
+    """Check, measure and store what a solver found."""
+    if found is None:
+        return cache.get(subject.problem, subject.key)
+    fault = subject.fault(found.actions)
+    if fault:
+        raise SolverError(f"{subject.name}: the solution of {found.solver} {fault}")
+    reference = Reference(
+        name=subject.name,
+        size=subject.size,
+        cost=subject.cost(found.actions),
+        **attrs.asdict(found),
+    )
+    return cache.put(subject, reference)
+
+
+def _here(
+    subjects: list[Subject], settings: Settings, stop: Callable[[], bool]
+) -> Iterator[tuple[Subject, Found | None]]:
+    for subject in subjects:
+        if stop():
+            return
+        yield subject, solve(subject.model(), settings)
+
+
+def _apart(
+    subjects: list[Subject], settings: Settings, jobs: int, stop: Callable[[], bool]
+) -> Iterator[tuple[Subject, Found | None]]:
+    """Solve in processes of their own; only twice as many wait as run, to bound memory."""
+    # Spawned, as a fork of a process with torch's threads may hang.
+    spawn = multiprocessing.get_context("spawn")
+    waiting: dict[Future[Found | None], Subject] = {}
+    rest = iter(subjects)
+    with ProcessPoolExecutor(jobs, spawn, initializer=_leave_signals) as pool:
+        while True:
+            for subject in rest if not stop() else ():
+                waiting[pool.submit(solve, subject.model(), settings)] = subject
+                if len(waiting) >= 2 * jobs:
+                    break
+            if stop():  # those not begun never will be
+                waiting = {task: subject for task, subject in waiting.items() if not task.cancel()}
+            if not waiting:
+                return
+            done, _ = wait(waiting, timeout=1, return_when=FIRST_COMPLETED)
+            for task in done:
+                subject = waiting.pop(task)
+                try:
+                    yield subject, task.result()
+                except BrokenProcessPool as error:
+                    if stop():  # a signal to stop that reached the whole group of processes
+                        return
+                    raise SolverError(
+                        f"{subject.name}: a solver's process died, perhaps for want of memory; "
+                        "what was found is kept: start again, with fewer jobs"
+                    ) from error
+
+
+def _leave_signals() -> None:
+    """Ctrl-C reaches every process of a terminal; only the first one is to act on it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

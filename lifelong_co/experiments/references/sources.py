@@ -1,0 +1,75 @@
+"""Where the instances come from that references are found for."""
+
+from pathlib import Path
+from typing import Any
+
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config
+from lifelong_co.errors import ConfigError
+from lifelong_co.experiments.references.subject import Subject, of_file, of_instances
+from lifelong_co.instance_files.pool import load_instances
+from lifelong_co.instance_files.vrplib_instances import read_instance
+from lifelong_co.protocols import Problem
+from lifelong_co.tasks.instances import stream_of_tests, testing
+
+SUFFIXES = (".vrp", ".tsp")
+
+
+def from_distribution(
+    name: str, problem: Problem, size: int, count: int, seed: int = 0
+) -> list[Subject]:
+    """Draw instances; under seed 0 those that a task of ``count`` test instances is tested on."""
+    source = registry.distribution(name, problem)
+    stream = stream_of_tests(problem, name, size, seed)
+    return of_instances(source.sample(count, size, generator=stream), problem, f"{name}{size}")
+
+
+def from_testset(name: str, problem: Problem, count: int | None = None) -> list[Subject]:
+    """Return the first ``count`` of the paper's own test instances of a distribution."""
+    instances = registry.testset(problem, name)
+    return of_instances(instances, problem, f"{name}{problem.size(instances)}")[:count]
+
+
+def from_run(config: Config) -> list[Subject]:
+    """Return every instance that a run is tested on."""
+    problem = registry.problem(config.problem)
+    return [
+        subject
+        for task in config.tasks
+        for group in testing(task, problem, config.tests)
+        for subject in of_instances(group, problem, task.label)
+    ]
+
+
+def from_files(path: Path, problem: Problem, *, scaled: bool = False) -> list[Subject]:
+    """Return the instances of an ``.npz`` file or of TSPLIB or CVRPLIB files.
+
+    Parameters
+    ----------
+    path
+        An ``.npz``, ``.vrp`` or ``.tsp`` file, or a folder of the latter two.
+    problem
+        Of an ``.npz`` file and, in a folder, of the files that count.
+    scaled
+        Take ``.vrp`` and ``.tsp`` files as tasks are tested on them, in the unit square without
+        rounding; else in the files' own rounded distances.
+
+    Raises
+    ------
+    ConfigError
+        If nothing is there.
+    FileFormatError
+        If a file cannot be used.
+    """
+    if path.suffix == ".npz" or scaled:
+        groups: list[Any] = load_instances(path, problem)
+        return [
+            one
+            for group in groups
+            for one in of_instances(group, problem, f"{path.stem}, size {problem.size(group)},")
+        ]
+    suffix = ".vrp" if problem.name == "cvrp" else ".tsp"
+    files = sorted(path.glob(f"*{suffix}")) if path.is_dir() else [path]
+    if not files or not files[0].exists():
+        raise ConfigError(f"{path}: expected a file or a folder with {suffix} files, found none")
+    return [of_file(read_instance(file)) for file in files]

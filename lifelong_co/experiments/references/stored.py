@@ -1,0 +1,102 @@
+"""Reference costs that others have published beside their test instances, read as they are.
+
+Two forms are known: the folder ``testsets`` of arrays (``cvrp-GM100.npz`` with
+``reference_cost [B]`` beside the instances), and the official code's text files below
+``generated_test_instances`` (``CVRPinstances_GM_100_10000_seed0_HGS_solution``: a line for each
+instance with its actions, cost and seconds; the last line may be cut off).
+"""
+
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import attrs
+import numpy as np
+
+from lifelong_co import registry
+from lifelong_co.errors import FileFormatError
+from lifelong_co.experiments.references.subject import keys_of
+from lifelong_co.protocols import Problem
+from lifelong_co.tensors import records
+
+# The official code's names of the distributions that the paper calls G and R.
+_OFFICIAL_NAMES = {"G": "Grid", "R": "Ring"}
+
+
+@attrs.frozen(eq=False)
+class Stored:
+    """The published references of one test set."""
+
+    file: Path
+    instances: Any
+    """``B`` instances, on the CPU."""
+    costs: list[float]
+    """As the file states them, of the first instances."""
+    solutions: list[list[int]] | None
+    """The actions ``[T]`` of each; None where only costs are published."""
+
+    def by_key(self, problem: Problem) -> dict[str, float]:
+        """Return the stated cost by the key of the instance."""
+        return dict(zip(keys_of(self.instances, problem), self.costs, strict=False))
+
+
+def stored(folder: Path, problem: Problem, distribution: str) -> Stored | None:
+    """Return what a folder holds for a distribution's test set; None if nothing.
+
+    Raises
+    ------
+    FileFormatError
+        If a file cannot be understood.
+    """
+    if not folder.is_dir():
+        return None
+    for file in sorted(folder.glob(f"{problem.name}-{distribution}*.npz")):
+        if re.fullmatch(rf"{problem.name}-{re.escape(distribution)}\d+", file.stem):
+            return _arrays(file, problem)
+    name = _OFFICIAL_NAMES.get(distribution, distribution)
+    pattern = f"{problem.name.upper()}instances_{name}_*_solution"
+    below = folder / problem.name.upper() / "generated_test_instances"
+    for file in sorted([*folder.glob(pattern), *below.glob(pattern)]):
+        return _lines(file, registry.testset(problem, distribution))
+    return None
+
+
+def first_stored(folders: Sequence[Path], problem: Problem, distribution: str) -> Stored | None:
+    """Return what the first of the folders holds that holds something; None if none does."""
+    found = (stored(folder, problem, distribution) for folder in folders)
+    return next((each for each in found if each is not None), None)
+
+
+def _arrays(file: Path, problem: Problem) -> Stored:
+    try:
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            costs = np.asarray(archive["reference_cost"], dtype=np.float64).tolist()
+            fields = ("nodes",) if problem.name == "tsp" else ("depot", "nodes", "demand")
+            instances = problem.instances(**{name: archive[name] for name in fields})
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as error:
+        raise FileFormatError(f"{file}: expected instances and reference_cost ({error})") from error
+    return Stored(file, instances, costs, None)
+
+
+def _lines(file: Path, instances: Any) -> Stored:
+    found = list(_solutions(file, records.rows(instances)))
+    return Stored(file, instances, [cost for _, cost in found], [actions for actions, _ in found])
+
+
+def _solutions(file: Path, most: int) -> Iterator[tuple[list[int], float]]:
+    """Yield actions and cost of the first ``most`` lines."""
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise FileFormatError(f"{file}: cannot be read ({error.strerror})") from error
+    for number, line in enumerate(text[:most], start=1):
+        try:
+            actions, cost, _ = line.split()
+            yield [int(action) for action in actions.split(",")], float(cost)
+        except ValueError as error:
+            raise FileFormatError(
+                f"{file}, line {number}: expected actions, cost and seconds, got {line!r:.60}"
+            ) from error

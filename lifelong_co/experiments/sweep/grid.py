@@ -1,0 +1,180 @@
+"""What a sweep shall do: grids of runs, read from TOML (docs/sweep.md)."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import cattrs
+import tomli_w
+
+from lifelong_co.config.ablations import ABLATIONS
+from lifelong_co.config.run_config import read_config
+from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.experiments.sweep.ranges import parse_ranges
+from lifelong_co.storage.toml import drop_none, parse, structure
+
+Options = dict[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class Variant:
+    """A method with options of its own; a row of the table."""
+
+    name: str = attrs.field(validator=attrs.validators.min_len(1))
+    method: str = "llr-bc"
+    options: Options = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class Grid:
+    """All combinations of what is listed; one table for each problem.
+
+    Parameters
+    ----------
+    name
+        The table's title; what the grid varies when empty.
+    methods, ablations, variants
+        The rows: methods as they are, the paper's ablations of ``llr-bc``, and methods with other
+        options. At least one.
+    problems, solvers, preset
+        As in ``lifelong-co run``.
+    orders
+        Numbers of the paper's orders, e.g. ``1-3,5``; the preset's own sequence when this and
+        ``tasks`` are empty.
+    tasks
+        Task files, each an order of its own.
+    seeds
+        E.g. ``0-2``.
+    device
+        ``auto``, ``cpu`` or ``cuda``.
+    tests, curve_every, augment, images, one_pass, precision, solver_options
+        As in ``lifelong-co run``; None: the preset's.
+    start_from
+        Run folder whose parameters all runs start with; None: each with fresh ones.
+    drift
+        Whether every task but the first drifts from the one before it.
+    """
+
+    name: str = ""
+    methods: tuple[str, ...] = ()
+    ablations: tuple[str, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    problems: tuple[str, ...] = ("cvrp",)
+    solvers: tuple[str, ...] = ("pomo",)
+    preset: str = "small"
+    orders: str = ""
+    tasks: tuple[str, ...] = ()
+    seeds: str = "0"
+    device: str = "auto"
+    tests: int | None = None
+    curve_every: int | None = None
+    augment: bool | None = None
+    images: bool | None = None
+    one_pass: bool | None = None
+    precision: str | None = None
+    solver_options: Options = attrs.field(factory=dict)
+    start_from: str | None = None
+    drift: bool | None = None
+
+    def __attrs_post_init__(self) -> None:
+        names = [variant.name for variant in self.rows]
+        if not names:
+            raise ConfigError("sweep: expected at least one of methods, ablations and variants")
+        for listed in (names, self.problems, self.solvers, self.tasks):
+            twice = sorted({name for name in listed if list(listed).count(name) > 1})
+            if twice:
+                raise ConfigError(f"sweep: expected each name once, got {twice[0]!r} twice")
+        if not self.problems or not self.solvers:
+            raise ConfigError("sweep: expected at least one problem and one solver")
+        if self.device not in ("auto", "cpu", "cuda"):
+            raise ConfigError(f"device: expected auto, cpu or cuda, got {self.device!r}")
+        parse_ranges(self.seeds, "seeds")
+        if self.orders:
+            parse_ranges(self.orders, "orders")
+
+    @property
+    def rows(self) -> tuple[Variant, ...]:
+        """The rows of the table, top to bottom."""
+        for name in self.ablations:
+            if name not in ABLATIONS:
+                raise UnknownNameError("ablation", name, ABLATIONS)
+        return (
+            *(Variant(name=method, method=method) for method in self.methods),
+            *(Variant(name=name, options={"ablation": name}) for name in self.ablations),
+            *self.variants,
+        )
+
+
+def read_grids(path: Path) -> tuple[Grid, ...]:
+    """Read a sweep file; paths in it are relative to it.
+
+    Raises
+    ------
+    ConfigError
+        If the file is missing, or a key is unknown or ill-typed; names the file.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"sweep file {path}: cannot be read ({reason})") from error
+    return grids_from_toml(text, str(path), path.parent)
+
+
+def grids_from_toml(text: str, source: str, folder: Path) -> tuple[Grid, ...]:
+    """Read grids; what stands above the ``[[grids]]`` tables is the default of each.
+
+    Raises
+    ------
+    ConfigError
+        As `read_grids`.
+    """
+    data = parse(text, source)
+    tables = data.pop("grids", [{}])
+    if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
+        raise ConfigError(f"{source}: expected [[grids]] tables, got grids = {tables!r}")
+    grids = []
+    for number, table in enumerate(tables, start=1):
+        where = source if len(tables) == 1 else f"{source}, grid {number}"
+        plain = _plain({**data, **table}, where)
+        grid: Grid = structure(plain, Grid, where)
+        paths = tuple(str((folder / task).resolve()) for task in grid.tasks)
+        grid = attrs.evolve(grid, tasks=paths)
+        if grid.start_from is not None:
+            grid = _starting(grid, folder / grid.start_from, plain.keys())
+        grids.append(grid)
+    return tuple(grids)
+
+
+def _starting(grid: Grid, start: Path, said: Collection[str]) -> Grid:
+    """Return a grid that starts from a run, of that run's problem and solver if it says none."""
+    of = read_config(start)
+    return attrs.evolve(
+        grid,
+        start_from=str(start.resolve()),
+        problems=grid.problems if "problems" in said else (of.problem,),
+        solvers=grid.solvers if "solvers" in said else (of.solver,),
+    )
+
+
+def _plain(data: Mapping[str, Any], source: str) -> Options:
+    """Return a table in which ranges are text, as in `Grid`, and no list is a word by mistake."""
+    table = dict(data)
+    for key in ("orders", "seeds"):
+        value = table.get(key)
+        if type(value) is int:
+            table[key] = str(value)
+        elif isinstance(value, list) and all(type(number) is int for number in value):
+            table[key] = ",".join(map(str, value))
+    for key in ("methods", "ablations", "variants", "problems", "solvers", "tasks"):
+        if not isinstance(table.get(key, []), list):
+            raise ConfigError(f"{source}: {key}: expected a list, got {table[key]!r}")
+    return table
+
+
+def grids_to_toml(grids: tuple[Grid, ...]) -> str:
+    """Return grids as TOML; what is empty or None is left out."""
+    tables = drop_none(cattrs.unstructure(list(grids)))
+    kept = [{key: value for key, value in table.items() if value != []} for table in tables]
+    return tomli_w.dumps({"grids": kept})

@@ -1,0 +1,251 @@
+"""The runs that grids ask for, each once, and the tables that they are rows of."""
+
+import hashlib
+import itertools
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config, read_config, resolve, to_toml
+from lifelong_co.errors import ConfigError
+from lifelong_co.experiments.comparison.runs import load_run
+from lifelong_co.experiments.sweep.grid import Grid, Variant
+from lifelong_co.experiments.sweep.ranges import parse_ranges
+from lifelong_co.experiments.sweep.sameness import spelled_out
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.shared_first_task import first_part
+from lifelong_co.storage import checkpoint
+
+
+@attrs.frozen
+class Job:
+    """One run."""
+
+    name: str
+    folder: Path
+    config: Config
+    parts: Mapping[int, str] = attrs.field(factory=dict)
+    """Tasks, from 0, whose beginning it shares with others, to the jobs that do these."""
+
+    @property
+    def step(self) -> int:
+        """The step of its last checkpoint; 0 if there is none."""
+        saved = checkpoint.checkpoints(RunFolder(self.folder).checkpoints)
+        return checkpoint.step_of(saved[-1]) if saved else 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has something to continue from."""
+        return self.step > 0
+
+    @property
+    def due(self) -> dict[int, str]:
+        """Those of the parts that it has yet to begin with."""
+        if not self.parts:  # most often: nothing has to be looked up
+            return {}
+        done = self.step
+        steps = [task.epochs * task.batches for task in self.config.tasks]
+        begins = list(itertools.accumulate(steps, initial=0))
+        return {task: name for task, name in self.parts.items() if begins[task] >= done}
+
+    @property
+    def finished(self) -> bool:
+        """Whether all is there, the report, which is written last, included."""
+        if not (self.folder / "report.html").is_file():
+            return False
+        try:
+            load_run(self.folder)
+        except ConfigError:
+            return False
+        return True
+
+    def prepare(self) -> None:
+        """Make the run's folder, so that it can be resumed.
+
+        Raises
+        ------
+        ConfigError
+            If it holds another run.
+        """
+        if not (self.folder / "config.toml").exists():
+            for torn in self.folder.glob(".config.toml.*.tmp"):  # of a sweep that was killed
+                torn.unlink()
+            RunFolder(self.folder).create(self.config)
+            return
+        found = read_config(self.folder)
+        # An option that the version which made it did not have yet is at its default there.
+        asked, found = spelled_out(self.config), spelled_out(found)
+        for field in attrs.fields(Config):
+            wanted, there = getattr(asked, field.name), getattr(found, field.name)
+            if wanted != there:
+                raise ConfigError(
+                    f"{self.folder}: this sweep wants {field.name} = {wanted!r:.200}, the run there"
+                    f" has {there!r:.200}; choose another --out"
+                )
+
+
+@attrs.frozen
+class Row:
+    """Runs that differ in order and seed only."""
+
+    label: str
+    solver: str
+    cells: tuple[tuple[str, int, str], ...]
+    """Order, seed and job."""
+
+
+@attrs.frozen
+class Block:
+    """One table: rows over the same orders and seeds of one problem."""
+
+    title: str
+    problem: str
+    rows: tuple[Row, ...]
+
+
+@attrs.frozen
+class Plan:
+    """All that a sweep is to do."""
+
+    folder: Path
+    shared: dict[str, Job]
+    """First parts of several jobs, by name."""
+    jobs: dict[str, Job]
+    blocks: tuple[Block, ...]
+
+
+def make_plan(grids: Iterable[Grid], folder: Path) -> Plan:
+    """Resolve every run of the grids; nothing is written.
+
+    Parameters
+    ----------
+    grids
+        Their device is ``cpu`` or ``cuda``.
+    folder
+        The sweep's folder.
+
+    Raises
+    ------
+    ConfigError, UnknownNameError
+        If a run cannot be made of what is asked.
+    """
+    planner = _Planner(folder)
+    blocks = tuple(block for grid in grids for block in planner.blocks(grid))
+    return planner.plan(blocks)
+
+
+class _Planner:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.jobs: dict[str, Job] = {}
+        self.parts: dict[str, tuple[Config, dict[str, int]]] = {}  # with jobs and their tasks
+
+    def blocks(self, grid: Grid) -> list[Block]:
+        """Return a table for each problem, and for each set of tasks where orders differ in it."""
+        found: dict[tuple[str, str], dict[tuple[str, str], list[Any]]] = {}
+        for problem in grid.problems:
+            for solver in grid.solvers:
+                for row in grid.rows:
+                    for order, seed, config in _configs(grid, problem, solver, row):
+                        cell = (order, seed, self.add(config, row, order))
+                        table = found.setdefault((problem, tasks_tested(config)), {})
+                        table.setdefault((solver, row.name), []).append(cell)
+        return [
+            Block(
+                grid.name or f"{problem}, {grid.preset}",
+                problem,
+                tuple(Row(name, solver, tuple(cells)) for (solver, name), cells in rows.items()),
+            )
+            for (problem, _), rows in found.items()
+        ]
+
+    def add(self, config: Config, row: Variant, order: str) -> str:
+        """Return the name of the job of a run, a new one if no row of any grid asks for it yet."""
+        for known, job in self.jobs.items():
+            if spelled_out(job.config) == spelled_out(config):
+                return known
+        words = (
+            config.problem,
+            config.solver,
+            row.name,
+            config.preset,
+            order,
+            f"seed{config.seed}",
+        )
+        name = re.sub(r"[^\w.+=-]+", "_", "-".join(words))
+        if name in self.jobs:  # another run, of a row that is called the same
+            name = f"{name}-{_hash(config)}"
+        method = registry.method(config.method, **config.method_options)
+        self.jobs[name] = Job(name, self.folder / "runs" / name, config)
+        for i in range(len(config.tasks)):
+            part = first_part(config, method, i)
+            if part is not None:
+                self.parts.setdefault(to_toml(part), (part, {}))[1][name] = i
+        return name
+
+    def plan(self, blocks: tuple[Block, ...]) -> Plan:
+        """Return the plan; a part that one job alone has is not shared."""
+        shared: dict[str, Job] = {}
+        for config, sharing in self.parts.values():
+            if len(sharing) > 1:
+                words = (config.problem, config.solver, "first", config.tasks[0].label)
+                part = re.sub(r"[^\w.+=-]+", "_", "-".join((*words, f"seed{config.seed}")))
+                part = f"{part}-{_hash(config)}"
+                shared[part] = Job(part, self.folder / "shared" / part, config)
+                for name, i in sharing.items():
+                    job = self.jobs[name]
+                    self.jobs[name] = attrs.evolve(job, parts={**job.parts, i: part})
+        return Plan(self.folder, shared, self.jobs, blocks)
+
+
+def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[str, int, Config]]:
+    numbers = parse_ranges(grid.orders, "orders") if grid.orders else ()
+    orders: dict[str, dict[str, Any]] = {f"order{n}": {"order_number": n} for n in numbers}
+    for path in map(Path, grid.tasks):
+        label = path.stem if path.stem not in orders else f"{path.stem}-{_short(str(path))}"
+        orders[label] = {"tasks_file": path}
+    return [
+        (
+            order,
+            seed,
+            resolve(
+                solver=solver,
+                problem=problem,
+                method=row.method,
+                preset=grid.preset,
+                seed=seed,
+                device=grid.device,
+                solver_options=dict(grid.solver_options),
+                method_options=dict(row.options),
+                tests=grid.tests,
+                curve_every=grid.curve_every,
+                augment=grid.augment,
+                images=grid.images,
+                one_pass=grid.one_pass,
+                precision=grid.precision,
+                start_from=None if grid.start_from is None else Path(grid.start_from),
+                drift=bool(grid.drift),
+                **source,
+            ),
+        )
+        for order, source in (orders or {"own": {}}).items()
+        for seed in parse_ranges(grid.seeds, "seeds")
+    ]
+
+
+def tasks_tested(config: Config) -> str:
+    """Return what runs must share for their costs to be compared, whatever their order."""
+    tasks = sorted(repr((task.label, task.tested)) for task in config.tasks)
+    return repr((config.problem, config.tests, config.augment, tasks))
+
+
+def _hash(config: Config) -> str:
+    return _short(to_toml(config))
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:6]

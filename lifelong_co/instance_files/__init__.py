@@ -1,0 +1,1 @@
+"""Instance files: CVRPLIB, TSPLIB and ``.npz``, solved and written."""

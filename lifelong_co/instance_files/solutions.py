@@ -1,0 +1,237 @@
+"""Solutions in files' units: checked independently, written and read as ``.sol`` and ``.tour``.
+
+Nothing here uses `lifelong_co.problems`, so an error there cannot hide in the check.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from vrplib.parse import parse_solution
+
+from lifelong_co.instance_files.vrplib_instances import (
+    Actions,
+    FileInstance,
+    InvalidSolutionError,
+    cost,
+    read_instance,
+    visits,
+)
+from lifelong_co.instance_files.vrplib_parser import read_text, refuse, scan
+from lifelong_co.storage.files import write_new
+
+# LKH and the published optimal tours state lengths in a comment: "Length = 2579", "(7542)".
+_LENGTH = re.compile(r"(?:length|cost)\s*[:=]?\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
+
+
+@attrs.frozen
+class Report:
+    """A feasible solution, measured."""
+
+    cost: int
+    """In the unit of the file."""
+    routes: list[list[int]]
+    """CVRP: customers (1 … n) of each route; TSP: the one tour over 0 … n - 1."""
+    loads: list[int]
+    """Demand that each route carries; empty for the TSP."""
+
+
+@attrs.frozen(eq=False)
+class Solution:
+    """What a solution file holds."""
+
+    problem: Literal["tsp", "cvrp"]
+    actions: npt.NDArray[np.int64]
+    """``[T]``; CVRP: the depot (0) at both ends and between routes. Empty if the file has none."""
+    cost: float | None
+    """As the file states it; None if it does not."""
+
+
+def routes(actions: Actions) -> list[list[int]]:
+    """Return the customers of each CVRP route: what lies between depot visits, if anything."""
+    split: list[list[int]] = [[]]
+    for action in np.asarray(actions).tolist():
+        if action:
+            split[-1].append(int(action))
+        elif split[-1]:
+            split.append([])
+    return split if split[-1] else split[:-1]
+
+
+def check(file_instance: FileInstance, actions: Actions) -> Report:
+    """Check that ``actions [T]`` solve the instance, with integer loads, and measure them.
+
+    Raises
+    ------
+    InvalidSolutionError
+        If a node is missing or visited twice, a route exceeds the capacity, or a CVRP solution
+        does not start and end at the depot.
+    """
+    sequence = visits(file_instance, actions)
+    first = 0 if file_instance.problem == "tsp" else 1
+    counts = np.bincount(sequence, minlength=len(file_instance.coordinates))
+    wrong = np.flatnonzero(counts[first:] != 1) + first
+    if wrong.size:
+        node, times = wrong[0], counts[wrong[0]]
+        more = f" (and {wrong.size - 1} more such nodes)" if wrong.size > 1 else ""
+        raise InvalidSolutionError(
+            f"{file_instance.name}: expected every node once, got node {node} {times} times{more}"
+        )
+    if file_instance.demand is None or file_instance.capacity is None:
+        return Report(cost(file_instance, sequence), [sequence.tolist()], [])
+    if sequence[0] != 0 or sequence[-1] != 0:
+        raise InvalidSolutionError(
+            f"{file_instance.name}: expected to start and end at the depot 0, "
+            f"got {sequence[0]} and {sequence[-1]}"
+        )
+    split = routes(sequence)
+    loads = [sum(int(file_instance.demand[i - 1]) for i in route) for route in split]
+    for number, load in enumerate(loads, start=1):
+        if load > file_instance.capacity:
+            raise InvalidSolutionError(
+                f"{file_instance.name}: expected at most the capacity "
+                f"{file_instance.capacity} on every route, got {load} on route #{number}"
+            )
+    return Report(cost(file_instance, sequence), split, loads)
+
+
+def write_solution(
+    path: str | os.PathLike[str],
+    file_instance: FileInstance,
+    actions: Actions,
+    cost: float,
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Write a CVRPLIB ``.sol`` or TSPLIB ``.tour`` file, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        Where to; the form follows from the problem, not from the name.
+    file_instance, actions
+        The instance and its solution ``[T]``, which is checked first.
+    cost
+        In file units; must be what the actions cost.
+    overwrite
+        Whether a file that is already there may be replaced.
+
+    Raises
+    ------
+    InvalidSolutionError
+        If the actions do not solve the instance, or at another cost.
+    ConfigError
+        If the file exists and ``overwrite`` is false, or it cannot be written.
+    """
+    report = check(file_instance, actions)
+    if cost != report.cost:
+        raise InvalidSolutionError(
+            f"{file_instance.name}: expected the cost {report.cost} of the actions, got {cost}"
+        )
+    lines = _sol(report) if file_instance.problem == "cvrp" else _tour(file_instance.name, report)
+    write_new(path, "\n".join(lines) + "\n", overwrite=overwrite)
+
+
+def _sol(report: Report) -> Iterator[str]:
+    for number, route in enumerate(report.routes, start=1):
+        yield f"Route #{number}: {' '.join(map(str, route))}"
+    yield f"Cost {report.cost}"
+
+
+def _tour(name: str, report: Report) -> Iterator[str]:
+    yield f"NAME : {name}.tour"
+    yield f"COMMENT : Length = {report.cost}"
+    yield "TYPE : TOUR"
+    yield f"DIMENSION : {len(report.routes[0])}"
+    yield "TOUR_SECTION"
+    yield from (str(node + 1) for node in report.routes[0])
+    yield from ("-1", "EOF")
+
+
+def read_solution(path: str | os.PathLike[str]) -> Solution:
+    """Read a CVRPLIB ``.sol`` or TSPLIB ``.tour`` file; the form is told by what it holds.
+
+    Raises
+    ------
+    FileFormatError
+        If it cannot be read or is neither.
+    """
+    text = read_text(path)
+    return _read_tour(path, text) if "TOUR_SECTION" in text else _read_sol(path, text)
+
+
+def _read_sol(path: str | os.PathLike[str], text: str) -> Solution:
+    try:
+        # vrplib splits routes at single spaces only.
+        parsed = parse_solution(text.replace("\t", " "))
+        found = [action for route in parsed["routes"] for action in (0, *route)]
+        actions = np.array([*found, 0] if found else [], dtype=np.int64)
+    except Exception as error:  # vrplib raises whatever int() and indexing raise
+        raise refuse(path, f"not in the CVRPLIB form of a solution ({error})") from error
+    stated = parsed.get("cost")
+    if stated is None and not parsed["routes"]:
+        raise refuse(path, "expected 'Route #1: …' and 'Cost …', or a TOUR_SECTION; found neither")
+    if isinstance(stated, str) or (stated is not None and not 0 <= stated < float("inf")):
+        raise refuse(path, f"Cost: expected a number of at least 0, got {stated!r}")
+    return Solution("cvrp", actions, stated)
+
+
+def _read_tour(path: str | os.PathLike[str], text: str) -> Solution:
+    words = text.partition("TOUR_SECTION")[2].strip(" :").split()
+    nodes = []
+    for word in words:
+        if word in ("-1", "EOF"):
+            break
+        # Ten digits number more nodes than there are, and still fit int64.
+        if not word.isdecimal() or len(word) > 10 or int(word) == 0:
+            raise refuse(path, f"TOUR_SECTION: expected node numbers from 1 on, got {word!r}")
+        nodes.append(int(word) - 1)
+    header = scan(path, text)
+    if "DIMENSION" in header.values and header.whole("DIMENSION", least=1) != len(nodes):
+        raise refuse(
+            path,
+            f"TOUR_SECTION: expected {header.values['DIMENSION']} nodes as DIMENSION says, "
+            f"got {len(nodes)}",
+        )
+    stated = _LENGTH.search(header.comment)
+    return Solution("tsp", np.array(nodes, dtype=np.int64), float(stated[1]) if stated else None)
+
+
+def best_known(path: str | os.PathLike[str]) -> float | None:
+    """Return the best-known cost given beside an instance file, in the file's units.
+
+    Parameters
+    ----------
+    path
+        ``X.vrp`` with ``X.sol`` or ``X.tsp`` with ``X.opt.tour`` beside it; without those, what
+        the instance's own COMMENT states.
+
+    Returns
+    -------
+    The stated cost if it is whole. A fractional one was measured on distances that were not
+    rounded, so, like a missing one, it gives way to the cost of the solution under the
+    instance's own rule, if the file holds a solution. None if nothing is given.
+
+    Raises
+    ------
+    FileFormatError
+        If either file cannot be used, or the solution does not solve the instance.
+    """
+    instance = read_instance(path)
+    suffix = ".opt.tour" if instance.problem == "tsp" else ".sol"
+    beside = Path(path).with_suffix(suffix)
+    if not beside.exists():
+        return instance.best_known
+    solution = read_solution(beside)
+    whole = solution.cost is not None and float(solution.cost).is_integer()
+    if solution.cost is not None and (whole or not solution.actions.size):
+        return float(solution.cost)
+    try:
+        return float(check(instance, solution.actions).cost)
+    except InvalidSolutionError as error:
+        raise refuse(beside, f"does not solve {os.fspath(path)}: {error}") from error

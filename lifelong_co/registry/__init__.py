@@ -1,0 +1,37 @@
+"""Everything by its registered name."""
+
+from lifelong_co.registry.lookup import (
+    buffer,
+    components,
+    distribution,
+    divergence,
+    failures,
+    method,
+    method_options,
+    name_clashes,
+    names,
+    problem,
+    register_plugin,
+    reload,
+    solver,
+    testset,
+    weighting,
+)
+
+__all__ = [
+    "buffer",
+    "components",
+    "distribution",
+    "divergence",
+    "failures",
+    "method",
+    "method_options",
+    "name_clashes",
+    "names",
+    "problem",
+    "register_plugin",
+    "reload",
+    "solver",
+    "testset",
+    "weighting",
+]

@@ -1,0 +1,212 @@
+"""Everything by its registered name: the one place where what plugins gave gets its type back.
+
+Plugins are loaded when something is first asked for, never at import.
+"""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.protocols import (
+    Buffer,
+    Distribution,
+    Divergence,
+    Method,
+    Problem,
+    Solver,
+    Weighting,
+)
+from lifelong_co.registry.catalog import Entry
+from lifelong_co.registry.factory import check, defaults, make
+from lifelong_co.registry.plugins import (
+    catalog,
+    components,
+    failures,
+    name_clashes,
+    names,
+    register_plugin,
+    reload,
+)
+
+__all__ = [
+    "buffer",
+    "components",
+    "distribution",
+    "divergence",
+    "failures",
+    "method",
+    "name_clashes",
+    "names",
+    "problem",
+    "register_plugin",
+    "reload",
+    "solver",
+    "testset",
+    "weighting",
+]
+
+
+def problem(name: str) -> Problem:
+    """Return a problem: ``tsp``, ``cvrp`` or a plugin's.
+
+    Raises
+    ------
+    UnknownNameError
+        If no plugin has registered the name; so do all functions here.
+    PluginError
+        If two plugins own one name of the kind asked for, or what a plugin gave lacks a member
+        of its protocol; so do all functions here.
+    """
+    found = _find("problem", name)
+    check(_label(found), found.thing, Problem)
+    return cast(Problem, found.thing)
+
+
+def solver(name: str, problem: str | Problem = "cvrp", **options: Any) -> Solver:
+    """Build a solver: ``pomo`` or a plugin's.
+
+    Parameters
+    ----------
+    name
+        Its registered name.
+    problem
+        A problem or its name.
+    **options
+        The solver's own, e.g. ``embedding_dim=128``.
+
+    Raises
+    ------
+    ConfigError
+        If the solver does not take an option.
+    """
+    return cast(Solver, _made("solver", name, Solver, _problem(problem), **options))
+
+
+def weighting(name: str) -> Weighting:
+    """Return a weighting ``w(e)``: ``variance entropy top2-margin uniform`` or a plugin's."""
+    return cast(Weighting, _find("weighting", name).thing)
+
+
+def divergence(name: str) -> Divergence:
+    """Return a divergence ``D(e)``: ``kl rkl mixture js squared`` or a plugin's."""
+    return cast(Divergence, _find("divergence", name).thing)
+
+
+def method(name: str, **options: Any) -> Method:
+    """Build a lifelong-learning method, e.g. ``llr-bc``, from its own options.
+
+    Raises
+    ------
+    ConfigError
+        If the method does not take an option.
+    """
+    return cast(Method, _made("method", name, Method, **options))
+
+
+def method_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options of a method, with its defaults where none is given; these if unknown."""
+    try:
+        return {**defaults(_find("method", name).thing), **given}
+    except UnknownNameError:
+        return dict(given)
+
+
+def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[Any]:
+    """Build an empty buffer.
+
+    Parameters
+    ----------
+    name
+        ``reservoir``, ``balanced`` or a plugin's.
+    capacity
+        The most items it holds, at least 0.
+    seed
+        Seed of its random stream.
+    **options
+        The buffer's own.
+
+    Raises
+    ------
+    ConfigError
+        If the buffer does not take an option, or its capacity is negative.
+    """
+    return cast(Buffer[Any], _made("buffer", name, Buffer, capacity, seed, **options))
+
+
+def distribution(
+    name: str,
+    problem: str | Problem,
+    variant: str = "official",
+    capacity: int | None = None,
+    **options: Any,
+) -> Distribution:
+    """Build a distribution of instances: ``U GM E C G R`` or a plugin's.
+
+    Parameters
+    ----------
+    name
+        Its registered name.
+    problem
+        A problem or its name.
+    variant
+        ``official`` (the published code) or ``paper`` (the text), where they differ.
+    capacity
+        Vehicle capacity in units of demand; None: the rule of the official code.
+    **options
+        The distribution's own.
+
+    Raises
+    ------
+    ConfigError
+        If the distribution does not take an option or a value.
+    """
+    fixed = {"variant": variant, "capacity": capacity}
+    made = _made("distribution", name, Distribution, _problem(problem), **fixed, **options)
+    return cast(Distribution, made)
+
+
+def testset(problem: str | Problem, distribution: str) -> Any:
+    """Return the fixed test instances of a distribution; for ours, the paper's own 1,000.
+
+    Raises
+    ------
+    ConfigError
+        If the distribution has none.
+    """
+    chosen = _made(
+        "distribution",
+        distribution,
+        Distribution,
+        _problem(problem),
+        variant="official",
+        capacity=None,
+    )
+    instances = getattr(chosen, "testset", None)
+    if instances is None:
+        raise ConfigError(
+            f"distribution {distribution!r}: expected one with a test set of its own, got "
+            f"{type(chosen).__name__} without testset(); draw one with sample(batch, size)"
+        )
+    return instances()
+
+
+def _find(kind: str, name: str) -> Entry:
+    if not isinstance(name, str):
+        raise ConfigError(f"{kind}: expected a name, got {name!r}")
+    return catalog().find(kind, name)
+
+
+def _made(kind: str, name: str, protocol: type, /, *given: Any, **options: Any) -> Any:
+    """Call the factory registered under a name; what it makes has the protocol's members."""
+    found = _find(kind, name)
+    made = make(f"{kind} {name!r}", found.thing, *given, **options)
+    check(_label(found), made, protocol)
+    return made
+
+
+def _label(entry: Entry) -> str:
+    return f"{entry.component.kind} {entry.component.name!r} of {entry.component}"
+
+
+def _problem(given: str | Problem) -> Problem:
+    return problem(given) if isinstance(given, str) else given

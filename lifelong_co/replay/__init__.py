@@ -1,0 +1,1 @@
+"""What every method that replays needs: experiences, buffers, the consolidation loss."""

@@ -1,0 +1,121 @@
+"""The consolidation loss ``L_BC`` (paper, eq. 1), as the paper writes it and as its code has it.
+
+``behavior="probabilities"`` is the equation: the divergence of the action probabilities, weights
+normalised over all sampled experiences.
+
+``behavior="official"`` is what the published numbers come from (LLR-BC at 9ae601f,
+``behaviour_clone_loss``): teacher and learner are each the *softmax of the probabilities*,
+infeasible actions included, which makes both nearly flat; weights are normalised inside a unit and
+the units are averaged. Its 1e-9 guards are left out; they change the loss by less than 1e-7
+relative.
+"""
+
+from collections.abc import Sequence
+
+import attrs
+from torch import Tensor
+
+from lifelong_co import registry
+from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.protocols import ConsolidationLoss, Divergence, Weighting
+from lifelong_co.tensors.probabilities import probabilities
+
+BEHAVIORS = ("official", "probabilities")
+
+
+@attrs.frozen
+class ProbabilityConsolidation:
+    """``L_BC = sum_e w(e) D(e)``, with weights that sum to 1 over all sampled experiences."""
+
+    weighting: Weighting
+    divergence: Divergence
+
+    def raw_weights(self, teacher: Tensor) -> Tensor:
+        """Return ``[B, S]``."""
+        return self.weighting(probabilities(teacher))
+
+    def normalise(self, raw: Sequence[Tensor]) -> list[Tensor]:
+        """Return ``[B, S]`` per unit; all of them together sum to 1."""
+        total = sum(weight.sum() for weight in raw)
+        # All certain: nothing is crucial, and 0 / 0 would be NaN.
+        return [weight / (total + 1e-9) for weight in raw]
+
+    def unit(self, weights: Tensor, teacher: Tensor, learner: Tensor) -> Tensor:
+        """Return the unit's share of the loss."""
+        return (weights * self.divergence(teacher, learner)).sum()
+
+    def __call__(self, teachers: Sequence[Tensor], learners: Sequence[Tensor]) -> Tensor:
+        """Return the loss of all units."""
+        return total_loss(self, teachers, learners)
+
+
+@attrs.frozen
+class OfficialConsolidation:
+    """The official loss: divergence of the softmax of the probabilities, a mean over units."""
+
+    weighting: Weighting
+    divergence: Divergence
+
+    def raw_weights(self, teacher: Tensor) -> Tensor:
+        """Return ``[B, S]``."""
+        return self.weighting(probabilities(teacher)) + 1e-9
+
+    def normalise(self, raw: Sequence[Tensor]) -> list[Tensor]:
+        """Return ``[B, S]`` per unit; each sums to one share of the mean over the units."""
+        return [weight / (weight.sum() * len(raw)) for weight in raw]
+
+    def unit(self, weights: Tensor, teacher: Tensor, learner: Tensor) -> Tensor:
+        """Return the unit's share of the loss."""
+        flat_teacher = probabilities(teacher).log_softmax(dim=-1)
+        flat_learner = probabilities(learner).log_softmax(dim=-1)
+        return (weights * self.divergence(flat_teacher, flat_learner)).sum()
+
+    def __call__(self, teachers: Sequence[Tensor], learners: Sequence[Tensor]) -> Tensor:
+        """Return the loss of all units."""
+        return total_loss(self, teachers, learners)
+
+
+def weights_of(loss: ConsolidationLoss, teachers: Sequence[Tensor]) -> list[Tensor]:
+    """Return the normalised weights ``[B, S]`` of units, given their log-probs ``[B, S, A]``."""
+    return loss.normalise([loss.raw_weights(teacher) for teacher in teachers])
+
+
+def total_loss(
+    loss: ConsolidationLoss, teachers: Sequence[Tensor], learners: Sequence[Tensor]
+) -> Tensor:
+    """Return the sum of the units' shares."""
+    if len(teachers) != len(learners) or not teachers:
+        raise ConfigError(
+            "consolidation loss: expected as many learners as teachers and at least one, "
+            f"got {len(teachers)} teachers and {len(learners)} learners"
+        )
+    weighted = zip(weights_of(loss, teachers), teachers, learners, strict=True)
+    shares = [loss.unit(weights, teacher, learner) for weights, teacher, learner in weighted]
+    return sum(shares[1:], start=shares[0])
+
+
+def consolidation_loss(
+    weighting: str | Weighting, divergence: str | Divergence, behavior: str = "official"
+) -> ConsolidationLoss:
+    """Build ``L_BC`` from a weighting and a divergence, each a registered name or a function.
+
+    Parameters
+    ----------
+    weighting
+        ``variance``, ``entropy``, ``top2-margin``, ``uniform``, a plugin's, or a function.
+    divergence
+        ``kl``, ``rkl``, ``mixture``, ``js``, ``squared``, a plugin's, or a function.
+    behavior
+        ``official`` or ``probabilities``; see the module.
+
+    Returns
+    -------
+    A function of two lists of log-probs ``[B, S, A]`` to a scalar.
+    """
+    weigh = registry.weighting(weighting) if isinstance(weighting, str) else weighting
+    diverge = registry.divergence(divergence) if isinstance(divergence, str) else divergence
+    if behavior == "official":
+        return OfficialConsolidation(weigh, diverge)
+    if behavior == "probabilities":
+        return ProbabilityConsolidation(weigh, diverge)
+    raise UnknownNameError("behavior", behavior, BEHAVIORS)

@@ -1,1 +1,0 @@
-"""Pictures for people; matplotlib is an extra and imported only when one is drawn."""

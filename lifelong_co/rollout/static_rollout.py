@@ -1,0 +1,114 @@
+"""A rollout whose tensors stay at one place in memory, so that a graph can replay it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co.protocols import Decode, Solver
+from lifelong_co.rollout.action_selection import pick
+from lifelong_co.tensors import records
+
+Starts = Callable[[Any], Sequence[Tensor]]
+"""The forced first actions of a batch, each long ``[B, S]``."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class Tape:
+    """A rollout of fixed shapes, everything it reads and writes at one place in memory."""
+
+    solver: Solver
+    decode: Decode
+    starts: Starts
+    trajectories: int
+    generator: torch.Generator | None
+    observed: bool
+    instances: Any
+    steps: int
+    """The most that are not forced."""
+    encoding: Any = None
+    state: Any = None
+    now: Tensor = attrs.field(factory=lambda: torch.zeros(0))
+    """Number of the step, long ``[1]``."""
+    done: Tensor = attrs.field(factory=lambda: torch.zeros(0))
+    """Bool scalar: whether all trajectories are."""
+    kept: dict[str, Tensor] = attrs.field(factory=dict)
+    """What each step left, ``[steps, ...]``."""
+
+    def begin(self) -> None:
+        """Encode the instances and take the forced actions."""
+        self.encoding = self.solver.encode(self.instances)
+        self._become(self._started())
+        self.now.zero_()
+        self.done.zero_()
+
+    def allocate(self) -> None:
+        """Make room for the state and for what is kept of the steps."""
+        device = records.device(self.instances)
+        self.now = torch.zeros(1, dtype=torch.long, device=device)
+        self.done = torch.zeros((), dtype=torch.bool, device=device)
+        self.encoding = self.solver.encode(self.instances)
+        self.state = records.transform(self._started(), lambda tensor: tensor.clone())
+        made = self._made("greedy")  # for its shapes; no random number is drawn
+        self.kept = {name: x.new_zeros((self.steps, *x.shape)) for name, x in made.items()}
+
+    def advance(self) -> None:
+        """Take a step."""
+        made = self._made(self.decode)
+        for name, tensor in made.items():
+            self.kept[name].index_copy_(0, self.now, tensor[None])
+        problem = self.solver.problem
+        self._become(problem.step(self.instances, self.state, made["action"]))
+        self.done.copy_(problem.done(self.instances, self.state).all())
+        self.now.add_(1)
+
+    def _made(self, decode: Decode) -> dict[str, Tensor]:
+        """Return all that a step leaves."""
+        log_probs = self.solver.log_probs(self.encoding, self.state)
+        action = pick(log_probs, decode, self.generator)
+        chosen = log_probs.gather(2, action[..., None]).squeeze(2)
+        made = {"action": action, "chosen": chosen}
+        if self.observed:
+            made["log_probs"] = log_probs
+            made["done"] = self.done  # before this step
+            made |= {f"state.{k}": tensor for k, tensor in records.tensors(self.state).items()}
+        return made
+
+    def _started(self) -> Any:
+        problem = self.solver.problem
+        state = problem.reset(self.instances, self.trajectories)
+        for action in self.starts(self.instances):
+            state = problem.step(self.instances, state, action)
+        return state
+
+    def _become(self, state: Any) -> None:
+        """Copy a state to where the next step reads it."""
+        for mine, its in zip(
+            records.tensors(self.state).values(), records.tensors(state).values(), strict=True
+        ):
+            mine.copy_(its)
+
+    def load(self, instances: Any) -> None:
+        """Copy a batch to where the graphs read it."""
+        for mine, its in zip(
+            records.tensors(self.instances).values(),
+            records.tensors(instances).values(),
+            strict=True,
+        ):
+            mine.copy_(its)
+
+
+def new_tape(solver: Solver, instances: Any, decode: Decode, **others: Any) -> Tape:
+    """Return a tape for batches of the shapes of these instances, its memory allocated."""
+    steps = solver.problem.steps(solver.problem.size(instances))[1]
+    tape = Tape(
+        solver=solver,
+        decode=decode,
+        instances=records.transform(instances, lambda tensor: tensor.clone()),
+        steps=steps - len(others["starts"](instances)),
+        **others,
+    )
+    tape.allocate()
+    return tape

@@ -1,0 +1,1 @@
+"""A run: built, saved, resumed, started from another, shared by processes."""

@@ -1,0 +1,156 @@
+"""Checkpoints that the official codebases saved: reading them, and making them run folders."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co import registry
+from lifelong_co.config.run_config import resolve
+from lifelong_co.errors import CheckpointError, LifelongError
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.storage import checkpoint
+
+METHOD = "import-checkpoint"
+"""The ``method`` of a run folder that holds imported parameters."""
+
+# Key of the trained parameters in what a codebase saves, the first that is there.
+KEYS = {
+    "model_state_dict": "POMO, Omni-VRP, LLR-BC: `model_state_dict`",
+    # Beside it INViT saves `model_baseline`, the greedy rollout baseline it was trained against.
+    "model_train": "INViT: `model_train`",
+}
+# LLR-BC trains on several GPUs through DataParallel, which puts this before every name.
+PARALLEL = "module."
+# How torch names what it will not call.
+NAMED = re.compile(r"GLOBAL ([\w.]+)")
+
+
+@attrs.frozen
+class Official:
+    """The parameters in a file."""
+
+    parameters: dict[str, Tensor]
+    """Under the official names, on the CPU."""
+    part: str
+    """Where in the file they were; empty for a bare state dict."""
+
+
+def read(file: Path) -> Official:
+    """Read the trained parameters of a checkpoint without executing anything in it.
+
+    Parameters
+    ----------
+    file
+        What POMO, Omni-VRP, LLR-BC or INViT saved with `torch.save`, or a bare state dict.
+
+    Raises
+    ------
+    CheckpointError
+        If it is missing, damaged, needs more than tensors and plain values to be read, or holds
+        no parameters where one of the codebases has them.
+    """
+    content = _load(file)
+    if not isinstance(content, Mapping):
+        raise CheckpointError(f"{file}: expected a dict, got {type(content).__name__}")
+    part = next((key for key in KEYS if key in content), "")
+    parameters = content[part] if part else content
+    if not parameters or not isinstance(parameters, Mapping) or not _all_tensors(parameters):
+        found = ", ".join(sorted(map(str, content))[:10]) or "nothing"
+        raise CheckpointError(
+            f"{file}: expected the parameters of one model: {'; '.join(KEYS.values())}; or a bare"
+            f" state dict of tensors; found {found}"
+        )
+    if all(name.startswith(PARALLEL) for name in parameters):
+        parameters = {name.removeprefix(PARALLEL): value for name, value in parameters.items()}
+    return Official(dict(parameters), part)
+
+
+def import_checkpoint(
+    file: Path,
+    folder: Path,
+    *,
+    solver: str,
+    problem: str,
+    preset: str = "paper",
+    solver_options: dict[str, Any] | None = None,
+) -> Official:
+    """Make a run folder of an official checkpoint.
+
+    Parameters
+    ----------
+    file
+        See `read`.
+    folder
+        New or empty.
+    solver, problem
+        What the parameters are of.
+    preset
+        Gives the solver's options, and the tasks on which ``lifelong-co evaluate`` tests.
+    solver_options
+        Override the preset's one by one: shapes do not tell the number of heads or the
+        normalisation.
+
+    Raises
+    ------
+    CheckpointError
+        If the file cannot be used or its parameters do not fit the solver.
+    ConfigError, UnknownNameError
+        If an option or the folder cannot be used.
+    """
+    official = read(file)
+    config = resolve(
+        solver=solver,
+        problem=problem,
+        method=METHOD,
+        preset=preset,
+        solver_options=solver_options,
+        method_options={
+            "file": str(file.resolve()),
+            "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+            "part": official.part,
+        },
+    )
+    made = registry.solver(config.solver, config.problem, **config.solver_options)
+    try:
+        made.load_official(official.parameters)
+    except (LifelongError, LookupError, TypeError, ValueError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise CheckpointError(
+            f"{file}: its parameters do not fit solver {solver!r} for {problem!r} with the options"
+            f" {config.solver_options}; give others with --solver-option ({reason:.400})"
+        ) from error
+    run = RunFolder(folder)
+    run.create(config)
+    checkpoint.save(run.checkpoints, 0, {"parameters": made.module.state_dict()})
+    return official
+
+
+def _load(file: Path) -> Any:
+    """Return what `torch.save` wrote, if it is tensors and plain values."""
+    try:
+        return torch.load(file, map_location="cpu", weights_only=True)
+    except OSError as error:
+        raise CheckpointError(f"{file}: cannot be read ({error.strerror or error})") from error
+    except Exception as error:  # pickle's own, which we do not import, or whatever nonsense raises
+        named = NAMED.search(str(error))
+        if named:
+            raise CheckpointError(
+                f"{file}: refused, as reading it would run code that it names ({named[1]}); only"
+                " tensors and plain values are read. Its owner can save the parameters alone:"
+                " torch.save(model.state_dict(), 'parameters.pt')"
+            ) from error
+        raise CheckpointError(
+            f"{file}: expected a whole file written by torch.save, got something else or a part"
+        ) from error
+
+
+def _all_tensors(parameters: Mapping[Any, Any]) -> bool:
+    return all(
+        isinstance(name, str) and isinstance(value, Tensor) for name, value in parameters.items()
+    )

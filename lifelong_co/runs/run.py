@@ -1,0 +1,185 @@
+"""A run in motion: built from its configuration, saved, and restored to the same bytes."""
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config
+from lifelong_co.errors import CheckpointError
+from lifelong_co.protocols import Learning, Method, Objective, Problem, Solver
+from lifelong_co.runs.data_parallel import ALONE, Ranks
+from lifelong_co.runs.folder import Cost, RunFolder
+from lifelong_co.runs.resume import resume
+from lifelong_co.seeding import generator, python_seed
+from lifelong_co.storage import checkpoint
+from lifelong_co.tasks import drift
+from lifelong_co.tasks import instances as streams
+from lifelong_co.tensors import records
+
+
+@attrs.define(kw_only=True, eq=False)
+class Run:
+    """A run in motion: all that a checkpoint holds."""
+
+    config: Config
+    folder: RunFolder
+    learning: Learning
+    method: Method
+    objective: Objective
+    actions: torch.Generator
+    """Stream of the sampled actions."""
+    instances: torch.Generator
+    """Stream of the training instances."""
+    tests: list[list[Any]]
+    """Test instances of every task."""
+    costs: list[Cost] = attrs.field(factory=list)
+    log: list[dict[str, Any]] = attrs.field(factory=list)
+    sums: dict[str, float | Tensor] = attrs.field(factory=dict)
+    """Sums over the present epoch's batches of the losses and of the training cost."""
+    steps: int = 0
+    ranks: Ranks = ALONE
+
+
+def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
+    """Build everything a run needs; all of it follows from the configuration and the rank."""
+    problem = registry.problem(config.problem)
+    solver = new_solver(config, problem)
+    instances = generator(config.seed, ranks.stream("instances"), config.device)
+    tasks = tuple(attrs.evolve(t, batch_size=ranks.share(t.batch_size)) for t in config.tasks)
+    draws = [drift.training(task, problem) for task in tasks]
+
+    def draw(task: int, step: int | None = None) -> Any:
+        now = learning.step_of(task) if step is None else step
+        return records.to(draws[task](instances, now), config.device)
+
+    learning = Learning(
+        problem=problem,
+        solver=solver,
+        optimizer=torch.optim.Adam(solver.module.parameters()),
+        initial=copy.deepcopy(solver.module.state_dict()),
+        tasks=tasks,
+        draw=draw,
+        seed=config.seed if ranks.first else python_seed(config.seed, ranks.stream("method")),
+        schedule_seed=config.seed,
+        processes=ranks.count,
+    )
+    return Run(
+        config=config,
+        folder=folder,
+        learning=learning,
+        method=registry.method(config.method, **config.method_options),
+        objective=solver.objective(),
+        actions=generator(config.seed, ranks.stream("actions"), config.device),
+        instances=instances,
+        tests=[streams.testing(task, problem, config.tests) for task in config.tasks],
+        ranks=ranks,
+    )
+
+
+def rewind(run: Run) -> None:
+    """Put the streams of instances and actions back to where they were before the first task."""
+    for stream, purpose in ((run.instances, "instances"), (run.actions, "actions")):
+        stream.manual_seed(python_seed(run.config.seed, run.ranks.stream(purpose)))
+
+
+def new_solver(config: Config, problem: Problem) -> Solver:
+    """Return a solver to be trained, with the first parameters that the seed gives."""
+    # Layers draw their first parameters from torch's own stream: borrow it, and give it back.
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(python_seed(config.seed, "parameters"))
+        solver = registry.solver(config.solver, problem, **config.solver_options)
+    solver.module.to(config.device).train()
+    return solver
+
+
+def new_optimizer(config: Config, learning: Learning) -> torch.optim.Optimizer:
+    """Return a fresh Adam, as at the start of every task (design §4)."""
+    return torch.optim.Adam(
+        learning.solver.module.parameters(),
+        lr=config.learning_rate,
+        weight_decay=config.weight_decay,
+        fused=True,  # one pass over the parameters instead of ten
+    )
+
+
+def save(run: Run) -> None:
+    """Write the costs and a checkpoint of all there is."""
+    learning, ranks = run.learning, run.ranks
+    if ranks.first:
+        run.folder.write_costs(run.costs, run.config)
+        run.folder.write_log(run.log)
+        ranks.wait()  # the checkpoint is there when the first process's is: it comes last
+    checkpoint.save(
+        ranks.place(run.folder.checkpoints),
+        run.steps,
+        {
+            "task": learning.task,
+            "epoch": learning.epoch,
+            "batch": learning.batch,
+            "parameters": learning.solver.module.state_dict(),
+            # From the seed there is nothing to keep; from another run's folder there is.
+            "initial": learning.initial if run.config.start_from else {},
+            "optimizer": learning.optimizer.state_dict(),
+            "method": run.method.state_dict(),
+            "objective": run.objective.state_dict(),
+            "actions": run.actions.get_state(),
+            "instances": run.instances.get_state(),
+            "costs": [attrs.astuple(cost) for cost in run.costs],
+            "log": run.log,
+            "sums": {name: float(total) for name, total in run.sums.items()},
+            **({"ranks": ranks.count} if ranks.count > 1 else {}),
+        },
+    )
+    if not ranks.first:
+        ranks.wait()
+
+
+def save_learned(run: Run) -> None:
+    """Keep the parameters after a task, for `trained.load_solver`."""
+    if not run.ranks.first:
+        return
+    parameters = {"parameters": run.learning.solver.module.state_dict()}
+    checkpoint.save(run.folder.after_task(run.learning.task + 1), run.steps, parameters)
+
+
+def restore(run: Run, tell: Callable[[str], None]) -> bool:
+    """Continue from the latest checkpoint that is whole; return whether there was one.
+
+    Raises
+    ------
+    CheckpointError
+        If checkpoints are there and none is whole, or the one that is belongs to another run.
+    """
+    path = resume(run.folder, lambda state: load(run, state), tell, run.ranks)
+    if path is None:
+        return False
+    run.steps = checkpoint.step_of(path)
+    tell(f"continuing after step {run.steps} from {path}")
+    return True
+
+
+def load(run: Run, state: Mapping[str, Any]) -> None:
+    """Undo `save`."""
+    learning, count = run.learning, state.get("ranks", 1)
+    if count != run.ranks.count:
+        raise CheckpointError(
+            f"{run.folder.path}: expected {count} processes, which it was begun with, "
+            f"got {run.ranks.count}"
+        )
+    learning.task, learning.epoch, learning.batch = state["task"], state["epoch"], state["batch"]
+    learning.solver.module.load_state_dict(state["parameters"])
+    if run.config.start_from:
+        learning.initial = {name: x.to(run.config.device) for name, x in state["initial"].items()}
+    learning.optimizer = new_optimizer(run.config, learning)
+    learning.optimizer.load_state_dict(state["optimizer"])
+    run.method.load_state_dict(learning, state["method"])
+    run.objective.load_state_dict(learning, state["objective"])
+    run.actions.set_state(state["actions"])
+    run.instances.set_state(state["instances"])
+    run.costs = [Cost(*cost) for cost in state["costs"]]
+    run.log, run.sums = state["log"], state["sums"]

@@ -1,0 +1,71 @@
+"""Solvers that a run has trained, read back from its folder."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from lifelong_co import registry
+from lifelong_co.errors import CheckpointError, ConfigError
+from lifelong_co.protocols import Solver
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.storage import checkpoint
+from lifelong_co.storage import tree as skeleton
+
+
+def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") -> Solver:
+    """Return the solver of a run, in evaluation mode.
+
+    Parameters
+    ----------
+    folder
+        A run folder.
+    after
+        How it was after learning this many tasks; as it is now when None.
+    device
+        Where to put it.
+
+    Raises
+    ------
+    ConfigError
+        If this is no run folder, or the run has not learned that many tasks.
+    CheckpointError
+        If no checkpoint is there or whole, or it does not fit the configuration.
+    """
+    run = RunFolder(folder)
+    config = run.config()
+    k = len(config.tasks)
+    if after is not None and not 1 <= after <= k:
+        raise ConfigError(f"tasks learned: expected 1 to {k}, got {after}")
+    place = run.checkpoints if after is None else run.after_task(after)
+    found = checkpoint.latest(place) if place.is_dir() else None
+    if found is None:
+        wanted = "its first epoch" if after is None else f"{after} tasks"
+        raise CheckpointError(
+            f"{place}: expected a checkpoint, found none; has the run finished {wanted}?"
+        )
+    solver = registry.solver(config.solver, config.problem, **config.solver_options)
+    try:
+        solver.module.load_state_dict(found[1]["parameters"])
+    except (LookupError, TypeError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise CheckpointError(
+            f"{found[0]}: does not fit {folder / 'config.toml'} ({reason:.200})"
+        ) from error
+    solver.module.to(device).eval()
+    return solver
+
+
+def fingerprint(folder: Path, solver: Solver) -> str:
+    """Return what a run's solver is known by, 64 hexadecimal digits.
+
+    Of its name, options and parameters: the same wherever the run lies and whatever else its
+    checkpoint holds, another one once it has learned on.
+    """
+    config = RunFolder(folder).config()
+    tree, tensors = skeleton.flatten(dict(solver.module.state_dict()))
+    shapes = [[str(tensor.dtype), list(tensor.shape)] for tensor in tensors]
+    named = [config.solver, config.problem, dict(config.solver_options), tree, shapes]
+    digest = hashlib.sha256(json.dumps(named, sort_keys=True, default=str).encode())
+    for tensor in tensors:
+        digest.update(skeleton.octets(tensor).numpy().tobytes())
+    return digest.hexdigest()

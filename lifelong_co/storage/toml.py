@@ -1,0 +1,78 @@
+"""TOML to attrs objects and nothing guessed: types as written, no key unknown, none missing."""
+
+import tomllib
+from typing import Any
+
+import attrs
+import cattrs
+from cattrs.gen import make_dict_structure_fn
+from cattrs.v import format_exception
+
+from lifelong_co.errors import ConfigError, LifelongError, UnknownNameError
+from lifelong_co.tasks.task import Task
+
+
+def parse(text: str, source: str) -> dict[str, Any]:
+    """Read TOML.
+
+    Raises
+    ------
+    ConfigError
+        Naming the source.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{source}: not valid TOML: {error}") from error
+
+
+def structure(data: dict[str, Any], kind: Any, source: str) -> Any:
+    """Return an attrs object of a kind, whose fields may hold tasks.
+
+    Raises
+    ------
+    ConfigError
+        Naming the source and each unknown, missing or ill-typed setting.
+    """
+    converter = cattrs.Converter(forbid_extra_keys=True)
+    for exact in (int, float, str, bool):
+        converter.register_structure_hook(exact, _exactly)
+    converter.register_structure_hook(
+        Task, make_dict_structure_fn(Task, converter, _cattrs_forbid_extra_keys=True)
+    )
+    try:
+        return converter.structure(data, kind)
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from error
+    except Exception as error:
+        reasons = "; ".join(
+            cattrs.transform_error(error, path="settings", format_exception=_explain)
+        )
+        raise ConfigError(f"{source}: {reasons}") from error
+
+
+def _exactly(value: Any, kind: type) -> Any:
+    """Take TOML's own types only: ``int("3")`` or ``bool("no")`` would hide a slip."""
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is not kind:
+        raise ConfigError(f"expected {kind.__name__}, got {value!r}")
+    return value
+
+
+def _explain(error: BaseException, kind: type | None) -> str:
+    """Return our own message where there is one; cattrs says only "invalid value"."""
+    if isinstance(error, cattrs.ForbiddenExtraKeysError):
+        known = [field.name for field in attrs.fields(error.cl)]
+        unknown = sorted(error.extra_fields)
+        return " ".join(UnknownNameError("key", name, known).message for name in unknown)
+    return str(error) if isinstance(error, LifelongError) else format_exception(error, kind)
+
+
+def drop_none(value: Any) -> Any:
+    """Return nested dicts and lists without the keys whose value is None; TOML has no such."""
+    if isinstance(value, dict):
+        return {key: drop_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [drop_none(item) for item in value]
+    return value

@@ -1,0 +1,5 @@
+"""Tasks: what is learned, in which order, and where the instances come from."""
+
+from lifelong_co.tasks.task import Task
+
+__all__ = ["Task"]

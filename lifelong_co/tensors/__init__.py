@@ -1,0 +1,1 @@
+"""Tensors: records of them, probabilities, packing, precision, and modules."""

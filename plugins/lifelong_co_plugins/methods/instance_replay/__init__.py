@@ -1,0 +1,1 @@
+"""What methods share that replay instances."""

@@ -1,0 +1,106 @@
+"""Instances of past tasks: one reservoir per seen task (paper, appendix "Baselines")."""
+
+import math
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from lifelong_co.protocols import Learning
+from lifelong_co.replay.reservoir import Reservoir
+from lifelong_co.seeding import python_seed
+from lifelong_co.tensors import records
+from lifelong_co_plugins.methods.experience_replay.heap import Apart
+from lifelong_co_plugins.methods.experience_replay.memory import device_of
+
+
+class InstanceMemory:
+    """Of every seen task a uniform sample of the instances it was learned on.
+
+    Parameters
+    ----------
+    capacity
+        Instances held per task, at least 0; of several processes each holds its share, rounded up.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.apart = Apart()
+        self.reservoirs: list[Reservoir[Any]] = []
+
+    def share(self, learning: Learning) -> int:
+        """Return how many instances of a task this process holds."""
+        return math.ceil(self.capacity / learning.processes)
+
+    def offer(self, learning: Learning, batch: Any) -> None:
+        """Offer every instance of a batch to the present task's reservoir."""
+        while len(self.reservoirs) <= learning.task:
+            seed = python_seed(learning.seed, f"instance reservoir {len(self.reservoirs)}")
+            self.reservoirs.append(Reservoir(self.share(learning), seed))
+        reservoir = self.reservoirs[learning.task]
+        taken: dict[int, Any] = {}
+        for row in range(records.rows(batch)):
+            slot = reservoir.admit()
+            if slot is not None:
+                taken[slot] = records.select(batch, slice(row, row + 1))
+                reservoir.put(slot, taken[slot])
+        # Copies instead: a view keeps the whole batch alive.
+        copies = self.apart.copies([records.tensors(one) for one in taken.values()])
+        for slot, copy in zip(taken, copies, strict=True):
+            reservoir.put(slot, type(batch)(**copy))
+
+    def sample(self, learning: Learning, task: int) -> Any | None:
+        """Return a batch of a past task, of its batch size or of all it holds; None: it has none.
+
+        Instances are drawn without replacement; where a task has instances of several sizes, a
+        batch is of one of them, which is drawn first. The draw follows from the seed and from where
+        the loop stands, so there is no stream to save.
+        """
+        held = list(self.reservoirs[task]) if task < len(self.reservoirs) else []
+        if not held:
+            return None
+        place = f"{learning.task} {learning.epoch} {learning.batch} {task}"
+        stream = random.Random(python_seed(learning.seed, f"replayed instances {place}"))
+        kind = shape(stream.choice(held))
+        alike = [instance for instance in held if shape(instance) == kind]
+        k = min(learning.tasks[task].batch_size, len(alike))
+        return records.concatenate(stream.sample(alike, k))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all of it; instances of one size as one batch."""
+        states = [reservoir.state_dict() for reservoir in self.reservoirs]
+        return {"reservoirs": [{**each, "items": pack(each["items"])} for each in states]}
+
+    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
+        """Restore `state_dict`."""
+        self.reservoirs = []
+        for each in state["reservoirs"]:
+            reservoir: Reservoir[Any] = Reservoir(self.share(learning))
+            reservoir.load_state_dict({**each, "items": unpack(each["items"], learning)})
+            self.reservoirs.append(reservoir)
+
+
+def shape(instances: Any) -> tuple[tuple[int, ...], ...]:
+    """Return what instances have in common that fit one batch."""
+    return tuple(tuple(tensor.shape[1:]) for tensor in records.tensors(instances).values())
+
+
+def pack(items: list[Any]) -> list[dict[str, Any]]:
+    """Return single instances as one batch per shape, and the places that its rows had."""
+    places: dict[Any, list[int]] = {}
+    for place, item in enumerate(items):
+        places.setdefault(shape(item), []).append(place)
+    return [
+        {"places": at, "fields": records.tensors(records.concatenate([items[i] for i in at]))}
+        for at in places.values()
+    ]
+
+
+def unpack(packed: list[Mapping[str, Any]], learning: Learning) -> list[Any]:
+    """Undo `pack`."""
+    items: dict[int, Any] = {}
+    for group in packed:
+        batch = learning.problem.instances_type(**group["fields"])
+        batch = records.to(batch, device_of(learning))
+        for row, place in enumerate(group["places"]):
+            items[place] = records.select(batch, slice(row, row + 1))
+    return [items[place] for place in range(len(items))]

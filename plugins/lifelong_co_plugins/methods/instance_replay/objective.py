@@ -1,0 +1,50 @@
+"""Learning by trial on replayed instances: ``L_DRL`` beside that of the present batch."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+from lifelong_co.protocols import Learning, Objective
+from lifelong_co.seeding import generator
+from lifelong_co.tensors import records
+
+
+class ReplayedLearning:
+    """The solver's objective on replayed instances.
+
+    It is an objective apart from the run's, as one with a baseline of its own (a greedy rollout)
+    judges past tasks by the solver that the present task started with. Actions come from streams of
+    their own that follow from the seed and from where the loop stands, so there is none to save.
+    """
+
+    def __init__(self) -> None:
+        self.objective: Objective | None = None
+
+    def before_task(self, learning: Learning) -> None:
+        """Start the objective anew."""
+        self.start(learning)
+
+    def start(self, learning: Learning) -> Objective:
+        """Return a new objective, which is kept."""
+        self.objective = objective = learning.solver.objective()
+        objective.before_task(learning)
+        return objective
+
+    def loss(self, learning: Learning, instances: Any, purpose: str) -> Tensor:
+        """Return ``L_DRL`` of sampled solutions of these instances, a scalar with a graph."""
+        objective = self.objective or self.start(learning)
+        place = f"{learning.task} {learning.epoch} {learning.batch} {purpose}"
+        stream = generator(learning.seed, f"replayed actions {place}", records.device(instances))
+        rollout = learning.solver.rollout(instances, "sample", generator=stream)
+        return objective.loss(instances, rollout)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the objective's state."""
+        return {} if self.objective is None else self.objective.state_dict()
+
+    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
+        """Restore `state_dict`."""
+        self.objective = learning.solver.objective()
+        if state:
+            self.objective.load_state_dict(learning, state)

@@ -1,0 +1,143 @@
+"""An exemplar: a frozen copy of the solver that the learner is held against, and which copy it is.
+
+Learner and exemplar are compared in every state of the present rollout that was not forced. The
+rollout's own graph is gone by then (`protocols.Method.loss_terms`), so the states are kept and the
+learner's behavior there is computed again, some steps at a time: the policy has no memory beyond
+its state, so steps can stand side by side as if they were trajectories.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lifelong_co.protocols import Divergence, Learning, Observer, Solver
+from lifelong_co.tensors import records
+from lifelong_co.tensors.modules import with_parameters
+from lifelong_co_plugins.methods.regularization.frozen import as_frozen, frozen_copy
+
+# Log-probabilities of one pass; more would cost more memory than encoding once more costs time.
+ELEMENTS = 2**21
+
+
+class Exemplar:
+    """The copy, and the states of the present rollout."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Tensor] = {}
+        """As in the module's ``state_dict``; empty: there is no exemplar."""
+        self.instances: Any = None
+        self.states: list[Any] = []
+        self.actions = 0
+
+    def copy(self, solver: Solver) -> None:
+        """Make the present solver the exemplar."""
+        self.tensors = frozen_copy(solver.module)
+
+    def observer(self, learning: Learning, instances: Any) -> Observer | None:  # noqa: ARG002
+        """Keep the states of this rollout, if there is an exemplar to compare in them."""
+        self.states, self.instances = [], instances
+        if not self.tensors:
+            return None
+
+        def observe(state: Any, log_probs: Tensor) -> None:
+            self.states.append(state)
+            self.actions = log_probs.shape[2]
+
+        return observe
+
+    def divergences(self, solver: Solver, divergence: Divergence) -> Iterator[Tensor]:
+        """Yield scalars, each with a graph of its own, that sum to the mean over all states.
+
+        The exemplar is the teacher. Nothing is yielded without an exemplar.
+        """
+        states, self.states = self.states, []
+        if not states:
+            return
+        B, S = states[0].current.shape
+        steps = max(1, ELEMENTS // (B * S * self.actions))
+        for first in range(0, len(states), steps):
+            state = side_by_side(states[first : first + steps])
+            teacher = self.behavior(solver, state)
+            learner = solver.log_probs(solver.encode(self.instances), state)
+            yield divergence(teacher, learner).sum() / (B * S * len(states))
+
+    @torch.no_grad()
+    def behavior(self, solver: Solver, state: Any) -> Tensor:
+        """Return the exemplar's log-probs ``[B, S, A]``."""
+        was_training = solver.module.training
+        solver.module.eval()
+        try:
+            return with_parameters(
+                solver.module,
+                self.tensors,
+                lambda: solver.log_probs(solver.encode(self.instances), state),
+            )
+        finally:
+            solver.module.train(was_training)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the copy; the states of a rollout do not outlive its step."""
+        return {"tensors": self.tensors}
+
+    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
+        """Restore `state_dict`."""
+        self.tensors = as_frozen(learning.solver.module, state["tensors"])
+
+
+class BestSoFar:
+    """Keeps as exemplar the solver at the end of the epoch with the lowest mean of a task.
+
+    What the mean is taken of is the method's choice: it is noted once a batch.
+    """
+
+    def __init__(self, exemplar: Exemplar) -> None:
+        self.exemplar = exemplar
+        self.lowest = math.inf
+        self.total = 0.0
+        self.count = 0
+
+    def before_task(self, learning: Learning) -> None:  # noqa: ARG002
+        """Forget the best of the task before."""
+        self.exemplar.tensors = {}
+        self.lowest, self.total, self.count = math.inf, 0.0, 0
+
+    def note(self, value: float) -> None:
+        """Add a batch's value to the epoch's mean."""
+        self.total += value
+        self.count += 1
+
+    def after_epoch(self, learning: Learning) -> None:
+        """Replace the exemplar if this epoch's mean is the lowest; an epoch without is no epoch."""
+        if self.count and self.total / self.count < self.lowest:
+            self.lowest = self.total / self.count
+            self.exemplar.copy(learning.solver)
+        self.total, self.count = 0.0, 0
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all of it, the exemplar included."""
+        return {
+            "exemplar": self.exemplar.state_dict(),
+            "lowest": self.lowest,
+            "total": self.total,
+            "count": self.count,
+        }
+
+    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
+        """Restore `state_dict`."""
+        self.exemplar.load_state_dict(learning, state["exemplar"])
+        self.lowest, self.total, self.count = state["lowest"], state["total"], state["count"]
+
+
+def training_cost(cost: Tensor) -> float:
+    """Return a batch's training cost, as the log has it: the mean over instances of the best."""
+    return float(cost.min(dim=1).values.mean())
+
+
+def side_by_side(states: list[Any]) -> Any:
+    """Join states ``[B, S, ...]`` of one batch along the trajectories."""
+    columns = [records.tensors(state) for state in states]
+    joined = {name: torch.cat([each[name] for each in columns], dim=1) for name in columns[0]}
+    return type(states[0])(**joined)

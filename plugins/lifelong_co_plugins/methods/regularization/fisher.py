@@ -1,0 +1,65 @@
+"""Fisher information after a task, as the official EWC makes it; see `fisher_information`."""
+
+import torch
+from torch import Tensor
+
+from lifelong_co.protocols import Learning, Solver
+from lifelong_co.seeding import generator
+from lifelong_co.tasks import instances as streams
+from lifelong_co.tensors import records
+from lifelong_co.tensors.modules import with_parameters
+from lifelong_co_plugins.methods.experience_replay.memory import device_of
+from lifelong_co_plugins.methods.regularization.frozen import frozen_copy
+
+
+def fisher_information(learning: Learning, batches: int) -> dict[str, Tensor]:
+    """Return the Fisher information of the present task, per parameter in its shape.
+
+    It is the official code's (LLR-BC at 9ae601f, ``compute_fisher_matrix``): over the batches the
+    sum of ``g^2 / B``, where ``g`` is the gradient of the *mean log-likelihood* of the ``B x S``
+    sampled solutions. No cost enters. The empirical Fisher information is the mean of the squared
+    gradients of the single solutions; the gradient of their mean has expectation zero, so its
+    square is about that divided by ``B S``, and the official division by ``B`` makes it smaller
+    still. The weight 10 belongs to this scale. Of ``k`` processes each has batches of ``B / k``, so
+    each divides by ``k^2`` to stay on it. With ``--fisher_norm`` the official code maps it to
+    ``[0, 1]`` first, which is off by default and left out here.
+
+    Instances and actions come from streams of their own, one pair per task: the run's are not
+    disturbed, and the solver's parameters, gradients and running statistics stay as they are.
+
+    Parameters
+    ----------
+    learning
+        Its present task is the one that was just learned.
+    batches
+        How many training batches of the task to draw.
+    """
+    draw = streams.training(learning.tasks[learning.task], learning.problem)
+    device = device_of(learning)
+    instances = generator(learning.seed, f"fisher instances {learning.task}", device)
+    actions = generator(learning.seed, f"fisher actions {learning.task}", device)
+    named = learning.solver.module.named_parameters()
+    total = {name: torch.zeros_like(value) for name, value in named if value.requires_grad}
+    for _ in range(batches):
+        batch = records.to(draw(instances), device)
+        for name, gradient in likelihood_gradient(learning.solver, batch, actions).items():
+            total[name] += gradient.square() / (records.rows(batch) * learning.processes**2)
+    return total
+
+
+def likelihood_gradient(
+    solver: Solver, instances: object, actions: torch.Generator
+) -> dict[str, Tensor]:
+    """Return the gradient, by parameter, of the mean log-likelihood of sampled solutions."""
+    module = solver.module
+    tensors = frozen_copy(module)
+    learned = [name for name, value in module.named_parameters() if value.requires_grad]
+    for name in learned:
+        tensors[name].requires_grad_()
+    rollout = with_parameters(
+        module, tensors, lambda: solver.rollout(instances, "sample", generator=actions)
+    )
+    found = torch.autograd.grad(
+        rollout.log_likelihood.mean(), [tensors[name] for name in learned], allow_unused=True
+    )
+    return {name: value for name, value in zip(learned, found, strict=True) if value is not None}
