@@ -1,7 +1,4 @@
-"""What all tests share: Hypothesis without a clock and with the same examples every time.
-
-pytest puts this folder on the path because of this file, so tests can `import strategies`.
-"""
+"""What all tests share: Hypothesis without a clock and with the same examples every time."""
 
 from hypothesis import settings
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import Outcome, call, contents, run_options
+from paths import FIXTURES
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 BUDGET = "epochs = 1\nbatches = 1\nbatch_size = 2\n"
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from command_line import MODEL, call, run_options
 from lifelong_co_cli import demo
+from paths import FIXTURES
 
 import lifelong_co as lco
 from lifelong_co.config import presets
@@ -18,7 +19,6 @@ from lifelong_co.runs.folder import RunFolder
 from lifelong_co.seeding import generator
 from lifelong_co.tasks.instances import training
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 PNG = b"\x89PNG\r\n\x1a\n"
 FROM_FILES = """
 epochs = 1

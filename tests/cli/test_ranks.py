@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from command_line import SMALL, results
+from paths import PROGRAMS
 from ranked_runs import gradients
 
 from lifelong_co.errors import CheckpointError, ConfigError
@@ -16,7 +17,7 @@ from lifelong_co.runs.data_parallel import ALONE, Ranks, joined
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import checkpoint
 
-PROGRAM = Path(__file__).parents[1] / "ranked_runs.py"
+PROGRAM = PROGRAMS / "ranked_runs.py"
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
 
 

@@ -3,14 +3,12 @@
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 from command_line import call
+from paths import FIXTURES
 
 from lifelong_co.storage import checkpoint
-
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 def test_references_are_found_once_and_gaps_are_shown(tmp_path, finished):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import MODEL, REPLAY, call, contents, results, run_options, spawn, wait
+from paths import PROGRAMS
 
 from lifelong_co.config.run_config import Config, from_toml
 from lifelong_co.errors import CheckpointError
@@ -75,7 +76,7 @@ def test_killed_at_ten_random_moments(uninterrupted, tmp_path):
     while len(moments) < KILLS:
         kind, most = draw.choice((("learning", 6), ("saving", 36)))
         moments.append(f"{kind}:{draw.randint(1, most)}")
-    program = Path(__file__).with_name("killed_runs.py")
+    program = PROGRAMS / "killed_runs.py"
     done = subprocess.run(
         [sys.executable, program, folder, *moments],
         capture_output=True,

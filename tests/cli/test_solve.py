@@ -1,15 +1,14 @@
 """`lifelong-co solve`: real files in their own units, solutions that others can read."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 from command_line import call, contents
+from paths import FIXTURES
 
 from lifelong_co.instance_files.solutions import check, read_solution
 from lifelong_co.instance_files.vrplib_instances import read_instance
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 PNG = b"\x89PNG\r\n\x1a\n"
 CASES = {"cvrp": ("four.vrp", "four.sol"), "tsp": ("five.tsp", "five.tour")}
 

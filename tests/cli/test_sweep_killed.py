@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import MODEL, REPLAY, results
+from paths import PROGRAMS
 
 TASKS = """
 epochs = 2
@@ -46,7 +47,7 @@ variants = [
 
 def test_killed_in_the_middle_and_started_again(sweep_file, tmp_path):
     """Eight runs and their sweep, killed with SIGKILL as a group: the same table and results."""
-    program = Path(__file__).parents[1] / "forked_sweep.py"
+    program = PROGRAMS / "forked_sweep.py"
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     done = subprocess.run(
         [sys.executable, program, sweep_file, killed, whole],

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 PACKAGES = {
     "lifelong_co": ROOT / "lifelong_co",
     "lifelong_co_adapters": ROOT / "adapters" / "lifelong_co_adapters",

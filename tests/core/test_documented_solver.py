@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 import torch
+from paths import ROOT
 
 import lifelong_co as lco
 from lifelong_co.testing import check_solver
 
-DOCS = Path(__file__).parents[2] / "docs" / "solvers.md"
+DOCS = ROOT / "docs" / "solvers.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", DOCS.read_text(encoding="utf-8"), re.M | re.S)
 
 

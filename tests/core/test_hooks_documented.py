@@ -1,11 +1,11 @@
 """Every hook has a heading in docs/plugins.md, and the example under it works when pasted."""
 
 import re
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 import torch
+from paths import ROOT
 
 import lifelong_co as lco
 from lifelong_co import hookspecs, registry
@@ -13,7 +13,7 @@ from lifelong_co.registry.catalog import HOOKS
 from lifelong_co.tensors.records import rows
 from lifelong_co.testing import check_solver
 
-DOCS = Path(__file__).parents[2] / "docs" / "plugins.md"
+DOCS = ROOT / "docs" / "plugins.md"
 SPECIFIED = [name for name in vars(hookspecs) if name.startswith("register_")]
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")

@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 import torch
 from lifelong_co_plugins.methods.experience_replay.heap import Apart
+from paths import PROGRAMS
 
-PROGRAM = Path(__file__).parents[1] / "memory_use.py"
+PROGRAM = PROGRAMS / "memory_use.py"
 
 
 def test_solving_does_not_grow_with_the_steps() -> None:

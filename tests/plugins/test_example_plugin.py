@@ -5,11 +5,11 @@ import os
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
+from paths import ROOT
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "lifelong-co-max-prob"
+EXAMPLE = ROOT / "examples" / "lifelong-co-max-prob"
 
 
 @pytest.fixture(scope="module")

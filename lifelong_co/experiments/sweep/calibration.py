@@ -1,10 +1,5 @@
 """A few timed steps of each kind of run, to say beforehand how long a sweep will take.
 
-``python -m lifelong_co.experiments.sweep.calibration`` reads configurations as a JSON list of TOML
-texts on standard input and writes a list of `measure` results: a process of its own, on one thread as the
-runs will be, and none of its state stays.
-"""
-
 import json
 import sys
 import tempfile

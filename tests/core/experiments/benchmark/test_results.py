@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import statistics
-from pathlib import Path
 
 import attrs
 import numpy as np
@@ -13,6 +12,7 @@ import torch
 from file_strategies import file_instances
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from paths import FIXTURES, ROOT
 
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError, FileFormatError, UnknownNameError
@@ -34,8 +34,7 @@ from lifelong_co.instance_files.solve import (
 from lifelong_co.instance_files.vrplib_instances import FileInstance, to_instances
 from lifelong_co.tensors import records
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
-OFFICIAL = Path(__file__).parents[2] / "adapters" / "upstream" / "LLR-BC"
+OFFICIAL = ROOT / "adapters" / "upstream" / "LLR-BC"
 PLACES = {"tsplib": OFFICIAL / "TSP" / "tsplib", "cvrplib": OFFICIAL / "CVRP" / "cvrplib-Set-X"}
 MODEL = {
     "embedding_dim": 16,

@@ -8,6 +8,7 @@ import pytest
 from file_strategies import solved
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from paths import FIXTURES
 
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.comparison.routes import heading, plot_routes
@@ -25,7 +26,6 @@ from lifelong_co.instance_files.vrplib_instances import (
     read_instance,
 )
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 FOUR = read_instance(FIXTURES / "four.vrp")
 FIVE = read_instance(FIXTURES / "five.tsp")
 BEST = [0, 1, 2, 0, 3, 4, 0]

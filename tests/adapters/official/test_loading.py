@@ -18,6 +18,7 @@ import torch
 from lifelong_co_adapters.official import locate
 from lifelong_co_adapters.official.loading import load
 from lifelong_co_adapters.official.upstreams import UPSTREAMS
+from paths import ROOT
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 
@@ -251,7 +252,7 @@ def test_where_the_official_code_is_looked_for(tmp_path, monkeypatch):
     write(tmp_path / "POMO", {"README": "there"})
     assert locate.upstream("POMO") == tmp_path / "POMO"
     monkeypatch.delenv(locate.VARIABLE)
-    assert locate.place("POMO") == Path(__file__).parents[2] / "adapters" / "upstream" / "POMO"
+    assert locate.place("POMO") == ROOT / "adapters" / "upstream" / "POMO"
     monkeypatch.setattr(locate, "checkout", lambda: tmp_path)
     with pytest.raises(ConfigError, match=r"run `lifelong-co upstream fetch POMO`$"):
         locate.upstream("POMO")
@@ -264,7 +265,7 @@ def test_where_the_official_code_is_looked_for(tmp_path, monkeypatch):
 
 def test_gitmodules_say_the_same():
     """The table names the submodules that are in the checkout, with their addresses."""
-    text = (Path(__file__).parents[2] / ".gitmodules").read_text()
+    text = (ROOT / ".gitmodules").read_text()
     listed = {
         name: f"path = adapters/upstream/{name}\n\turl = {up.url}\n"
         for name, up in UPSTREAMS.items()

@@ -8,7 +8,6 @@ import hashlib
 import json
 import random
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,6 +20,7 @@ from lifelong_co_plugins.distributions import demand, nodes, official, plugin
 from lifelong_co_plugins.distributions.distribution import PaperDistribution, make_distribution
 from lifelong_co_plugins.distributions.noise import Noise
 from lifelong_co_plugins.distributions.samplers import SAMPLERS
+from paths import FIXTURES
 from strategies import PROBLEMS
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -28,7 +28,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.tensors.records import tensors
 
-HASHES = json.loads((Path(__file__).parents[1] / "fixtures/testset_hashes.json").read_text())
+HASHES = json.loads((FIXTURES / "testset_hashes.json").read_text())
 NAMES = ["U", "GM", "E", "C", "G", "R"]
 CAPACITY = {20: 30, 50: 40, 100: 50}
 

@@ -1,7 +1,6 @@
 """The official INViT asked one decision at a time, against its own rollouts and the contract."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -13,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lifelong_co_adapters.official.invit import official_invit
 from lifelong_co_adapters.official.neighbors import knn
+from paths import FIXTURES
 from upstreams import official
 
 import lifelong_co as lco
@@ -20,7 +20,6 @@ from lifelong_co.errors import CheckpointError, ConfigError
 from lifelong_co.rollout.decoding import rollout
 from lifelong_co.tensors import records
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 SMALL = {
     "dim_emb": 16,
     "dim_ff": 16,

@@ -13,6 +13,7 @@ import torch
 from file_strategies import file_instances, file_texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from paths import FIXTURES, ROOT
 
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.instance_files.pool import InstancePool, load_instances
@@ -20,8 +21,7 @@ from lifelong_co.instance_files.vrplib_instances import to_instances
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.tsp import TSP
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
-OFFICIAL = Path(__file__).parents[2].parent / "shared" / "official"
+OFFICIAL = ROOT.parent / "shared" / "official"
 
 
 def arrays(batch: int = 3, size: int = 5, **changes: Any) -> dict[str, Any]:

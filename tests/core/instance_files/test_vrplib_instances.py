@@ -10,6 +10,7 @@ import torch
 from file_strategies import file_instances, file_texts, solved
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from paths import FIXTURES, ROOT
 
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.instance_files.vrplib_instances import (
@@ -23,8 +24,7 @@ from lifelong_co.instance_files.vrplib_instances import (
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.tsp import TSP
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
-OFFICIAL = Path(__file__).parents[2].parent / "shared" / "official" / "instances"
+OFFICIAL = ROOT.parent / "shared" / "official" / "instances"
 TSP_TEXT = (FIXTURES / "five.tsp").read_text()
 VRP_TEXT = (FIXTURES / "four.vrp").read_text()
 PROBLEMS = {"tsp": TSP(), "cvrp": CVRP()}
