@@ -1,4 +1,4 @@
-"""A few timed steps of each kind of run, to say beforehand how long a sweep will take.
+"""A few timed steps of each kind of run, to estimate the time of a sweep."""
 
 import json
 import sys
