@@ -56,13 +56,13 @@ def measure(kind: str, problem: str, n: int, batch: int, threads: int) -> Point:
     train_batch(ours.prepared(problem, 5, 2, "fine-tuning"))  # imports, pools of threads
     run = ours.prepared(problem, n, batch, "fine-tuning")
     before, took = peak(), []
-    instances = run.learning.draw(0)
+    instances = run.learner.draw(0)
     for _ in range(2):
         began = time.perf_counter()
         if kind == "step":
             train_batch(run)
         else:
-            best_costs(run.learning.solver, instances)
+            best_costs(run.learner.solver, instances)
         took.append(time.perf_counter() - began)
         if took[-1] > 20:
             break

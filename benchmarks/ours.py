@@ -43,15 +43,15 @@ def prepared(problem: str, n: int, batch: int, method: str, **options: Any) -> R
     config = attrs.evolve(config, tasks=(task, task), tests=2)
     with tempfile.TemporaryDirectory() as folder:  # nothing is written to it
         run = start(config, RunFolder(Path(folder)))
-    learning = run.learning
-    learning.optimizer = new_optimizer(config, learning)
-    run.method.before_task(learning)
+    learner = run.learner
+    learner.optimizer = new_optimizer(config, learner)
+    run.method.before_task(learner)
     if method == "llr-bc":
-        learning.epoch = 1  # the last epoch: it fills the buffer
+        learner.epoch = 1  # the last epoch: it fills the buffer
         for _ in range(2):
             train_batch(run)
-    learning.task, learning.epoch = 1, 0
-    run.method.before_task(learning)
+    learner.task, learner.epoch = 1, 0
+    run.method.before_task(learner)
     return run
 
 
@@ -93,13 +93,13 @@ def recording(problem: str, n: int, batch: int, batches: int) -> Watched:
     """Time the last epoch of a first task, shortened: the buffer is as much smaller as it is."""
     capacity = max(1, round(1000 * batches / TASK_BATCHES[n]))
     run = prepared(problem, n, batch, "llr-bc", **{**shipped(problem), "buffer_size": capacity})
-    run.learning.task, run.learning.epoch = 0, 1
-    run.method.before_task(run.learning)  # with an empty buffer
+    run.learner.task, run.learner.epoch = 0, 1
+    run.method.before_task(run.learner)  # with an empty buffer
     observer, watched = run.method.observer, Watched()
 
-    def timed(learning: Any, instances: Any) -> Any:
+    def timed(learner: Any, instances: Any) -> Any:
         began = time.perf_counter()
-        observe = observer(learning, instances)  # it keeps what the batch before has recorded
+        observe = observer(learner, instances)  # it keeps what the batch before has recorded
         watched.recording += time.perf_counter() - began
         assert observe is not None
 
@@ -125,7 +125,7 @@ def test(problem: str, n: int, tests: int) -> Callable[[], object]:
     """Return a greedy test of so many uniform instances, as after every task."""
     run = prepared(problem, n, 2, "fine-tuning")
     instances = distribution("U", problem).sample(tests, n, generator=generator(0, "tests"))
-    return lambda: best_costs(run.learning.solver, instances)
+    return lambda: best_costs(run.learner.solver, instances)
 
 
 def sampling(problem: str, n: int, batch: int, name: str) -> Callable[[], object]:

@@ -40,7 +40,7 @@ Draw = Callable[[], tuple[Tensor, int]]
 class Replay:
     """The buffer of a finished run, and the solver that replays it."""
 
-    learning: Any
+    learner: Any
     memory: Memory
     """Of the buffer's steps, each alone."""
     bundles: list[Any]
@@ -49,11 +49,11 @@ class Replay:
 
     def gradient(self, units: Any, chosen: Any, weights: Any) -> tuple[Tensor, int]:
         """Return the gradient of the loss, flat, and how many rows were encoded."""
-        module = self.learning.solver.module
+        module = self.learner.solver.module
         module.zero_grad()
         for group in batches_of_one_size(units, chosen, module):
             pairs = [units[i] for i in group], [chosen[i] for i in group]
-            learners = behaviors(self.learning, *pairs)
+            learners = behaviors(self.learner, *pairs)
             shares = [
                 self.loss.unit(weights[i], units[i].log_probs(chosen[i]), learner)
                 for i, learner in zip(group, learners, strict=True)
@@ -94,10 +94,10 @@ def replay_of(folder: Path) -> Replay:
         raise SystemExit(f"{folder}: expected checkpoints")
     load(run, found[1])
     memory = Memory("reservoir", config.method_options["buffer_size"])
-    memory.load_state_dict(run.learning, found[1]["method"])
+    memory.load_state_dict(run.learner, found[1]["method"])
     bundles, memory.snapshot = memory.snapshot, foreign(memory.snapshot, "step", 1, ADOPTED)
     names = [config.method_options[name] for name in ("weighting", "divergence", "behavior")]
-    return Replay(run.learning, memory, bundles, consolidation_loss(*names))
+    return Replay(run.learner, memory, bundles, consolidation_loss(*names))
 
 
 def main() -> None:

@@ -65,24 +65,24 @@ def prepared(config: Config, weights: dict[str, torch.Tensor], n: int, batch: in
     config = attrs.evolve(config, tasks=(task,), tests=2)
     with tempfile.TemporaryDirectory() as folder:  # nothing is written to it
         run = start(config, RunFolder(Path(folder)))
-    learning = run.learning
-    learning.solver.load_official(weights)
-    learning.optimizer = new_optimizer(config, learning)
-    run.method.before_task(learning)
-    run.objective.before_task(learning)
-    instances = learning.draw(0)
-    learning.draw = lambda task: instances  # noqa: ARG005
+    learner = run.learner
+    learner.solver.load_official(weights)
+    learner.optimizer = new_optimizer(config, learner)
+    run.method.before_task(learner)
+    run.objective.before_task(learner)
+    instances = learner.draw(0)
+    learner.draw = lambda task: instances  # noqa: ARG005
     return run
 
 
 def ours(run: Run) -> Timed:
     """Return what is timed of ours."""
-    solver = run.learning.solver
+    solver = run.learner.solver
 
     @torch.no_grad()
     def rollout() -> float:
         solver.module.eval()
-        found = solver.rollout(run.learning.draw(0), "greedy")
+        found = solver.rollout(run.learner.draw(0), "greedy")
         return found.cost.min(dim=1).values.mean().item()
 
     def step() -> float:
@@ -105,7 +105,7 @@ def both(name: str, problem: str, n: int, batch: int) -> tuple[Timed, Timed]:
     options = config.solver_options
     network = registry.solver(f"official-{name}", registry.problem(problem), **options).module
     run = prepared(config, network.state_dict(), n, batch)
-    instances = run.learning.draw(0)
+    instances = run.learner.draw(0)
     if name == "invit":
         sizes = options["action_k"], options["state_k"]
         theirs = official_loops.invit(network, instances, problem, *sizes)

@@ -78,40 +78,40 @@ def learn(
     warn_of_tf32(config.device, tell)
     if resume and not restore(run, tell):
         take_over(run)
-    learning = run.learning
-    for task in range(learning.task, len(config.tasks)):
-        learning.task = task
-        if learning.epoch == learning.batch == 0:
+    learner = run.learner
+    for task in range(learner.task, len(config.tasks)):
+        learner.task = task
+        if learner.epoch == learner.batch == 0:
             before_task(run)
             if task in shared:
                 begin_with(run, shared[task])
                 tell(f"{config.tasks[task].label}: begun with a shared part, to step {run.steps}")
-        while learning.epoch < config.tasks[task].epochs:
+        while learner.epoch < config.tasks[task].epochs:
             train_epoch(run, stop, watch)
             after_epoch(run, tell)
-        learning.epoch = 0
+        learner.epoch = 0
     return run
 
 
 def before_task(run: Run) -> None:
     """Prepare for a task; a method that restarts meets it as if it were the first."""
-    run.learning.optimizer = new_optimizer(run.config, run.learning)
+    run.learner.optimizer = new_optimizer(run.config, run.learner)
     if run.method.restarts:
         rewind(run)
-    run.method.before_task(run.learning)
-    run.objective.before_task(run.learning)
+    run.method.before_task(run.learner)
+    run.objective.before_task(run.learner)
 
 
 def train_epoch(run: Run, stop: Stop, watch: Watch) -> None:
     """Train on the batches that are left of an epoch (algorithm 2)."""
-    learning = run.learning
-    if learning.batch == 0:
-        run.method.before_epoch(learning)
+    learner = run.learner
+    if learner.batch == 0:
+        run.method.before_epoch(learner)
         run.sums = {}
     began = time.perf_counter()
-    while learning.batch < run.config.tasks[learning.task].batches:
+    while learner.batch < run.config.tasks[learner.task].batches:
         losses = train_batch(run)
-        learning.batch += 1
+        learner.batch += 1
         run.steps += 1
         now = time.perf_counter()
         for name, value in losses.items():  # left on the device: a number would wait for it
@@ -126,18 +126,18 @@ def train_epoch(run: Run, stop: Stop, watch: Watch) -> None:
 
 def train_batch(run: Run) -> dict[str, Tensor]:
     """Take one step: ``L = L_DRL + the method's terms`` (eq. 2)."""
-    learning, method = run.learning, run.method
-    solver = learning.solver
-    instances = method.instances(learning)
+    learner, method = run.learner, run.method
+    solver = learner.solver
+    instances = method.instances(learner)
     if run.config.images:
-        instances = learning.problem.augment(instances)
+        instances = learner.problem.augment(instances)
     with learning_in(run.config.precision, run.config.device):
-        rollout = sampled(run, instances, method.observer(learning, instances))
+        rollout = sampled(run, instances, method.observer(learner, instances))
         policy = run.objective.loss(instances, rollout)
-    learning.optimizer.zero_grad()
+    learner.optimizer.zero_grad()
     policy.backward()
     losses = {"cost": rollout.cost.min(dim=1).values.mean().detach(), "policy": policy.detach()}
-    terms = iter(method.loss_terms(learning, rollout))
+    terms = iter(method.loss_terms(learner, rollout))
     while True:
         with learning_in(run.config.precision, run.config.device):
             name, term = next(terms, ("", None))
@@ -146,14 +146,14 @@ def train_batch(run: Run) -> dict[str, Tensor]:
         term.backward()
         losses[name] = losses.get(name, torch.zeros_like(policy)) + term.detach()
     run.ranks.average(solver.module.parameters())
-    learning.optimizer.step()
-    method.after_step(learning)
+    learner.optimizer.step()
+    method.after_step(learner)
     return losses
 
 
 def sampled(run: Run, instances: Any, observe: Observer | None) -> Rollout:
     """Return the rollout to learn from."""
-    solver = run.learning.solver
+    solver = run.learner.solver
     if run.config.one_pass:
         return one_pass(solver, instances, generator=run.actions, observe=observe)
     return solver.rollout(instances, "sample", generator=run.actions, observe=observe)
@@ -161,29 +161,29 @@ def sampled(run: Run, instances: Any, observe: Observer | None) -> Rollout:
 
 def after_epoch(run: Run, tell: Tell) -> None:
     """Close an epoch: log it, test where due, save."""
-    learning, config = run.learning, run.config
-    run.method.after_epoch(learning)
-    run.objective.after_epoch(learning)
-    learning.epoch, learning.batch = learning.epoch + 1, 0
-    batches = config.tasks[learning.task].batches
+    learner, config = run.learner, run.config
+    run.method.after_epoch(learner)
+    run.objective.after_epoch(learner)
+    learner.epoch, learner.batch = learner.epoch + 1, 0
+    batches = config.tasks[learner.task].batches
     means = {name: float(total) / batches for name, total in run.sums.items()}
     seconds = means.pop("seconds") * batches
     run.log.append(
         {
-            "learning": learning.task + 1,
-            "epoch": learning.epoch,
+            "learning": learner.task + 1,
+            "epoch": learner.epoch,
             "train_cost": means.pop("cost"),
             "losses": means,
             "seconds": round(seconds, 3),
         }
     )
-    finished = learning.epoch == config.tasks[learning.task].epochs
+    finished = learner.epoch == config.tasks[learner.task].epochs
     if finished:
-        run.method.after_task(learning)
-    if finished or learning.epoch % config.curve_every == 0:
+        run.method.after_task(learner)
+    if finished or learner.epoch % config.curve_every == 0:
         # After a task all tasks are tested; on the way the learned ones, for the forgetting curve.
-        first = learning.task if run.method.restarts else 0
-        tested = range(len(config.tasks)) if finished else range(first, learning.task + 1)
+        first = learner.task if run.method.restarts else 0
+        tested = range(len(config.tasks)) if finished else range(first, learner.task + 1)
         measure(run, tested, tell)
     if finished:
         save_learned(run)
@@ -194,18 +194,18 @@ def measure(run: Run, tested: range, tell: Tell) -> None:
     """Test on some tasks and note the costs; one process does so for all."""
     if not run.ranks.first:
         return
-    learning, config = run.learning, run.config
+    learner, config = run.learner, run.config
     rows = [
         Cost(
-            learning=learning.task + 1,
-            epoch=learning.epoch,
+            learning=learner.task + 1,
+            epoch=learner.epoch,
             tested=j + 1,
             name=config.tasks[j].label,
-            cost=mean_cost(learning.solver, run.tests[j], augment=config.augment),
+            cost=mean_cost(learner.solver, run.tests[j], augment=config.augment),
         )
         for j in tested
     ]
     run.costs.extend(rows)
     shown = "  ".join(f"{row.name} {row.cost:.3f}" for row in rows)
-    name = config.tasks[learning.task].label
-    tell(f"{name} epoch {learning.epoch}: cost {shown}")
+    name = config.tasks[learner.task].label
+    tell(f"{name} epoch {learner.epoch}: cost {shown}")

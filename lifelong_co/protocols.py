@@ -255,7 +255,7 @@ class Distribution(Protocol):
 
 
 @attrs.define(eq=False)
-class Learning:
+class LearnerState:
     """Where the lifelong loop stands; what a method may see and use."""
 
     problem: Problem
@@ -291,15 +291,15 @@ class Learning:
         return bool(self.epoch == self.tasks[self.task].epochs - 1)
 
 
-def _nothing(learning: Learning) -> None:
+def _nothing(learner: LearnerState) -> None:
     """Do nothing."""
 
 
-def _nothing_to_load(learning: Learning, state: Mapping[str, Any]) -> None:
+def _nothing_to_load(learner: LearnerState, state: Mapping[str, Any]) -> None:
     """Load nothing."""
 
 
-def _no_buffer(learning: Learning, state: Mapping[str, Any]) -> None:  # noqa: ARG001
+def _no_buffer(learner: LearnerState, state: Mapping[str, Any]) -> None:  # noqa: ARG001
     raise ConfigError("expected a method with a buffer to take it up, got one without")
 
 
@@ -312,21 +312,21 @@ class Objective:
 
     loss: Callable[[Any, Rollout], Tensor]
     """``L_DRL`` of a sampled rollout of these instances, a differentiable scalar."""
-    before_task: Callable[[Learning], None] = _nothing
-    after_epoch: Callable[[Learning], None] = _nothing
+    before_task: Callable[[LearnerState], None] = _nothing
+    after_epoch: Callable[[LearnerState], None] = _nothing
     state_dict: Callable[[], dict[str, Any]] = dict
-    load_state_dict: Callable[[Learning, Mapping[str, Any]], None] = _nothing_to_load
+    load_state_dict: Callable[[LearnerState, Mapping[str, Any]], None] = _nothing_to_load
 
 
-def _fresh(learning: Learning) -> Any:
-    return learning.draw(learning.task)
+def _fresh(learner: LearnerState) -> Any:
+    return learner.draw(learner.task)
 
 
-def _no_observer(learning: Learning, instances: Any) -> Observer | None:  # noqa: ARG001
+def _no_observer(learner: LearnerState, instances: Any) -> Observer | None:  # noqa: ARG001
     return None
 
 
-def _no_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
+def _no_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
     return ()
 
 
@@ -345,22 +345,22 @@ class Method:
     """Whether every task is learned as if it were the first: `before_task` forgets the tasks
     before, and the loop puts the random streams back, so that a task is learned alike in every
     order. On the way only the present task is tested."""
-    before_task: Callable[[Learning], None] = _nothing
-    before_epoch: Callable[[Learning], None] = _nothing
-    instances: Callable[[Learning], Any] = _fresh
+    before_task: Callable[[LearnerState], None] = _nothing
+    before_epoch: Callable[[LearnerState], None] = _nothing
+    instances: Callable[[LearnerState], Any] = _fresh
     """Chooses the batch to train on."""
-    observer: Callable[[Learning, Any], Observer | None] = _no_observer
+    observer: Callable[[LearnerState, Any], Observer | None] = _no_observer
     """What shall watch the decoding steps of the rollout on these instances."""
-    loss_terms: Callable[[Learning, Rollout], Iterable[tuple[str, Tensor]]] = _no_terms
+    loss_terms: Callable[[LearnerState, Rollout], Iterable[tuple[str, Tensor]]] = _no_terms
     """Yields named scalars that are added to ``L_DRL``.
 
     Each is differentiated as it arrives, after ``L_DRL``, so that its memory is free before the
     next is computed: terms share no graph with each other or with the rollout.
     """
-    after_step: Callable[[Learning], None] = _nothing
-    after_epoch: Callable[[Learning], None] = _nothing
-    after_task: Callable[[Learning], None] = _nothing
-    adopt: Callable[[Learning, Mapping[str, Any]], None] = _no_buffer
+    after_step: Callable[[LearnerState], None] = _nothing
+    after_epoch: Callable[[LearnerState], None] = _nothing
+    after_task: Callable[[LearnerState], None] = _nothing
+    adopt: Callable[[LearnerState, Mapping[str, Any]], None] = _no_buffer
     """Takes over the experiences in the `state_dict` of another run's method; before all else."""
     state_dict: Callable[[], dict[str, Any]] = dict
-    load_state_dict: Callable[[Learning, Mapping[str, Any]], None] = _nothing_to_load
+    load_state_dict: Callable[[LearnerState, Mapping[str, Any]], None] = _nothing_to_load

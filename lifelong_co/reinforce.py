@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co.protocols import Learning, Objective, Rollout, Solver
+from lifelong_co.protocols import LearnerState, Objective, Rollout, Solver
 from lifelong_co.tensors.modules import with_parameters
 
 # Batches on which the end of an epoch compares candidate and baseline.
@@ -56,7 +56,7 @@ class GreedyBaseline:
         self.solver = solver
         self.best = copy.deepcopy(solver.module.state_dict())
 
-    def before_task(self, learning: Learning) -> None:  # noqa: ARG002
+    def before_task(self, learner: LearnerState) -> None:  # noqa: ARG002
         """Start with the present parameters."""
         self.best = copy.deepcopy(self.solver.module.state_dict())
 
@@ -64,12 +64,12 @@ class GreedyBaseline:
         """Return the policy loss, a scalar."""
         return weighted(rollout, self.costs(instances, rollout.cost.shape[1], self.best))
 
-    def after_epoch(self, learning: Learning) -> None:
+    def after_epoch(self, learner: LearnerState) -> None:
         """Replace the baseline if the present parameters beat it."""
         present = self.solver.module.state_dict()
         candidate = baseline = 0.0
         for _ in range(TRIAL_BATCHES):
-            instances = learning.draw(learning.task)
+            instances = learner.draw(learner.task)
             candidate += float(self.costs(instances, None, present).mean())
             baseline += float(self.costs(instances, None, self.best).mean())
         if candidate < baseline:
@@ -95,7 +95,7 @@ class GreedyBaseline:
         """Return the baseline's parameters."""
         return {"best": self.best}
 
-    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:  # noqa: ARG002
+    def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Restore `state_dict`."""
         device = next(self.solver.module.parameters()).device
         self.best = {name: tensor.to(device) for name, tensor in state["best"].items()}

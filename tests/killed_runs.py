@@ -52,7 +52,7 @@ def attempt(folder: Path, kind: str, number: int) -> None:
 
     def stepped(run: Run, losses: dict[str, float]) -> None:  # noqa: ARG001
         nonlocal task
-        task = run.learning.task + 1
+        task = run.learner.task + 1
         tick("learning")
 
     def fatal(act: Callable[..., Any]) -> Callable[..., Any]:

@@ -69,17 +69,17 @@ def stopped_and_resumed(config: Config, folder: Path, after: int) -> Run:
 def exact_run(config: Config, folder: Path) -> Run:
     """Return a run about to begin in float64, so that two ways to compute one thing agree."""
     run = start(config, RunFolder(folder / "run"))
-    learning = run.learning
-    learning.solver.module.double()
-    single = learning.draw
-    learning.draw = lambda task: records.transform(single(task), _double)
-    learning.optimizer = new_optimizer(config, learning)
+    learner = run.learner
+    learner.solver.module.double()
+    single = learner.draw
+    learner.draw = lambda task: records.transform(single(task), _double)
+    learner.optimizer = new_optimizer(config, learner)
     return run
 
 
 def parameters(run: Run) -> dict[str, Tensor]:
     """Return a copy of the solver's parameters."""
-    state = run.learning.solver.module.state_dict()
+    state = run.learner.solver.module.state_dict()
     return {name: value.clone() for name, value in state.items()}
 
 

@@ -31,15 +31,15 @@ class Plain:
 
     def watch(self, run: "Run", losses: "dict[str, Tensor]") -> None:
         """Print at the end of an epoch."""
-        learning = run.learning
-        task = run.config.tasks[learning.task]
-        if learning.batch < task.batches:
+        learner = run.learner
+        task = run.config.tasks[learner.task]
+        if learner.batch < task.batches:
             return
         done = work_done(run) / total_work(run.config)
         # Means over the epoch: those of its last batch alone are mostly noise.
         means = {name: float(run.sums[name]) / task.batches for name in losses}
         shown = "  ".join(f"{name} {value:.4g}" for name, value in means.items())
-        self.tell(f"{task.label} epoch {learning.epoch + 1}/{task.epochs} [{done:.0%}]: {shown}")
+        self.tell(f"{task.label} epoch {learner.epoch + 1}/{task.epochs} [{done:.0%}]: {shown}")
 
     def tell(self, line: str) -> None:
         """Print a line at once, so that a pipe shows it."""
@@ -77,14 +77,14 @@ def watching(config: "Config") -> Iterator[Watcher]:
             cost = float("nan")
 
             def watch(self, run: "Run", losses: "dict[str, Tensor]") -> None:
-                learning = run.learning
-                task = config.tasks[learning.task]
-                if learning.batch % SHOW_EVERY == 1:
+                learner = run.learner
+                task = config.tasks[learner.task]
+                if learner.batch % SHOW_EVERY == 1:
                     self.cost = float(losses["cost"])
                 bar.update(
                     row,
                     completed=work_done(run),
-                    description=f"{task.label} epoch {learning.epoch + 1}/{task.epochs} "
+                    description=f"{task.label} epoch {learner.epoch + 1}/{task.epochs} "
                     f"cost {self.cost:.3f}",
                 )
 
@@ -111,10 +111,10 @@ def total_work(config: "Config") -> float:
 
 def work_done(run: "Run") -> float:
     """Return the work of the steps taken."""
-    config, learning = run.config, run.learning
+    config, learner = run.config, run.learner
     before = sum(
         task.epochs * task.batches * step_work(config, index)
-        for index, task in enumerate(config.tasks[: learning.task])
+        for index, task in enumerate(config.tasks[: learner.task])
     )
-    steps = learning.epoch * config.tasks[learning.task].batches + learning.batch
-    return before + steps * step_work(config, learning.task)
+    steps = learner.epoch * config.tasks[learner.task].batches + learner.batch
+    return before + steps * step_work(config, learner.task)

@@ -67,7 +67,7 @@ def pretrain(
     if not restored:
         if resume:
             take_parameters(state)
-        state.objective.before_task(state.learning)
+        state.objective.before_task(state.learner)
         validate(state, tell)
     while state.iteration < state.settings.iterations:
         began = time.perf_counter()
@@ -94,7 +94,7 @@ def take_parameters(state: Pretraining) -> None:
 
 def iterate(state: Pretraining) -> None:
     """Move the meta-parameters once."""
-    settings, optimizer, theta = state.settings, state.learning.optimizer, state.theta
+    settings, optimizer, theta = state.settings, state.learner.optimizer, state.theta
     moments = moments_of(optimizer, theta)
     total: Parameters = {}
     for _ in range(settings.meta_batch):
@@ -120,7 +120,7 @@ def task_loss(
     note: Callable[[Pretraining, str, float], None] = lambda state, name, value: None,  # noqa: ARG005
 ) -> Loss:
     """Return the policy loss of given parameters on fresh batches of a task."""
-    state.learning.task = task
+    state.learner.task = task
 
     def loss(parameters: Parameters) -> Tensor:
         batch = records.to(state.draws[task](instances), state.config.device)
@@ -145,10 +145,10 @@ def count(state: Pretraining, name: str, value: float) -> None:
 
 def end_epoch(state: Pretraining) -> None:
     """Let the objective look at the meta-parameters, on the tasks in turn."""
-    learning = state.learning
-    learning.task = learning.epoch % len(learning.tasks)
-    state.objective.after_epoch(learning)
-    learning.epoch += 1
+    learner = state.learner
+    learner.task = learner.epoch % len(learner.tasks)
+    state.objective.after_epoch(learner)
+    learner.epoch += 1
 
 
 def validate(state: Pretraining, tell: Tell) -> None:

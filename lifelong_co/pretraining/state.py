@@ -16,7 +16,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.pretraining.algorithms import ALGORITHMS, Algorithm
 from lifelong_co.pretraining.inner import Inner
 from lifelong_co.pretraining.settings import Settings, settings_of
-from lifelong_co.protocols import Learning, Objective, Solver
+from lifelong_co.protocols import LearnerState, Objective, Solver
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.resume import resume
 from lifelong_co.runs.run import new_solver
@@ -35,7 +35,7 @@ class Pretraining:
     algorithm: Algorithm
     inner: Inner
     folder: RunFolder
-    learning: Learning
+    learner: LearnerState
     """Its optimizer is the outer one, its parameters ``theta``."""
     objective: Objective
     draws: list[streams.Draw]
@@ -57,7 +57,7 @@ class Pretraining:
     @property
     def solver(self) -> Solver:
         """The solver, with the parameters ``theta``."""
-        return self.learning.solver
+        return self.learner.solver
 
     @property
     def theta(self) -> dict[str, Tensor]:
@@ -87,7 +87,7 @@ def start(config: Config, path: Path) -> Pretraining:
     solver = new_solver(config, problem)  # with the first parameters of a run with this seed
     instances = generator(config.seed, "pretraining instances", config.device)
     draws = [streams.training(task, problem) for task in config.tasks]
-    learning = Learning(
+    learner = LearnerState(
         problem=problem,
         solver=solver,
         optimizer=algorithm.optimizer(
@@ -104,7 +104,7 @@ def start(config: Config, path: Path) -> Pretraining:
         algorithm=algorithm,
         inner=settings.inner(config.weight_decay),
         folder=RunFolder(path),
-        learning=learning,
+        learner=learner,
         objective=solver.objective(),
         draws=draws,
         choices=generator(config.seed, "pretraining tasks"),
@@ -117,14 +117,14 @@ def start(config: Config, path: Path) -> Pretraining:
 def save(state: Pretraining) -> None:
     """Write the log and a checkpoint of all there is."""
     state.folder.write_log(state.log)
-    learning = state.learning
+    learner = state.learner
     checkpoint.save(
         state.folder.checkpoints,
         state.iteration,
         {
             "iteration": state.iteration,
-            "parameters": learning.solver.module.state_dict(),
-            "optimizer": learning.optimizer.state_dict(),
+            "parameters": learner.solver.module.state_dict(),
+            "optimizer": learner.optimizer.state_dict(),
             "objective": state.objective.state_dict(),
             "choices": state.choices.get_state(),
             "instances": state.instances.get_state(),
@@ -152,12 +152,12 @@ def restore(state: Pretraining, tell: Callable[[str], None]) -> bool:
 
 def load(state: Pretraining, saved: Mapping[str, Any]) -> None:
     """Undo `save`."""
-    learning = state.learning
-    learning.solver.module.load_state_dict(saved["parameters"])
-    learning.optimizer.load_state_dict(saved["optimizer"])
-    state.objective.load_state_dict(learning, saved["objective"])
+    learner = state.learner
+    learner.solver.module.load_state_dict(saved["parameters"])
+    learner.optimizer.load_state_dict(saved["optimizer"])
+    state.objective.load_state_dict(learner, saved["objective"])
     state.choices.set_state(saved["choices"])
     state.instances.set_state(saved["instances"])
     state.actions.set_state(saved["actions"])
     state.iteration, state.sums, state.log = saved["iteration"], saved["sums"], saved["log"]
-    learning.epoch = len(state.log) - 1  # the first entry is from before the first epoch
+    learner.epoch = len(state.log) - 1  # the first entry is from before the first epoch

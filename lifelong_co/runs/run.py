@@ -11,7 +11,7 @@ from torch import Tensor
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import CheckpointError
-from lifelong_co.protocols import Learning, Method, Objective, Problem, Solver
+from lifelong_co.protocols import LearnerState, Method, Objective, Problem, Solver
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import Cost, RunFolder
 from lifelong_co.runs.resume import resume
@@ -28,7 +28,7 @@ class Run:
 
     config: Config
     folder: RunFolder
-    learning: Learning
+    learner: LearnerState
     method: Method
     objective: Objective
     actions: torch.Generator
@@ -54,10 +54,10 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
     draws = [drift.training(task, problem) for task in tasks]
 
     def draw(task: int, step: int | None = None) -> Any:
-        now = learning.step_of(task) if step is None else step
+        now = learner.step_of(task) if step is None else step
         return records.to(draws[task](instances, now), config.device)
 
-    learning = Learning(
+    learner = LearnerState(
         problem=problem,
         solver=solver,
         optimizer=torch.optim.Adam(solver.module.parameters()),
@@ -71,7 +71,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
     return Run(
         config=config,
         folder=folder,
-        learning=learning,
+        learner=learner,
         method=registry.method(config.method, **config.method_options),
         objective=solver.objective(),
         actions=generator(config.seed, ranks.stream("actions"), config.device),
@@ -97,10 +97,10 @@ def new_solver(config: Config, problem: Problem) -> Solver:
     return solver
 
 
-def new_optimizer(config: Config, learning: Learning) -> torch.optim.Optimizer:
+def new_optimizer(config: Config, learner: LearnerState) -> torch.optim.Optimizer:
     """Return a fresh Adam, as at the start of every task (design §4)."""
     return torch.optim.Adam(
-        learning.solver.module.parameters(),
+        learner.solver.module.parameters(),
         lr=config.learning_rate,
         weight_decay=config.weight_decay,
         fused=True,  # one pass over the parameters instead of ten
@@ -109,7 +109,7 @@ def new_optimizer(config: Config, learning: Learning) -> torch.optim.Optimizer:
 
 def save(run: Run) -> None:
     """Write the costs and a checkpoint of all there is."""
-    learning, ranks = run.learning, run.ranks
+    learner, ranks = run.learner, run.ranks
     if ranks.first:
         run.folder.write_costs(run.costs, run.config)
         run.folder.write_log(run.log)
@@ -118,13 +118,13 @@ def save(run: Run) -> None:
         ranks.place(run.folder.checkpoints),
         run.steps,
         {
-            "task": learning.task,
-            "epoch": learning.epoch,
-            "batch": learning.batch,
-            "parameters": learning.solver.module.state_dict(),
+            "task": learner.task,
+            "epoch": learner.epoch,
+            "batch": learner.batch,
+            "parameters": learner.solver.module.state_dict(),
             # From the seed there is nothing to keep; from another run's folder there is.
-            "initial": learning.initial if run.config.start_from else {},
-            "optimizer": learning.optimizer.state_dict(),
+            "initial": learner.initial if run.config.start_from else {},
+            "optimizer": learner.optimizer.state_dict(),
             "method": run.method.state_dict(),
             "objective": run.objective.state_dict(),
             "actions": run.actions.get_state(),
@@ -143,8 +143,8 @@ def save_learned(run: Run) -> None:
     """Keep the parameters after a task, for `trained.load_solver`."""
     if not run.ranks.first:
         return
-    parameters = {"parameters": run.learning.solver.module.state_dict()}
-    checkpoint.save(run.folder.after_task(run.learning.task + 1), run.steps, parameters)
+    parameters = {"parameters": run.learner.solver.module.state_dict()}
+    checkpoint.save(run.folder.after_task(run.learner.task + 1), run.steps, parameters)
 
 
 def restore(run: Run, tell: Callable[[str], None]) -> bool:
@@ -165,20 +165,20 @@ def restore(run: Run, tell: Callable[[str], None]) -> bool:
 
 def load(run: Run, state: Mapping[str, Any]) -> None:
     """Undo `save`."""
-    learning, count = run.learning, state.get("ranks", 1)
+    learner, count = run.learner, state.get("ranks", 1)
     if count != run.ranks.count:
         raise CheckpointError(
             f"{run.folder.path}: expected {count} processes, which it was begun with, "
             f"got {run.ranks.count}"
         )
-    learning.task, learning.epoch, learning.batch = state["task"], state["epoch"], state["batch"]
-    learning.solver.module.load_state_dict(state["parameters"])
+    learner.task, learner.epoch, learner.batch = state["task"], state["epoch"], state["batch"]
+    learner.solver.module.load_state_dict(state["parameters"])
     if run.config.start_from:
-        learning.initial = {name: x.to(run.config.device) for name, x in state["initial"].items()}
-    learning.optimizer = new_optimizer(run.config, learning)
-    learning.optimizer.load_state_dict(state["optimizer"])
-    run.method.load_state_dict(learning, state["method"])
-    run.objective.load_state_dict(learning, state["objective"])
+        learner.initial = {name: x.to(run.config.device) for name, x in state["initial"].items()}
+    learner.optimizer = new_optimizer(run.config, learner)
+    learner.optimizer.load_state_dict(state["optimizer"])
+    run.method.load_state_dict(learner, state["method"])
+    run.objective.load_state_dict(learner, state["objective"])
     run.actions.set_state(state["actions"])
     run.instances.set_state(state["instances"])
     run.costs = [Cost(*cost) for cost in state["costs"]]

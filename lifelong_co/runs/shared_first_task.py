@@ -99,8 +99,8 @@ def begin_with(run: Run, state: Mapping[str, Any]) -> None:
 
     The task is at its start, and `before_task` has been called.
     """
-    learning = run.learning
-    number = learning.task + 1
+    learner = run.learner
+    number = learner.task + 1
     due = run.config.curve_every
     # The other run knows but one task. It ended here, and tested for that.
     costs = [(number, epoch, number, *rest) for _, epoch, _, *rest in state["costs"]
@@ -108,7 +108,7 @@ def begin_with(run: Run, state: Mapping[str, Any]) -> None:
     log = [{**entry, "learning": number} for entry in state["log"]]
     steps = run.steps + state["steps"]
     here = {
-        "task": learning.task,
+        "task": learner.task,
         "method": run.method.state_dict(),
         "costs": [*map(attrs.astuple, run.costs), *costs],
         "log": [*run.log, *log],

@@ -32,9 +32,9 @@ def take_over(run: Run) -> None:
 
 def take_parameters(run: Run, folder: Path) -> None:
     """Start with the parameters of another run, which `restart` then goes back to."""
-    module = run.learning.solver.module
+    module = run.learner.solver.module
     load_parameters(module, folder)
-    run.learning.initial = copy.deepcopy(module.state_dict())
+    run.learner.initial = copy.deepcopy(module.state_dict())
 
 
 def load_parameters(module: nn.Module, folder: Path) -> None:
@@ -70,6 +70,6 @@ def take_buffer(run: Run, folder: Path) -> None:
     if found is None or "method" not in found[1]:
         raise CheckpointError(f"buffer_from {folder}: expected a run with a checkpoint, found none")
     try:
-        run.method.adopt(run.learning, found[1]["method"])
+        run.method.adopt(run.learner, found[1]["method"])
     except (ConfigError, CheckpointError) as error:
         raise type(error)(f"buffer_from {folder}: {error}") from error

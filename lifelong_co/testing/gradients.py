@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co.protocols import Learning, Solver
+from lifelong_co.protocols import LearnerState, Solver
 from lifelong_co.replay.consolidation import BEHAVIORS, consolidation_loss
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors import records
@@ -72,7 +72,7 @@ def _skewed(log_probs: Tensor) -> Tensor:
     return (log_probs + preference).log_softmax(dim=2)
 
 
-def _standing(solver: Solver, instances: Any, seed: int) -> Learning:
+def _standing(solver: Solver, instances: Any, seed: int) -> LearnerState:
     """Return the start of a task of one batch."""
     parameters = list(solver.module.parameters())
     expect(bool(parameters), "check_policy_gradient", "a module with parameters", "none")
@@ -83,7 +83,7 @@ def _standing(solver: Solver, instances: Any, seed: int) -> Learning:
         batches=1,
         batch_size=records.rows(instances),
     )
-    return Learning(
+    return LearnerState(
         problem=solver.problem,
         solver=solver,
         optimizer=torch.optim.Adam(parameters),

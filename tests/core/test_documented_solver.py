@@ -51,7 +51,7 @@ def test_it_learns_two_tasks(documented, tmp_path, monkeypatch):
     assert (tmp_path / "runs" / "mine" / "metrics.json").is_file()
     assert len(run.costs) == 4
     moved = [
-        not torch.equal(value, run.learning.initial[name])
-        for name, value in run.learning.solver.module.state_dict().items()
+        not torch.equal(value, run.learner.initial[name])
+        for name, value in run.learner.solver.module.state_dict().items()
     ]
     assert all(moved)

@@ -67,8 +67,8 @@ def use_method(name: str) -> None:
     """Check a method's term against its formula, and that it is differentiable."""
     solver = lco.solver("pomo", "tsp", embedding_dim=16, encoder_layer_num=1, ff_hidden_dim=8)
     initial = {key: value + 1 for key, value in solver.module.named_parameters()}
-    learning = type("Standing", (), {"solver": solver, "initial": initial})()
-    ((_, term),) = lco.method(name, strength=1.0).loss_terms(learning, None)
+    learner = type("Standing", (), {"solver": solver, "initial": initial})()
+    ((_, term),) = lco.method(name, strength=1.0).loss_terms(learner, None)
     assert term.item() == pytest.approx(sum(value.numel() for value in initial.values()))
     term.backward()
 

@@ -45,14 +45,14 @@ def measure(config: Config, folder: Path) -> list[dict[str, Any]]:
 
     def watch(run: Run, losses: dict[str, Tensor]) -> None:
         float(losses["cost"])  # waits for the device
-        marks[run.learning.task].append(time.perf_counter())
+        marks[run.learner.task].append(time.perf_counter())
 
     run = learn(short, folder, watch=watch)
     rows = []
     for index in range(1, len(short.tasks)):
         task, times = short.tasks[index], marks[index]
         began = time.perf_counter()
-        mean_cost(run.learning.solver, run.tests[index], augment=config.augment)
+        mean_cost(run.learner.solver, run.tests[index], augment=config.augment)
         rows.append(
             {
                 "size": task.size,

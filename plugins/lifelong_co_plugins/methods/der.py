@@ -26,7 +26,7 @@ from typing import Any
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.protocols import Divergence, Learning, Method, Observer, Rollout
+from lifelong_co.protocols import Divergence, LearnerState, Method, Observer, Rollout
 from lifelong_co.replay.experience import PackedExperience
 from lifelong_co.validators import at_least_zero, fraction
 from lifelong_co_plugins.methods.experience_replay.behaviors import (
@@ -74,34 +74,34 @@ def der_plus_plus(
     # `always`: what is replayed is the buffer as it is.
     memory, replayed = Memory(buffer, buffer_size, "always"), ReplayedLearning()
 
-    def before_task(learning: Learning) -> None:
-        memory.start_task(learning)
-        replayed.before_task(learning)
+    def before_task(learner: LearnerState) -> None:
+        memory.start_task(learner)
+        replayed.before_task(learner)
 
     drawn: list[list[PackedExperience]] = [[], []]
 
-    def observer(learning: Learning, instances: Any) -> Observer | None:
+    def observer(learner: LearnerState, instances: Any) -> Observer | None:
         # As in DER, replay is drawn before the present batch is recorded.
         drawn[:] = [memory.sample(replay_size if alpha else 0), memory.sample(1 if beta else 0)]
-        return memory.observer(learning, instances)
+        return memory.observer(learner, instances)
 
-    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
+    def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
         sampled, batches = drawn
-        share = share_of_rows(learning.solver.module, replay_rows)
+        share = share_of_rows(learner.solver.module, replay_rows)
         portions = list(memory.portions(sampled, share))
         units, chosen = [unit for unit, _ in portions], [rows for _, rows in portions]
-        for group in batches_of_one_size(units, chosen, learning.solver.module):
+        for group in batches_of_one_size(units, chosen, learner.solver.module):
             pairs = [units[i] for i in group], [chosen[i] for i in group]
-            yield "behavior", alpha / len(units) * distance(learning, *pairs, diverge)
+            yield "behavior", alpha / len(units) * distance(learner, *pairs, diverge)
         for unit in batches:
-            yield "replay", beta * replayed.loss(learning, unit.instances, "of a unit")
+            yield "replay", beta * replayed.loss(learner, unit.instances, "of a unit")
 
     def state_dict() -> dict[str, Any]:
         return {**memory.state_dict(), "objective": replayed.state_dict()}
 
-    def load_state_dict(learning: Learning, state: Mapping[str, Any]) -> None:
-        memory.load_state_dict(learning, state)
-        replayed.load_state_dict(learning, state["objective"])
+    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
+        memory.load_state_dict(learner, state)
+        replayed.load_state_dict(learner, state["objective"])
 
     return Method(
         before_task=before_task,
@@ -114,13 +114,13 @@ def der_plus_plus(
 
 
 def distance(
-    learning: Learning,
+    learner: LearnerState,
     units: list[PackedExperience],
     chosen: list[Tensor | slice],
     diverge: Divergence,
 ) -> Tensor:
     """Return the sum over units of one size of their mean distance from the learner, a scalar."""
-    learners = behaviors(learning, units, chosen)
+    learners = behaviors(learner, units, chosen)
     teachers = [unit.log_probs(rows) for unit, rows in zip(units, chosen, strict=True)]
     means = [diverge(*pair).mean() for pair in zip(teachers, learners, strict=True)]
     return sum(means[1:], start=means[0])

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lifelong_co.protocols import Learning, Method, Rollout
+from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.experience_replay.memory import device_of
 from lifelong_co_plugins.methods.regularization.fisher import fisher_information
@@ -44,9 +44,9 @@ def ewc(weight: float = 10.0, fisher_batches: int = 16) -> Method:
     at_least_one("ewc", {"fisher_batches": fisher_batches})
     anchors = Anchors(fisher_batches)
 
-    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
+    def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
         if anchors.past and weight:
-            yield "ewc", weight * anchors.penalty(learning.solver.module)
+            yield "ewc", weight * anchors.penalty(learner.solver.module)
 
     return Method(
         shares_first_task=True,
@@ -64,12 +64,12 @@ class Anchors:
         self.batches = batches
         self.past: list[dict[str, dict[str, Tensor]]] = []
 
-    def after_task(self, learning: Learning) -> None:
+    def after_task(self, learner: LearnerState) -> None:
         """Keep the parameters of the task just learned, if another one follows."""
-        if learning.task == len(learning.tasks) - 1:
+        if learner.task == len(learner.tasks) - 1:
             return
-        fisher = fisher_information(learning, self.batches)
-        named = dict(learning.solver.module.named_parameters())
+        fisher = fisher_information(learner, self.batches)
+        named = dict(learner.solver.module.named_parameters())
         parameters = {name: named[name].detach().clone() for name in fisher}
         self.past.append({"parameters": parameters, "fisher": fisher})
 
@@ -87,9 +87,9 @@ class Anchors:
         """Return all of it."""
         return {"past": self.past}
 
-    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
-        device = device_of(learning)
+        device = device_of(learner)
         self.past = [
             {
                 kind: {name: tensor.to(device) for name, tensor in tensors.items()}

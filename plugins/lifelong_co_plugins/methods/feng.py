@@ -28,7 +28,7 @@ from typing import Any
 
 from torch import Tensor
 
-from lifelong_co.protocols import Learning, Method, Rollout
+from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
 from lifelong_co_plugins.methods.instance_replay.objective import ReplayedLearning
@@ -55,24 +55,24 @@ def feng(alpha: float = 0.5, buffer_size: int = 200, every: int = 5) -> Method:
     at_least_one("feng", {"every": every})
     memory, replayed = InstanceMemory(buffer_size), ReplayedLearning()
 
-    def instances(learning: Learning) -> Any:
-        batch = learning.draw(learning.task)
-        memory.offer(learning, batch)
+    def instances(learner: LearnerState) -> Any:
+        batch = learner.draw(learner.task)
+        memory.offer(learner, batch)
         return batch
 
-    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
-        step = learning.step_of(learning.task)
-        for task in scheduled(step, learning.task, every) if alpha else ():
-            batch = memory.sample(learning, task)
+    def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
+        step = learner.step_of(learner.task)
+        for task in scheduled(step, learner.task, every) if alpha else ():
+            batch = memory.sample(learner, task)
             if batch is not None:
-                yield "replay", alpha * replayed.loss(learning, batch, f"of task {task}")
+                yield "replay", alpha * replayed.loss(learner, batch, f"of task {task}")
 
     def state_dict() -> dict[str, Any]:
         return {"memory": memory.state_dict(), "objective": replayed.state_dict()}
 
-    def load_state_dict(learning: Learning, state: Mapping[str, Any]) -> None:
-        memory.load_state_dict(learning, state["memory"])
-        replayed.load_state_dict(learning, state["objective"])
+    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
+        memory.load_state_dict(learner, state["memory"])
+        replayed.load_state_dict(learner, state["objective"])
 
     return Method(
         before_task=replayed.before_task,

@@ -27,7 +27,7 @@ from typing import Any
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.protocols import Learning, Method, Rollout
+from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.validators import at_least_zero
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
 from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
@@ -56,25 +56,25 @@ def li_inter(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl")
     diverge = registry.divergence(divergence)
     memory, exemplar = InstanceMemory(buffer_size), Exemplar()
 
-    def before_task(learning: Learning) -> None:
-        if learning.task > 0:
-            exemplar.copy(learning.solver)
+    def before_task(learner: LearnerState) -> None:
+        if learner.task > 0:
+            exemplar.copy(learner.solver)
 
-    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
+    def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
         if alpha:
-            for part in exemplar.divergences(learning.solver, diverge):
+            for part in exemplar.divergences(learner.solver, diverge):
                 yield "exemplar", alpha * part
 
     def state_dict() -> dict[str, Any]:
         return {"memory": memory.state_dict(), "exemplar": exemplar.state_dict()}
 
-    def load_state_dict(learning: Learning, state: Mapping[str, Any]) -> None:
-        memory.load_state_dict(learning, state["memory"])
-        exemplar.load_state_dict(learning, state["exemplar"])
+    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
+        memory.load_state_dict(learner, state["memory"])
+        exemplar.load_state_dict(learner, state["exemplar"])
 
     return Method(
         before_task=before_task,
-        instances=lambda learning: half_and_half(learning, memory),
+        instances=lambda learner: half_and_half(learner, memory),
         observer=exemplar.observer,
         loss_terms=loss_terms,
         state_dict=state_dict,
@@ -102,23 +102,23 @@ def li_intra(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl")
     memory, exemplar = InstanceMemory(buffer_size), Exemplar()
     best = BestSoFar(exemplar)
 
-    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
+    def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
         if alpha:
-            for part in exemplar.divergences(learning.solver, diverge):
+            for part in exemplar.divergences(learner.solver, diverge):
                 yield "exemplar", alpha * part
-        if not replays(learning, memory):
+        if not replays(learner, memory):
             best.note(training_cost(rollout.cost))
 
     def state_dict() -> dict[str, Any]:
         return {"memory": memory.state_dict(), "best": best.state_dict()}
 
-    def load_state_dict(learning: Learning, state: Mapping[str, Any]) -> None:
-        memory.load_state_dict(learning, state["memory"])
-        best.load_state_dict(learning, state["best"])
+    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
+        memory.load_state_dict(learner, state["memory"])
+        best.load_state_dict(learner, state["best"])
 
     return Method(
         before_task=best.before_task,
-        instances=lambda learning: half_and_half(learning, memory),
+        instances=lambda learner: half_and_half(learner, memory),
         observer=exemplar.observer,
         loss_terms=loss_terms,
         after_epoch=best.after_epoch,
@@ -127,15 +127,15 @@ def li_intra(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl")
     )
 
 
-def replays(learning: Learning, memory: InstanceMemory) -> bool:
+def replays(learner: LearnerState, memory: InstanceMemory) -> bool:
     """Return whether the present epoch is one of replay."""
-    return memory.capacity > 0 and learning.task > 0 and learning.epoch % 2 == 1
+    return memory.capacity > 0 and learner.task > 0 and learner.epoch % 2 == 1
 
 
-def half_and_half(learning: Learning, memory: InstanceMemory) -> Any:
+def half_and_half(learner: LearnerState, memory: InstanceMemory) -> Any:
     """Return a batch of the present task, or of a past one in every second epoch."""
-    if replays(learning, memory):
-        return memory.sample(learning, learning.batch % learning.task)
-    batch = learning.draw(learning.task)
-    memory.offer(learning, batch)
+    if replays(learner, memory):
+        return memory.sample(learner, learner.batch % learner.task)
+    batch = learner.draw(learner.task)
+    memory.offer(learner, batch)
     return batch

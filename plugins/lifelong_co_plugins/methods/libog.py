@@ -30,7 +30,7 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.errors import UnknownNameError
-from lifelong_co.protocols import Learning, Method, Rollout
+from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.reinforce import shared_baseline
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.ewc import Anchors
@@ -76,17 +76,17 @@ def libog(
     exemplar = Exemplar()
     best = BestSoFar(exemplar)
 
-    def terms(learning: Learning) -> Iterable[tuple[str, Tensor]]:
+    def terms(learner: LearnerState) -> Iterable[tuple[str, Tensor]]:
         counted = 1 + weight if official else weight
         if anchors.past and counted:
-            yield "ewc", counted * anchors.penalty(learning.solver.module)
+            yield "ewc", counted * anchors.penalty(learner.solver.module)
         if intra_weight:
-            for part in exemplar.divergences(learning.solver, diverge):
+            for part in exemplar.divergences(learner.solver, diverge):
                 yield "intra", intra_weight * part
 
-    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
+    def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
         total = policy_loss(rollout) if official else 0.0
-        for name, term in terms(learning):
+        for name, term in terms(learner):
             total += float(term.detach())
             yield name, term
         best.note(-total if official else training_cost(rollout.cost))
@@ -94,9 +94,9 @@ def libog(
     def state_dict() -> dict[str, Any]:
         return {"anchors": anchors.state_dict(), "best": best.state_dict()}
 
-    def load_state_dict(learning: Learning, state: Mapping[str, Any]) -> None:
-        anchors.load_state_dict(learning, state["anchors"])
-        best.load_state_dict(learning, state["best"])
+    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
+        anchors.load_state_dict(learner, state["anchors"])
+        best.load_state_dict(learner, state["best"])
 
     return Method(
         before_task=best.before_task,

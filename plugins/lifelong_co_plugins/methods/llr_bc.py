@@ -10,7 +10,7 @@ from torch import Tensor
 from lifelong_co import registry
 from lifelong_co.config.ablations import ablated
 from lifelong_co.errors import ConfigError, UnknownNameError
-from lifelong_co.protocols import Divergence, Learning, Method, Rollout
+from lifelong_co.protocols import Divergence, LearnerState, Method, Rollout
 from lifelong_co.replay.consolidation import consolidation_loss, weights_of
 from lifelong_co.validators import at_least_one, at_least_zero, fraction
 from lifelong_co_plugins.methods.experience_replay.behaviors import (
@@ -118,13 +118,13 @@ def llr_bc(
     at_once = units_of(replay_size, unit, bundle_size)
     weighing = Weighing(loss)
 
-    def loss_terms(learning: Learning, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
+    def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
         if not alpha:
             return
         enough = adaptive_replay * rollout.actions.numel() if adaptive_replay else None
         weights: list[Tensor] | None = None  # those of what is replayed, unless chosen by weight
         # algorithm 2, line "uniformly sample"
-        share = share_of_rows(learning.solver.module, replay_rows)
+        share = share_of_rows(learner.solver.module, replay_rows)
         if share < 1 and row_choice == "weight":
             sampled = memory.whole(at_once, share, enough)
             if not sampled:
@@ -135,9 +135,9 @@ def llr_bc(
         teachers = [each.log_probs(rows) for each, rows in zip(units, chosen, strict=True)]
         if weights is None:
             weights = weights_of(loss, teachers)
-        for group in batches_of_one_size(units, chosen, learning.solver.module):
+        for group in batches_of_one_size(units, chosen, learner.solver.module):
             own = [units[i] for i in group], [chosen[i] for i in group]
-            learners = behaviors(learning, *own)
+            learners = behaviors(learner, *own)
             weight = torch.cat([weights[i] for i in group])  # of one size: as if of one unit
             teacher = torch.cat([teachers[i] for i in group])
             yield "consolidation", alpha * loss.unit(weight, teacher, torch.cat(learners))

@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lifelong_co.protocols import Learning, Method
+from lifelong_co.protocols import LearnerState, Method
 from lifelong_co.seeding import python_seed
 
 
@@ -43,22 +43,20 @@ def scheduled_method(*, by_epoch: bool) -> Method:
     plan: list[tuple[int, int]] = []
     carried: dict[str, Any] = {}  # the optimizer's state, between two of the loop's tasks
 
-    def instances(learning: Learning) -> Any:
+    def instances(learner: LearnerState) -> Any:
         if not plan:
-            plan.extend(
-                counted(schedule(learning.tasks, learning.schedule_seed, by_epoch=by_epoch))
-            )
-        return learning.draw(*plan[step(learning)])
+            plan.extend(counted(schedule(learner.tasks, learner.schedule_seed, by_epoch=by_epoch)))
+        return learner.draw(*plan[step(learner)])
 
-    def before_task(learning: Learning) -> None:
+    def before_task(learner: LearnerState) -> None:
         if carried:
-            learning.optimizer.load_state_dict(carried)
+            learner.optimizer.load_state_dict(carried)
             carried.clear()
 
-    def after_task(learning: Learning) -> None:
-        carried.update(learning.optimizer.state_dict())
+    def after_task(learner: LearnerState) -> None:
+        carried.update(learner.optimizer.state_dict())
 
-    def load_state_dict(learning: Learning, state: Mapping[str, Any]) -> None:  # noqa: ARG001
+    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:  # noqa: ARG001
         carried.clear()
         carried.update(state["optimizer"])
 
@@ -93,6 +91,6 @@ def counted(tasks: Iterable[int]) -> list[tuple[int, int]]:
     return found
 
 
-def step(learning: Learning) -> int:
+def step(learner: LearnerState) -> int:
     """Return how many steps the run took before this one."""
-    return sum(learning.step_of(task) for task in range(learning.task + 1))
+    return sum(learner.step_of(task) for task in range(learner.task + 1))

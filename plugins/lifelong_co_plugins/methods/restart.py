@@ -1,6 +1,6 @@
 """Restart: learn each task from the initial parameters (paper §4)."""
 
-from lifelong_co.protocols import Learning, Method
+from lifelong_co.protocols import LearnerState, Method
 
 
 def restart() -> Method:
@@ -8,6 +8,6 @@ def restart() -> Method:
     return Method(shares_first_task=True, restarts=True, before_task=reset_parameters)
 
 
-def reset_parameters(learning: Learning) -> None:
+def reset_parameters(learner: LearnerState) -> None:
     """Put the solver back to where it was before the first task."""
-    learning.solver.module.load_state_dict(learning.initial)
+    learner.solver.module.load_state_dict(learner.initial)

@@ -18,12 +18,12 @@ pytestmark = official
 def losses(run: Run) -> list[dict[str, float]]:
     """Learn both tasks of a run and return the losses of every step."""
     seen: list[dict[str, float]] = []
-    learning = run.learning
-    for learning.task in (0, 1):
-        learning.optimizer = new_optimizer(run.config, learning)
-        run.method.before_task(learning)
-        for epoch in range(run.config.tasks[learning.task].epochs):
-            learning.epoch, learning.batch = epoch, 0
+    learner = run.learner
+    for learner.task in (0, 1):
+        learner.optimizer = new_optimizer(run.config, learner)
+        run.method.before_task(learner)
+        for epoch in range(run.config.tasks[learner.task].epochs):
+            learner.epoch, learner.batch = epoch, 0
             train_epoch(run, lambda: False, lambda _, values: seen.append(_numbers(values)))
     return seen
 
@@ -40,7 +40,7 @@ def test_learning_and_replay_are_alike(problem: str, tmp_path: Path) -> None:
     )
     theirs = exact_run(attrs.evolve(config, solver="official-pomo"), tmp_path)
     ours = exact_run(config, tmp_path)
-    ours.learning.solver.load_official(theirs.learning.solver.module.state_dict())
+    ours.learner.solver.load_official(theirs.learner.solver.module.state_dict())
     got, want = losses(ours), losses(theirs)
     assert [step.keys() for step in got] == [step.keys() for step in want]
     assert all(step["consolidation"] > 0 for step in want[-4:])

@@ -274,9 +274,9 @@ def test_an_objective_with_a_state_is_kept(family, tmp_path, fresh_registry, plu
         def objective(self):
             made = greedy_baseline(self.pomo)
 
-            def load(learning, state):
+            def load(learner, state):
                 loaded.append(state)
-                made.load_state_dict(learning, state)
+                made.load_state_dict(learner, state)
 
             return attrs.evolve(made, load_state_dict=load)
 
@@ -294,7 +294,7 @@ def test_an_objective_with_a_state_is_kept(family, tmp_path, fresh_registry, plu
     assert len(loaded) == 1
     one, two = saved(tmp_path / "one"), saved(tmp_path / "two")
     assert equal(one, two)
-    initial = loop.start(config, tmp_path / "three").learning.initial
+    initial = loop.start(config, tmp_path / "three").learner.initial
     assert not same(one[1]["objective"]["best"], initial)
 
 

@@ -141,7 +141,7 @@ def test_what_is_shared_is_not_repeated(shared, tmp_path):
     steps: list[tuple[int, int]] = []
 
     def watch(run: object, losses: object) -> None:  # noqa: ARG001
-        steps.append((run.learning.task, run.learning.epoch))
+        steps.append((run.learner.task, run.learner.epoch))
 
     with pytest.raises(Interrupted):
         learn(of, tmp_path / "run", first_task_from=[shared[2]], watch=watch, stop=lambda: True)

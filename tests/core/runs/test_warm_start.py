@@ -48,7 +48,7 @@ def test_a_run_starts_with_the_parameters(source: Path, tmp_path: Path) -> None:
     run = tiny_learn(config, tmp_path, watch=lambda run, _: first.append(parameters(run)))
     given = load_solver(source).module.state_dict()
     assert same(first[0], given)
-    assert same(run.learning.initial, given)
+    assert same(run.learner.initial, given)
 
 
 def test_a_stopped_run_needs_its_source_no_more(source: Path, tmp_path: Path) -> None:

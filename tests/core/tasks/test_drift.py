@@ -141,15 +141,15 @@ def config(method: str = "fine-tuning", **settings: Any) -> Config:
 def test_the_loop_draws_by_where_it_stands(tmp_path: Path) -> None:
     """The present task as at its step, any other at its end, any at a step that is named."""
     run = start(config(), RunFolder(tmp_path))
-    learning, draw = run.learning, run.learning.draw
-    last = learning.tasks[1].epochs * learning.tasks[1].batches - 1
-    learning.task, learning.epoch, learning.batch = 1, 0, 0
+    learner, draw = run.learner, run.learner.draw
+    last = learner.tasks[1].epochs * learner.tasks[1].batches - 1
+    learner.task, learner.epoch, learner.batch = 1, 0, 0
     assert not own(draw(1)).any()
-    learning.epoch, learning.batch = divmod(last, learning.tasks[1].batches)
+    learner.epoch, learner.batch = divmod(last, learner.tasks[1].batches)
     assert own(draw(1)).all()
-    learning.batch += 1  # after the last batch, where a greedy baseline is judged
+    learner.batch += 1  # after the last batch, where a greedy baseline is judged
     assert own(draw(1)).all()
-    learning.task = learning.epoch = learning.batch = 0
+    learner.task = learner.epoch = learner.batch = 0
     assert own(draw(1)).all()
     assert not own(draw(1, 0)).any()
     assert own(draw(1, last)).all()
@@ -169,13 +169,13 @@ def test_multi_task_counts_each_tasks_steps(plan: list[int]) -> None:
 def test_multi_task_learns_the_drift_of_each_task(method: str, tmp_path: Path) -> None:
     """A task's first batch is all of the former distribution and its last all of its own."""
     run = start(config(method), RunFolder(tmp_path))
-    learning = run.learning
+    learner = run.learner
     shares: dict[int, list[float]] = {5: [], 6: []}  # by size, which tells the task
-    for index, each in enumerate(learning.tasks):
+    for index, each in enumerate(learner.tasks):
         for step in range(each.epochs * each.batches):
-            learning.task = index
-            learning.epoch, learning.batch = divmod(step, each.batches)
-            batch = run.method.instances(learning)
+            learner.task = index
+            learner.epoch, learner.batch = divmod(step, each.batches)
+            batch = run.method.instances(learner)
             shares[batch.nodes.shape[1]].append(float(own(batch).float().mean()))
     assert shares[5] == [0.0] * 6  # it does not drift
     assert len(shares[6]) == 4

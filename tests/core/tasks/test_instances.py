@@ -75,7 +75,7 @@ def test_tests_do_not_depend_on_the_seed_of_the_run(tmp_path: Path) -> None:
     ]
     for ours, others in zip(runs[0].tests, runs[1].tests, strict=True):
         assert [identical(*pair) for pair in zip(ours, others, strict=True)] == [True]
-    assert not identical(*(run.learning.draw(0) for run in runs))
+    assert not identical(*(run.learner.draw(0) for run in runs))
 
 
 def test_tests_differ_between_tasks() -> None:

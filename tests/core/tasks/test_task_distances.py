@@ -99,7 +99,7 @@ def test_a_run_is_tested_by_each_tasks_distance(problem: str, tmp_path: Path) ->
         last = {cost.name: cost.cost for cost in run.costs if cost.learning == 3}
         assert list(last) == ["U5 manhattan", "U5", "U5 chebyshev"]
         assert last["U5 manhattan"] > last["U5"] > last["U5 chebyshev"]
-        solver = run.learning.solver
+        solver = run.learner.solver
         for task, tests in zip(of.tasks, run.tests, strict=True):
             assert mean_cost(solver, tests, augment=augment) == last[task.label]
 
@@ -111,9 +111,9 @@ def test_a_run_is_trained_by_each_tasks_distance(tmp_path: Path) -> None:
         single, tasks=tuple(attrs.evolve(task, distance="euclidean") for task in single.tasks)
     )
     runs = [start(of, RunFolder(tmp_path / str(i))) for i, of in enumerate((single, euclidean))]
-    batches = [run.learning.draw(0) for run in runs]
+    batches = [run.learner.draw(0) for run in runs]
     rollouts = [
-        run.learning.solver.rollout(batch, "sample", generator=run.actions)
+        run.learner.solver.rollout(batch, "sample", generator=run.actions)
         for run, batch in zip(runs, batches, strict=True)
     ]
     assert torch.equal(rollouts[0].actions, rollouts[1].actions)
@@ -125,14 +125,14 @@ def test_a_run_is_trained_by_each_tasks_distance(tmp_path: Path) -> None:
 def test_replayed_instances_keep_their_distance(tmp_path: Path) -> None:
     """A past task costs what it cost, also after its instances were in a checkpoint."""
     run = start(config("feng"), RunFolder(tmp_path / "run"))
-    learning, memory = run.learning, InstanceMemory(20)
+    learner, memory = run.learner, InstanceMemory(20)
     for task in range(3):
-        learning.task = task
-        memory.offer(learning, learning.draw(task))
+        learner.task = task
+        memory.offer(learner, learner.draw(task))
     again = InstanceMemory(20)
-    again.load_state_dict(learning, memory.state_dict())
+    again.load_state_dict(learner, memory.state_dict())
     for held in (memory, again):
-        drawn = [held.sample(learning, task) for task in range(3)]
+        drawn = [held.sample(learner, task) for task in range(3)]
         found = [None if batch.distance is None else batch.distance[0].item() for batch in drawn]
         assert found == [1.0, None, float("inf")]
 

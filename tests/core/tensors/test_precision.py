@@ -25,7 +25,7 @@ def test_bfloat16_learns_nearly_the_same_with_float32_parameters(
     for precision in ("float32", "bfloat16"):
         config = attrs.evolve(tiny_config(method, problem), precision=precision)
         run = tiny_learn(config, tmp_path / precision)
-        assert {p.dtype for p in run.learning.solver.module.parameters()} == {torch.float32}
+        assert {p.dtype for p in run.learner.solver.module.parameters()} == {torch.float32}
         losses[precision] = [row["train_cost"] for row in run.log]
     assert losses["bfloat16"] != losses["float32"]
     assert losses["bfloat16"] == pytest.approx(losses["float32"], rel=0.1)
@@ -41,8 +41,8 @@ def test_one_pass_takes_the_steps_that_step_by_step_takes(
     for one_pass in (False, True):
         config = attrs.evolve(tiny_config(method, problem), one_pass=one_pass)
         run = exact_run(config, tmp_path / str(one_pass))
-        run.method.before_task(run.learning)
-        run.learning.epoch = 1  # the last: it records
+        run.method.before_task(run.learner)
+        run.learner.epoch = 1  # the last: it records
         for _ in range(3):
             train_batch(run)
         found.append(parameters(run))

@@ -69,24 +69,24 @@ def replaying(
 ) -> tuple[Run, list[Any], list[Any]]:
     """Return a float64 run in its second task, and what is replayed for either term."""
     run = exact_run(tiny_config("der++", sizes=(5, 6), **options), folder)
-    learning = run.learning
-    run.method.before_task(learning)
-    for learning.batch in range(2):
+    learner = run.learner
+    run.method.before_task(learner)
+    for learner.batch in range(2):
         train_batch(run)
-    learning.task, learning.batch = 1, 0
-    run.method.before_task(learning)
-    monkeypatch.setattr(learning.optimizer, "step", lambda: None)
+    learner.task, learner.batch = 1, 0
+    run.method.before_task(learner)
+    monkeypatch.setattr(learner.optimizer, "step", lambda: None)
     units: list[Any] = []
     batches: list[Any] = []
     measure, replay = der.distance, der.ReplayedLearning.loss
 
-    def spy_units(learning: Any, found: Any, chosen: Any, diverge: Any) -> Any:
+    def spy_units(learner: Any, found: Any, chosen: Any, diverge: Any) -> Any:
         units.extend(zip(found, chosen, strict=True))
-        return measure(learning, found, chosen, diverge)
+        return measure(learner, found, chosen, diverge)
 
-    def spy_batches(self: Any, learning: Any, instances: Any, purpose: str) -> Any:
+    def spy_batches(self: Any, learner: Any, instances: Any, purpose: str) -> Any:
         batches.append(instances)
-        return replay(self, learning, instances, purpose)
+        return replay(self, learner, instances, purpose)
 
     monkeypatch.setattr(der, "distance", spy_units)
     monkeypatch.setattr(der.ReplayedLearning, "loss", spy_batches)
@@ -101,7 +101,7 @@ def test_a_steps_gradient_by_hand(
     """It is that of ``L_DRL + alpha D + beta L_DRL(replayed)``, written out."""
     options = {"divergence": divergence, "replay_rows": replay_rows, "replay_size": 3}
     run, units, batches = replaying(tmp_path, monkeypatch, alpha=0.3, beta=0.7, **options)
-    learning, module = run.learning, run.learning.solver.module
+    learner, module = run.learner, run.learner.solver.module
     streams = run.actions.get_state(), run.instances.get_state()
     losses = train_batch(run)
     got = {name: value.grad.clone() for name, value in module.named_parameters()}
@@ -109,16 +109,16 @@ def test_a_steps_gradient_by_hand(
     assert len(batches) == 1
     run.actions.set_state(streams[0])
     run.instances.set_state(streams[1])
-    stream = generator(learning.seed, "replayed actions 1 0 0 of a unit")
+    stream = generator(learner.seed, "replayed actions 1 0 0 of a unit")
     policies = []
-    for instances, actions in ((learning.draw(1), run.actions), (batches[0], stream)):
-        rollout = learning.solver.rollout(instances, "sample", generator=actions)
+    for instances, actions in ((learner.draw(1), run.actions), (batches[0], stream)):
+        rollout = learner.solver.rollout(instances, "sample", generator=actions)
         advantage = rollout.cost - rollout.cost.mean(dim=1, keepdim=True)
         policies.append((advantage * rollout.log_likelihood).mean())
     distances = []
     for unit, rows in units:
-        encoding = learning.solver.encode(records.select(unit.instances, rows))
-        learner = learning.solver.log_probs(encoding, unit.state(rows))
+        encoding = learner.solver.encode(records.select(unit.instances, rows))
+        learner = learner.solver.log_probs(encoding, unit.state(rows))
         teacher = unit.log_probs(rows)
         feasible = teacher.isfinite()
         gap = torch.where(feasible, learner, 0.0) - torch.where(feasible, teacher, 0.0)
@@ -191,9 +191,9 @@ def test_it_starts_with_another_runs_buffer(tmp_path: Path) -> None:
     """What LLR-BC recorded is there before the first step."""
     other = tiny_learn(tiny_config("llr-bc"), tmp_path / "other")
     run = exact_run(tiny_config("der++"), tmp_path)
-    run.method.adopt(run.learning, other.method.state_dict())
-    run.method.before_task(run.learning)
+    run.method.adopt(run.learner, other.method.state_dict())
+    run.method.before_task(run.learner)
     held = len(other.method.state_dict()["buffer"]["items"])
     assert run.method.state_dict()["buffer"]["seen"] == held > 0
     with pytest.raises(lco.ConfigError, match="without"):
-        lco.method("feng").adopt(run.learning, other.method.state_dict())
+        lco.method("feng").adopt(run.learner, other.method.state_dict())

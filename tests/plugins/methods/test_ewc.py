@@ -39,22 +39,22 @@ def test_fisher_by_hand(tmp_path: Path) -> None:
     sum's other half; the run's streams, the parameters and their gradients stay as they were.
     """
     run = begun(tmp_path, "ewc")
-    learning, module = run.learning, run.learning.solver.module
+    learner, module = run.learner, run.learner.solver.module
     before = run.instances.get_state(), run.actions.get_state(), parameters(run)
-    fisher = fisher_information(learning, 2)
+    fisher = fisher_information(learner, 2)
     assert torch.equal(run.instances.get_state(), before[0])
     assert torch.equal(run.actions.get_state(), before[1])
     assert same(parameters(run), before[2])
     assert all(value.grad is None for value in module.parameters())
 
-    draw = streams.training(learning.tasks[0], learning.problem)
-    instances = generator(learning.seed, "fisher instances 0")
-    actions = generator(learning.seed, "fisher actions 0")
+    draw = streams.training(learner.tasks[0], learner.problem)
+    instances = generator(learner.seed, "fisher instances 0")
+    actions = generator(learner.seed, "fisher actions 0")
     want = {name: torch.zeros_like(value) for name, value in module.named_parameters()}
     for _ in range(2):
         batch = draw(instances)
         assert records.rows(batch) == BATCH_SIZE
-        rollout = learning.solver.rollout(batch, "sample", generator=actions)
+        rollout = learner.solver.rollout(batch, "sample", generator=actions)
         module.zero_grad()
         (rollout.log_likelihood.sum() / rollout.log_likelihood.numel()).backward()
         for name, value in module.named_parameters():
@@ -93,10 +93,10 @@ class OneParameter:
 def test_fisher_of_a_bernoulli_policy(tmp_path: Path) -> None:
     """``p = sigmoid(x)``: ``g = ((1 - p) - (B - 1) p) / B``, in each of three batches."""
     run = begun(tmp_path, "ewc")
-    run.learning.solver = OneParameter(0.4)
+    run.learner.solver = OneParameter(0.4)
     p, B = 1 / (1 + math.exp(-0.4)), BATCH_SIZE
     gradient = ((1 - p) - (B - 1) * p) / B
-    fisher = fisher_information(run.learning, 3)
+    fisher = fisher_information(run.learner, 3)
     assert fisher["x"].item() == pytest.approx(3 * gradient**2 / B, rel=1e-5)
 
 
@@ -113,9 +113,9 @@ def test_fisher_of_several_processes(tmp_path: Path) -> None:
         tasks = [attrs.evolve(t, batch_size=BATCH_SIZE // processes) for t in config.tasks]
         config = attrs.evolve(config, tasks=tuple(tasks))
         run = start(config, RunFolder(tmp_path / str(processes)))
-        run.learning.solver = OneParameter(0.4, by_chance=True)
-        run.learning.processes = processes
-        found = fisher_information(run.learning, batches)["x"].item() / batches
+        run.learner.solver = OneParameter(0.4, by_chance=True)
+        run.learner.processes = processes
+        found = fisher_information(run.learner, batches)["x"].item() / batches
         expected = p * (1 - p) / BATCH_SIZE**2
         assert found == pytest.approx(expected, rel=5 * 2 / math.sqrt(batches))
 
@@ -149,13 +149,13 @@ def nudge(module: nn.Module, by: float) -> None:
 
 def terms(run: Run, method: Method) -> dict[str, float]:
     """Return the sum of a method's terms, by name, on a rollout of its own that it watches."""
-    learning = run.learning
-    instances = learning.draw(learning.task)
-    rollout = learning.solver.rollout(
-        instances, "sample", generator=run.actions, observe=method.observer(learning, instances)
+    learner = run.learner
+    instances = learner.draw(learner.task)
+    rollout = learner.solver.rollout(
+        instances, "sample", generator=run.actions, observe=method.observer(learner, instances)
     )
     found: dict[str, float] = {}
-    for name, term in method.loss_terms(learning, rollout):
+    for name, term in method.loss_terms(learner, rollout):
         found[name] = found.get(name, 0.0) + term.item()
     return found
 
@@ -175,12 +175,12 @@ def test_how_often_the_quadratic_term_counts(
     """``weight`` times; in the official LiBOG ``1 + weight`` times. Not at all in a first task."""
     run = begun(tmp_path, method, fisher_batches=2, **options)
     assert "ewc" not in terms(run, run.method)
-    run.method.after_task(run.learning)
-    run.learning.task = 1
+    run.method.after_task(run.learner)
+    run.learner.task = 1
     past = run.method.state_dict()
     (anchor,) = past["past"] if method == "ewc" else past["anchors"]["past"]
-    nudge(run.learning.solver.module, 0.1)
-    named = run.learning.solver.module.state_dict()
+    nudge(run.learner.solver.module, 0.1)
+    named = run.learner.solver.module.state_dict()
     want = sum(
         float((fisher.double() * (named[name] - anchor["parameters"][name]).double() ** 2).sum())
         for name, fisher in anchor["fisher"].items()
@@ -210,14 +210,14 @@ def test_divergence_from_an_exemplar_by_hand(
     """The mean over the rollout's states, however many steps share a pass; nothing else moves."""
     monkeypatch.setattr("lifelong_co_plugins.methods.exemplar.ELEMENTS", elements)
     run = exact_run(tiny_config("libog", problem), tmp_path)
-    learning, solver, exemplar = run.learning, run.learning.solver, Exemplar()
-    instances = learning.draw(0)
-    assert exemplar.observer(learning, instances) is None
+    learner, solver, exemplar = run.learner, run.learner.solver, Exemplar()
+    instances = learner.draw(0)
+    assert exemplar.observer(learner, instances) is None
     exemplar.copy(solver)
     taught = frozen_copy(solver.module)
     nudge(solver.module, 0.05)
     now = parameters(run)
-    watching = exemplar.observer(learning, instances)
+    watching = exemplar.observer(learner, instances)
     assert watching is not None
     rkl, distances = lco.divergence("rkl"), []
 
@@ -246,22 +246,22 @@ def test_divergence_from_an_exemplar_by_hand(
 def test_the_best_epoch_is_kept(tmp_path: Path) -> None:
     """By the lowest mean of the task; the next task begins without one."""
     run = begun(tmp_path, "libog")
-    learning, exemplar = run.learning, Exemplar()
+    learner, exemplar = run.learner, Exemplar()
     best = BestSoFar(exemplar)
-    best.before_task(learning)
+    best.before_task(learner)
     kept = []
     for values in ([3.0, 1.0], [5.0, 0.0], [], [1.0, 2.0], [2.0, 1.5]):
-        nudge(learning.solver.module, 1.0)
+        nudge(learner.solver.module, 1.0)
         for value in values:
             best.note(value)
-        best.after_epoch(learning)
+        best.after_epoch(learner)
         kept.append(same(exemplar.tensors, parameters(run)))
     assert kept == [True, False, False, True, False]
     assert best.lowest == 1.5
-    best.before_task(learning)
+    best.before_task(learner)
     assert exemplar.tensors == {}
     best.note(99.0)
-    best.after_epoch(learning)
+    best.after_epoch(learner)
     assert same(exemplar.tensors, parameters(run))
 
 
@@ -271,18 +271,18 @@ def test_which_epoch_libog_keeps(
 ) -> None:
     """Corrected: the one of the lowest cost. Official: the one of the highest loss."""
     run = begun(tmp_path, "libog", variant=variant, intra_weight=0.0)
-    learning, method = run.learning, run.method
-    method.before_task(learning)
+    learner, method = run.learner, run.method
+    method.before_task(learner)
     loss, cost = (2.0, 1.0, 3.0), (6.0, 4.0, 5.0)
     moments = []
     for epoch in range(3):
-        nudge(learning.solver.module, 1.0)
+        nudge(learner.solver.module, 1.0)
         moments.append(parameters(run))
         monkeypatch.setattr(libog_module, "policy_loss", lambda _, e=epoch: loss[e])
         costs = torch.tensor([[cost[epoch], 99.0], [cost[epoch], 98.0]])
         rollout = Rollout(actions=torch.zeros(2, 2, 1), cost=costs, log_likelihood=costs)
-        assert list(method.loss_terms(learning, rollout)) == []
-        method.after_epoch(learning)
+        assert list(method.loss_terms(learner, rollout)) == []
+        method.after_epoch(learner)
     tensors = method.state_dict()["best"]["exemplar"]["tensors"]
     assert [same(tensors, moment) for moment in moments] == [each == kept for each in range(3)]
 
@@ -309,7 +309,7 @@ def test_a_first_epoch_has_no_best(tmp_path: Path) -> None:
     tiny_learn(
         tiny_config("libog", fisher_batches=1),
         tmp_path,
-        watch=lambda run, each: losses.append((run.learning.epoch, "intra" in each)),
+        watch=lambda run, each: losses.append((run.learner.epoch, "intra" in each)),
     )
     assert {epoch for epoch, _ in losses} == {0, 1}
     assert all(there == (epoch > 0) for epoch, there in losses)
@@ -329,8 +329,8 @@ def test_without_weights_it_is_fine_tuning(tmp_path: Path) -> None:
 def test_a_step_goes_down_the_quadratic(tmp_path: Path) -> None:
     """With an overwhelming weight, steps lead back to where the first task ended."""
     run = begun(tmp_path, "ewc", weight=1e9, fisher_batches=2)
-    run.method.after_task(run.learning)
-    run.learning.task = 1
-    nudge(run.learning.solver.module, 0.05)
+    run.method.after_task(run.learner)
+    run.learner.task = 1
+    nudge(run.learner.solver.module, 0.05)
     penalties = [float(train_batch(run)["ewc"]) for _ in range(6)]
     assert penalties[-1] < penalties[0]

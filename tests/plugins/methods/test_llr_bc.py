@@ -30,20 +30,20 @@ def replaying(
     Its optimizer leaves parameters and gradients as they are.
     """
     run = exact_run(tiny_config(sizes=(5, 6, 5), **settings), tmp_path)
-    learning = run.learning
+    learner = run.learner
     for task in (0, 1, 2):
-        learning.task, learning.epoch, learning.batch = task, 1, 0
-        run.method.before_task(learning)
+        learner.task, learner.epoch, learner.batch = task, 1, 0
+        run.method.before_task(learner)
         if task < 2:  # the last epoch only: it is the one that is recorded
             train_epoch(run, lambda: False, lambda *_: None)
-    learning.epoch = 0
-    monkeypatch.setattr(learning.optimizer, "step", lambda: None)
+    learner.epoch = 0
+    monkeypatch.setattr(learner.optimizer, "step", lambda: None)
     passes: list[Replay] = []
     original = llr_bc.behaviors
 
-    def spy(learning: Any, units: list[Any], chosen: list[Any]) -> Any:
+    def spy(learner: Any, units: list[Any], chosen: list[Any]) -> Any:
         passes.append(list(zip(units, chosen, strict=True)))
-        return original(learning, units, chosen)
+        return original(learner, units, chosen)
 
     monkeypatch.setattr(llr_bc, "behaviors", spy)
     return run, passes
@@ -51,7 +51,7 @@ def replaying(
 
 def gradients(run: Run) -> dict[str, Tensor]:
     """Return a copy of the parameters' gradients."""
-    named = run.learning.solver.module.named_parameters()
+    named = run.learner.solver.module.named_parameters()
     return {name: p.grad.clone() for name, p in named if p.grad is not None}
 
 
@@ -65,8 +65,8 @@ def assert_equal_gradients(got: dict[str, Tensor], want: dict[str, Tensor], to: 
 
 def by_hand(run: Run, units: Replay, behavior: str, alpha: float) -> tuple[Tensor, Tensor]:
     """Return ``L_DRL`` and ``alpha L_BC`` (variance, reverse KL), written out, unit by unit."""
-    solver = run.learning.solver
-    rollout = solver.rollout(run.learning.draw(2), "sample", generator=run.actions)
+    solver = run.learner.solver
+    rollout = solver.rollout(run.learner.draw(2), "sample", generator=run.actions)
     baseline = rollout.cost.mean(dim=1, keepdim=True)
     policy = ((rollout.cost - baseline) * rollout.log_likelihood).mean()
     weights, distances = [], []
@@ -120,7 +120,7 @@ def test_a_steps_gradient_by_hand(
     assert losses["policy"].item() == pytest.approx(policy.item(), rel=1e-9)
     assert losses["consolidation"].item() == pytest.approx(consolidation.item(), rel=1e-6)
     assert consolidation.item() > 1e-6
-    run.learning.optimizer.zero_grad()
+    run.learner.optimizer.zero_grad()
     (policy + consolidation).backward()
     assert_equal_gradients(got, gradients(run), to=1e-6)  # the official 1e-9 in the weights
 

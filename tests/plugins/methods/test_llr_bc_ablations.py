@@ -177,12 +177,12 @@ def test_steps_of_a_solution_share_their_encoding(
     """One encoder pass gives what one for each step gives."""
     run = tiny_learn(tiny_config(problem=problem, sizes=(5,), ablation="IB"), tmp_path)
     memory = Memory("reservoir", 20, unit="solution")
-    memory.load_state_dict(run.learning, memory_state(run))
+    memory.load_state_dict(run.learner, memory_state(run))
     memory.snapshot = list(memory.buffer)
     units, rows = memory.draw(1, fraction)
     assert len(units) >= 4
-    together = behaviors(run.learning, units, rows)
-    alone = [behaviors(run.learning, [u], [r])[0] for u, r in zip(units, rows, strict=True)]
+    together = behaviors(run.learner, units, rows)
+    alone = [behaviors(run.learner, [u], [r])[0] for u, r in zip(units, rows, strict=True)]
     for got, want in zip(together, alone, strict=True):
         torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
 
@@ -249,9 +249,9 @@ def test_experiences_of_another_run_become_units_of_this_kind(
     """Solutions come apart into steps; steps are solutions of one step each."""
     run = tiny_learn(tiny_config(sizes=(5,), unit=theirs), tmp_path)
     memory = Memory("balanced", 100, unit=ours)
-    memory.adopt(run.learning, memory_state(run))
-    run.learning.task = 0
-    memory.start_task(run.learning)
+    memory.adopt(run.learner, memory_state(run))
+    run.learner.task = 0
+    memory.start_task(run.learner)
     assert len(memory.snapshot) == BATCHES * STEPS[5]
     assert all(isinstance(unit, Bundle) == (ours == "solution") for unit in memory.snapshot)
     assert {step.task for unit in memory.snapshot for step in experiences(unit)} == {-1}

@@ -8,7 +8,7 @@ from tiny_runs import BATCHES, EPOCHS, parameters, same, tiny_config, tiny_learn
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co import learner
+from lifelong_co import learner as loop
 from lifelong_co.runs.run import Run
 
 METHODS = ("fine-tuning", "restart", "llr-bc")
@@ -18,14 +18,14 @@ METHODS = ("fine-tuning", "restart", "llr-bc")
 def beginnings(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Tensor]]:
     """Return a list that gets the parameters before the first step of every task."""
     found: list[dict[str, Tensor]] = []
-    original = learner.train_epoch
+    original = loop.train_epoch
 
     def spy(run: Run, *arguments: Any) -> None:
-        if run.learning.epoch == 0:
+        if run.learner.epoch == 0:
             found.append(parameters(run))
         original(run, *arguments)
 
-    monkeypatch.setattr(learner, "train_epoch", spy)
+    monkeypatch.setattr(loop, "train_epoch", spy)
     return found
 
 
@@ -60,7 +60,7 @@ def test_nothing_is_added_to_the_loss(tmp_path: Path, method: str) -> None:
     assert len(losses) == 2 * EPOCHS * BATCHES
     assert all(set(each) == {"cost", "policy"} for each in losses)
     assert run.method.state_dict() == {}
-    assert run.method.observer(run.learning, None) is None
+    assert run.method.observer(run.learner, None) is None
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lifelong_co_plugins.methods.multi_task import schedule
 from tiny_runs import parameters, same, tiny_config
 
-from lifelong_co import learner
+from lifelong_co import learner as loop
 from lifelong_co.config.run_config import Config
 from lifelong_co.learner import learn
 from lifelong_co.runs.run import Run
@@ -74,13 +74,13 @@ def test_a_run_spends_what_a_lifelong_run_does(
     """The same number of batches and instances of each task, all of them fresh, and mixed."""
     spent: dict[str, Counter[int]] = {}
     sizes: dict[str, list[int]] = {}
-    original = learner.train_batch
+    original = loop.train_batch
 
     def spy(run: Run) -> Any:
         chosen = run.method.instances
 
-        def instances(learning: Any) -> Any:
-            batch = chosen(learning)
+        def instances(learner: Any) -> Any:
+            batch = chosen(learner)
             size = batch.nodes.shape[1]
             assert batch.nodes.shape[0] == size - 2  # the batch size of the task it is of
             spent.setdefault(run.config.method, Counter())[size] += batch.nodes.shape[0]
@@ -94,7 +94,7 @@ def test_a_run_spends_what_a_lifelong_run_does(
         finally:
             run.method = whole
 
-    monkeypatch.setattr(learner, "train_batch", spy)
+    monkeypatch.setattr(loop, "train_batch", spy)
     budgets = [(2, 3), (3, 2), (2, 4)]
     for name in ("fine-tuning", method):
         learn(config(name, budgets), tmp_path / name)
@@ -107,15 +107,15 @@ def test_a_run_spends_what_a_lifelong_run_does(
 def test_one_optimizer_for_the_whole_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Adam's moments pass from each of the loop's tasks to the next; nothing else does."""
     begins: list[float] = []
-    original = learner.train_epoch
+    original = loop.train_epoch
 
     def spy(run: Run, *arguments: Any) -> None:
-        if run.learning.epoch == run.learning.batch == 0:
-            states = run.learning.optimizer.state.values()
+        if run.learner.epoch == run.learner.batch == 0:
+            states = run.learner.optimizer.state.values()
             begins.append(max((float(state["step"]) for state in states), default=0.0))
         original(run, *arguments)
 
-    monkeypatch.setattr(learner, "train_epoch", spy)
+    monkeypatch.setattr(loop, "train_epoch", spy)
     budgets = [(2, 3), (3, 2), (2, 4)]
     learn(config("multi-task-batch", budgets), tmp_path / "multi")
     assert begins == [0.0, 6.0, 12.0]

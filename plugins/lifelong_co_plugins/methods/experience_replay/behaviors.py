@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from lifelong_co.protocols import Learning
+from lifelong_co.protocols import LearnerState
 from lifelong_co.replay.experience import PackedExperience
 from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import normalises_over_batch
@@ -60,12 +60,12 @@ def bundles(units: list[PackedExperience], chosen: list[Tensor | slice]) -> list
 
 
 def behaviors(
-    learning: Learning, units: list[PackedExperience], chosen: list[Tensor | slice]
+    learner: LearnerState, units: list[PackedExperience], chosen: list[Tensor | slice]
 ) -> list[Tensor]:
     """Return the learner's log-probs ``[B, S, A]`` on units of one size, in one encoder pass."""
     own = bundles(units, chosen)
     firsts = [bundle[0] for bundle in own]
-    encoding = learning.solver.encode(
+    encoding = learner.solver.encode(
         records.concatenate([records.select(units[i].instances, chosen[i]) for i in firsts])
     )
     sizes = [count(units[i], chosen[i]) for i in firsts]
@@ -74,7 +74,7 @@ def behaviors(
         # A bundle that has no such step repeats its last: an encoding is decoded as a whole.
         step = [bundle[min(j, len(bundle) - 1)] for bundle in own]
         state = records.concatenate([units[i].state(chosen[i]) for i in step])
-        log_probs = learning.solver.log_probs(encoding, state).split(sizes)
+        log_probs = learner.solver.log_probs(encoding, state).split(sizes)
         found.update((i, each) for i, each in zip(step, log_probs, strict=True) if i not in found)
     return [found[i] for i in range(len(units))]
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError, UnknownNameError
-from lifelong_co.protocols import Buffer, Learning, Observer
+from lifelong_co.protocols import Buffer, LearnerState, Observer
 from lifelong_co.replay.class_balanced import TellsTasksApart
 from lifelong_co.replay.experience import PackedExperience
 from lifelong_co.seeding import python_seed
@@ -77,7 +77,7 @@ class Memory:
         self.adopted: list[Unit] = []
         self.random = random.Random()
 
-    def adopt(self, learning: Learning, state: Mapping[str, Any]) -> None:
+    def adopt(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
         """Offer another run's experiences to the buffer before the first task.
 
         They are states of the problem, not of the network: any solver's will do. Each is one offer
@@ -95,27 +95,27 @@ class Memory:
                 "expected a run that has recorded experiences, got an empty buffer (it is filled "
                 "in the last epoch of a task)"
             )
-        units = units_from_plain(state["buffer"]["items"], learning.problem, device_of(learning))
+        units = units_from_plain(state["buffer"]["items"], learner.problem, device_of(learner))
         self.adopted = foreign(units, self.unit, self.bundle_size, ADOPTED)
 
-    def start_task(self, learning: Learning) -> None:
+    def start_task(self, learner: LearnerState) -> None:
         """Take the snapshot; seed everything before the first task."""
-        if learning.task == 0:
-            seed = python_seed(learning.seed, "buffer")
+        if learner.task == 0:
+            seed = python_seed(learner.seed, "buffer")
             self.buffer = registry.buffer(self.kind, self.capacity, seed=seed)
-            self.random.seed(python_seed(learning.seed, "replay"))
+            self.random.seed(python_seed(learner.seed, "replay"))
             for unit in self.adopted:
                 self.buffer.add(unit)
         if isinstance(self.buffer, TellsTasksApart):
-            self.buffer.start_task(learning.task)
+            self.buffer.start_task(learner.task)
         self.snapshot = [] if self.when == "always" else list(self.buffer)
 
-    def observer(self, learning: Learning, instances: Any) -> Observer | None:
+    def observer(self, learner: LearnerState, instances: Any) -> Observer | None:
         """Return what records a rollout on these instances, if it is to be recorded."""
         self.settle()
-        if self.when == "last-epoch" and not learning.last_epoch:
+        if self.when == "last-epoch" and not learner.last_epoch:
             return None
-        return self.record(self.buffer, learning.task, instances, self.recorded)
+        return self.record(self.buffer, learner.task, instances, self.recorded)
 
     def settle(self) -> None:
         """Pack what the last rollout has recorded, where the heap does not grow by it.
@@ -214,17 +214,17 @@ class Memory:
             "random": self.random.getstate(),
         }
 
-    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
         held = len(state["buffer"]["items"])
         plain = [*state["buffer"]["items"], *state["snapshot"]]
-        both = units_from_plain(plain, learning.problem, device_of(learning))
+        both = units_from_plain(plain, learner.problem, device_of(learner))
         self.buffer.load_state_dict({**state["buffer"], "items": both[:held]})
         self.snapshot = both[held:]
         version, internal, gauss = state["random"]
         self.random.setstate((version, tuple(internal), gauss))
 
 
-def device_of(learning: Learning) -> torch.device:
+def device_of(learner: LearnerState) -> torch.device:
     """Return where the solver's parameters are."""
-    return next(learning.solver.module.parameters()).device
+    return next(learner.solver.module.parameters()).device

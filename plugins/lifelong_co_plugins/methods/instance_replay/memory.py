@@ -5,7 +5,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from lifelong_co.protocols import Learning
+from lifelong_co.protocols import LearnerState
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.seeding import python_seed
 from lifelong_co.tensors import records
@@ -27,16 +27,16 @@ class InstanceMemory:
         self.apart = Apart()
         self.reservoirs: list[Reservoir[Any]] = []
 
-    def share(self, learning: Learning) -> int:
+    def share(self, learner: LearnerState) -> int:
         """Return how many instances of a task this process holds."""
-        return math.ceil(self.capacity / learning.processes)
+        return math.ceil(self.capacity / learner.processes)
 
-    def offer(self, learning: Learning, batch: Any) -> None:
+    def offer(self, learner: LearnerState, batch: Any) -> None:
         """Offer every instance of a batch to the present task's reservoir."""
-        while len(self.reservoirs) <= learning.task:
-            seed = python_seed(learning.seed, f"instance reservoir {len(self.reservoirs)}")
-            self.reservoirs.append(Reservoir(self.share(learning), seed))
-        reservoir = self.reservoirs[learning.task]
+        while len(self.reservoirs) <= learner.task:
+            seed = python_seed(learner.seed, f"instance reservoir {len(self.reservoirs)}")
+            self.reservoirs.append(Reservoir(self.share(learner), seed))
+        reservoir = self.reservoirs[learner.task]
         taken: dict[int, Any] = {}
         for row in range(records.rows(batch)):
             slot = reservoir.admit()
@@ -48,7 +48,7 @@ class InstanceMemory:
         for slot, copy in zip(taken, copies, strict=True):
             reservoir.put(slot, type(batch)(**copy))
 
-    def sample(self, learning: Learning, task: int) -> Any | None:
+    def sample(self, learner: LearnerState, task: int) -> Any | None:
         """Return a batch of a past task, of its batch size or of all it holds; None: it has none.
 
         Instances are drawn without replacement; where a task has instances of several sizes, a
@@ -58,11 +58,11 @@ class InstanceMemory:
         held = list(self.reservoirs[task]) if task < len(self.reservoirs) else []
         if not held:
             return None
-        place = f"{learning.task} {learning.epoch} {learning.batch} {task}"
-        stream = random.Random(python_seed(learning.seed, f"replayed instances {place}"))
+        place = f"{learner.task} {learner.epoch} {learner.batch} {task}"
+        stream = random.Random(python_seed(learner.seed, f"replayed instances {place}"))
         kind = shape(stream.choice(held))
         alike = [instance for instance in held if shape(instance) == kind]
-        k = min(learning.tasks[task].batch_size, len(alike))
+        k = min(learner.tasks[task].batch_size, len(alike))
         return records.concatenate(stream.sample(alike, k))
 
     def state_dict(self) -> dict[str, Any]:
@@ -70,12 +70,12 @@ class InstanceMemory:
         states = [reservoir.state_dict() for reservoir in self.reservoirs]
         return {"reservoirs": [{**each, "items": pack(each["items"])} for each in states]}
 
-    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
         self.reservoirs = []
         for each in state["reservoirs"]:
-            reservoir: Reservoir[Any] = Reservoir(self.share(learning))
-            reservoir.load_state_dict({**each, "items": unpack(each["items"], learning)})
+            reservoir: Reservoir[Any] = Reservoir(self.share(learner))
+            reservoir.load_state_dict({**each, "items": unpack(each["items"], learner)})
             self.reservoirs.append(reservoir)
 
 
@@ -95,12 +95,12 @@ def pack(items: list[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def unpack(packed: list[Mapping[str, Any]], learning: Learning) -> list[Any]:
+def unpack(packed: list[Mapping[str, Any]], learner: LearnerState) -> list[Any]:
     """Undo `pack`."""
     items: dict[int, Any] = {}
     for group in packed:
-        batch = learning.problem.instances_type(**group["fields"])
-        batch = records.to(batch, device_of(learning))
+        batch = learner.problem.instances_type(**group["fields"])
+        batch = records.to(batch, device_of(learner))
         for row, place in enumerate(group["places"]):
             items[place] = records.select(batch, slice(row, row + 1))
     return [items[place] for place in range(len(items))]

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
-from lifelong_co.protocols import Learning, Objective
+from lifelong_co.protocols import LearnerState, Objective
 from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
 
@@ -21,30 +21,30 @@ class ReplayedLearning:
     def __init__(self) -> None:
         self.objective: Objective | None = None
 
-    def before_task(self, learning: Learning) -> None:
+    def before_task(self, learner: LearnerState) -> None:
         """Start the objective anew."""
-        self.start(learning)
+        self.start(learner)
 
-    def start(self, learning: Learning) -> Objective:
+    def start(self, learner: LearnerState) -> Objective:
         """Return a new objective, which is kept."""
-        self.objective = objective = learning.solver.objective()
-        objective.before_task(learning)
+        self.objective = objective = learner.solver.objective()
+        objective.before_task(learner)
         return objective
 
-    def loss(self, learning: Learning, instances: Any, purpose: str) -> Tensor:
+    def loss(self, learner: LearnerState, instances: Any, purpose: str) -> Tensor:
         """Return ``L_DRL`` of sampled solutions of these instances, a scalar with a graph."""
-        objective = self.objective or self.start(learning)
-        place = f"{learning.task} {learning.epoch} {learning.batch} {purpose}"
-        stream = generator(learning.seed, f"replayed actions {place}", records.device(instances))
-        rollout = learning.solver.rollout(instances, "sample", generator=stream)
+        objective = self.objective or self.start(learner)
+        place = f"{learner.task} {learner.epoch} {learner.batch} {purpose}"
+        stream = generator(learner.seed, f"replayed actions {place}", records.device(instances))
+        rollout = learner.solver.rollout(instances, "sample", generator=stream)
         return objective.loss(instances, rollout)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the objective's state."""
         return {} if self.objective is None else self.objective.state_dict()
 
-    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
-        self.objective = learning.solver.objective()
+        self.objective = learner.solver.objective()
         if state:
-            self.objective.load_state_dict(learning, state)
+            self.objective.load_state_dict(learner, state)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co.protocols import Divergence, Learning, Observer, Solver
+from lifelong_co.protocols import Divergence, LearnerState, Observer, Solver
 from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import with_parameters
 from lifelong_co_plugins.methods.regularization.frozen import as_frozen, frozen_copy
@@ -36,7 +36,7 @@ class Exemplar:
         """Make the present solver the exemplar."""
         self.tensors = frozen_copy(solver.module)
 
-    def observer(self, learning: Learning, instances: Any) -> Observer | None:  # noqa: ARG002
+    def observer(self, learner: LearnerState, instances: Any) -> Observer | None:  # noqa: ARG002
         """Keep the states of this rollout, if there is an exemplar to compare in them."""
         self.states, self.instances = [], instances
         if not self.tensors:
@@ -82,9 +82,9 @@ class Exemplar:
         """Return the copy; the states of a rollout do not outlive its step."""
         return {"tensors": self.tensors}
 
-    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
-        self.tensors = as_frozen(learning.solver.module, state["tensors"])
+        self.tensors = as_frozen(learner.solver.module, state["tensors"])
 
 
 class BestSoFar:
@@ -99,7 +99,7 @@ class BestSoFar:
         self.total = 0.0
         self.count = 0
 
-    def before_task(self, learning: Learning) -> None:  # noqa: ARG002
+    def before_task(self, learner: LearnerState) -> None:  # noqa: ARG002
         """Forget the best of the task before."""
         self.exemplar.tensors = {}
         self.lowest, self.total, self.count = math.inf, 0.0, 0
@@ -109,11 +109,11 @@ class BestSoFar:
         self.total += value
         self.count += 1
 
-    def after_epoch(self, learning: Learning) -> None:
+    def after_epoch(self, learner: LearnerState) -> None:
         """Replace the exemplar if this epoch's mean is the lowest; an epoch without is no epoch."""
         if self.count and self.total / self.count < self.lowest:
             self.lowest = self.total / self.count
-            self.exemplar.copy(learning.solver)
+            self.exemplar.copy(learner.solver)
         self.total, self.count = 0.0, 0
 
     def state_dict(self) -> dict[str, Any]:
@@ -125,9 +125,9 @@ class BestSoFar:
             "count": self.count,
         }
 
-    def load_state_dict(self, learning: Learning, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
-        self.exemplar.load_state_dict(learning, state["exemplar"])
+        self.exemplar.load_state_dict(learner, state["exemplar"])
         self.lowest, self.total, self.count = state["lowest"], state["total"], state["count"]
 
 

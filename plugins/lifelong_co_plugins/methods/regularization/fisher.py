@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lifelong_co.protocols import Learning, Solver
+from lifelong_co.protocols import LearnerState, Solver
 from lifelong_co.seeding import generator
 from lifelong_co.tasks import instances as streams
 from lifelong_co.tensors import records
@@ -12,7 +12,7 @@ from lifelong_co_plugins.methods.experience_replay.memory import device_of
 from lifelong_co_plugins.methods.regularization.frozen import frozen_copy
 
 
-def fisher_information(learning: Learning, batches: int) -> dict[str, Tensor]:
+def fisher_information(learner: LearnerState, batches: int) -> dict[str, Tensor]:
     """Return the Fisher information of the present task, per parameter in its shape.
 
     It is the official code's (LLR-BC at 9ae601f, ``compute_fisher_matrix``): over the batches the
@@ -29,21 +29,21 @@ def fisher_information(learning: Learning, batches: int) -> dict[str, Tensor]:
 
     Parameters
     ----------
-    learning
+    learner
         Its present task is the one that was just learned.
     batches
         How many training batches of the task to draw.
     """
-    draw = streams.training(learning.tasks[learning.task], learning.problem)
-    device = device_of(learning)
-    instances = generator(learning.seed, f"fisher instances {learning.task}", device)
-    actions = generator(learning.seed, f"fisher actions {learning.task}", device)
-    named = learning.solver.module.named_parameters()
+    draw = streams.training(learner.tasks[learner.task], learner.problem)
+    device = device_of(learner)
+    instances = generator(learner.seed, f"fisher instances {learner.task}", device)
+    actions = generator(learner.seed, f"fisher actions {learner.task}", device)
+    named = learner.solver.module.named_parameters()
     total = {name: torch.zeros_like(value) for name, value in named if value.requires_grad}
     for _ in range(batches):
         batch = records.to(draw(instances), device)
-        for name, gradient in likelihood_gradient(learning.solver, batch, actions).items():
-            total[name] += gradient.square() / (records.rows(batch) * learning.processes**2)
+        for name, gradient in likelihood_gradient(learner.solver, batch, actions).items():
+            total[name] += gradient.square() / (records.rows(batch) * learner.processes**2)
     return total
 
 

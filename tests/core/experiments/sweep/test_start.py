@@ -92,7 +92,7 @@ def test_what_is_shared_is_what_would_have_been_learned(folder, tmp_path):
         config = of(found, method)
         alone = learn(config, tmp_path / method / "alone")
         after = learn(config, tmp_path / method / "after", first_task_from=[tmp_path / "shared"])
-        assert same(after.learning.initial, given)
+        assert same(after.learner.initial, given)
         assert same(parameters(after), parameters(alone))
         assert after.costs == alone.costs
         assert torch.equal(after.actions.get_state(), alone.actions.get_state())

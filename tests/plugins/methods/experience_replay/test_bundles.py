@@ -118,16 +118,16 @@ def test_one_encoding_serves_a_bundle(tmp_path: Path, problem: str, fraction: fl
     config = tiny_config(problem=problem, sizes=(6,), bundle_size=2, buffer_size=40)
     run = tiny_learn(config, tmp_path)
     memory = Memory("reservoir", 40, bundle_size=2)
-    memory.load_state_dict(run.learning, run.method.state_dict())
+    memory.load_state_dict(run.learner, run.method.state_dict())
     memory.snapshot = list(memory.buffer)
     units, rows = memory.draw(40, fraction)
     lengths = {len(own) for own in replay.bundles(units, rows)}
     assert len(lengths) > 1
     (group,) = replay.batches_of_one_size(units, rows, torch.nn.Identity())
     assert group == list(range(len(units)))
-    together = replay.behaviors(run.learning, units, rows)
+    together = replay.behaviors(run.learner, units, rows)
     for unit, row, got in zip(units, rows, together, strict=True):
-        (want,) = replay.behaviors(run.learning, [unit], [row])
+        (want,) = replay.behaviors(run.learner, [unit], [row])
         torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
 
 
@@ -146,9 +146,9 @@ def test_experiences_of_another_run_come_in_bundles(tmp_path: Path, theirs: int,
     """Those of one batch together, at least as many as asked for; bundles stay, or come apart."""
     run = tiny_learn(tiny_config(sizes=(5,), bundle_size=theirs), tmp_path)
     memory = Memory("reservoir", 100, bundle_size=ours)
-    memory.adopt(run.learning, run.method.state_dict())
-    run.learning.task = 0
-    memory.start_task(run.learning)
+    memory.adopt(run.learner, run.method.state_dict())
+    run.learner.task = 0
+    memory.start_task(run.learner)
     sizes = sorted(len(experiences(unit)) for unit in memory.snapshot)
     assert sizes == {(1, 3): [4, 4], (3, 1): [1] * 8, (2, 4): [1, 1, 1, 1, 2, 2]}[theirs, ours]
     for unit in memory.snapshot:

@@ -140,9 +140,9 @@ def test_where_a_batch_is_normalised_units_are_replayed_whole(
     seen: list[int] = []
     original = replay.behaviors
 
-    def spy(learning: Any, units: Any, chosen: Any) -> Any:
+    def spy(learner: Any, units: Any, chosen: Any) -> Any:
         seen.extend(replay.count(*pair) for pair in zip(units, chosen, strict=True))
-        return original(learning, units, chosen)
+        return original(learner, units, chosen)
 
     monkeypatch.setattr(llr_bc if method == "llr-bc" else der, "behaviors", spy)
     tiny_learn(config, tmp_path)

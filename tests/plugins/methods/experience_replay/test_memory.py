@@ -43,9 +43,9 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, list[Any], list
     found: list[tuple[int, list[Any], list[Any]]] = []
     original = llr_bc.behaviors
 
-    def spy(learning: Any, units: list[Any], chosen: list[Any]) -> Any:
-        found.append((learning.task, units, chosen))
-        return original(learning, units, chosen)
+    def spy(learner: Any, units: list[Any], chosen: list[Any]) -> Any:
+        found.append((learner.task, units, chosen))
+        return original(learner, units, chosen)
 
     monkeypatch.setattr(llr_bc, "behaviors", spy)
     return found
@@ -79,7 +79,7 @@ def test_only_the_last_epoch_of_a_task_is_recorded(tmp_path: Path) -> None:
 
     def watch(run: Run, _: dict[str, torch.Tensor]) -> None:
         offered = run.method.state_dict()["buffer"]["seen"]
-        seen.append((run.learning.task, run.learning.epoch, offered))
+        seen.append((run.learner.task, run.learner.epoch, offered))
 
     run = tiny_learn(tiny_config(), tmp_path, watch=watch)
     first, both = BATCHES * STEPS[5], BATCHES * (STEPS[5] + STEPS[6])
@@ -100,8 +100,8 @@ def test_only_the_snapshot_of_the_tasks_start_is_replayed(
     losses: list[tuple[int, set[str]]] = []
 
     def watch(run: Run, each: dict[str, torch.Tensor]) -> None:
-        snapshots.append((run.learning.task, snapshot_ids(run)))
-        losses.append((run.learning.task, set(each)))
+        snapshots.append((run.learner.task, snapshot_ids(run)))
+        losses.append((run.learner.task, set(each)))
 
     # So small that the last epoch replaces units which the snapshot still holds.
     config = tiny_config(sizes=(5, 6, 5), buffer_size=6, replay_size=2)
@@ -191,7 +191,7 @@ def test_its_state_survives_a_checkpoint(tmp_path: Path) -> None:
     state = run.method.state_dict()
     saved = checkpoint.load(checkpoint.save(tmp_path / "kept", 1, state))
     fresh = lco.method("llr-bc", buffer_size=9)
-    fresh.load_state_dict(run.learning, saved)
+    fresh.load_state_dict(run.learner, saved)
     (skeleton, tensors), (again, others) = flatten(state), flatten(fresh.state_dict())
     assert skeleton == again
     assert len(tensors) == len(others) > 9

@@ -47,9 +47,9 @@ def trained_on(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, Tensor]]
     found: list[tuple[int, int, Tensor]] = []
     original = li.half_and_half
 
-    def spy(learning: Any, memory: Any) -> Any:
-        batch = original(learning, memory)
-        found.append((learning.task, learning.epoch, batch.nodes))
+    def spy(learner: Any, memory: Any) -> Any:
+        batch = original(learner, memory)
+        found.append((learner.task, learner.epoch, batch.nodes))
         return batch
 
     monkeypatch.setattr(li, "half_and_half", spy)
@@ -107,12 +107,12 @@ def test_each_tasks_reservoir_is_uniform(tmp_path: Path) -> None:
     repeats = 400
     run = begun(tmp_path, longer("li-inter", 2))
     for seed in range(repeats):
-        run.learning.seed = seed
+        run.learner.seed = seed
         memory = InstanceMemory(5)
         for task in (0, 1):
-            run.learning.task = task
+            run.learner.task = task
             for first in range(0, 12, 3):
-                memory.offer(run.learning, labelled(range(first, first + 3)))
+                memory.offer(run.learner, labelled(range(first, first + 3)))
             found = [label for item in memory.reservoirs[task] for label in labels(item)]
             assert len(set(found)) == 5
             held.update((task, label) for label in found)
@@ -128,28 +128,28 @@ def test_each_tasks_reservoir_is_uniform(tmp_path: Path) -> None:
 def test_several_processes_share_the_capacity(tmp_path: Path) -> None:
     """Three processes hold four instances each where ten are asked for, as stored and restored."""
     run = begun(tmp_path, longer("li-inter", 2))
-    run.learning.processes = 3
+    run.learner.processes = 3
     memory, again = InstanceMemory(10), InstanceMemory(10)
-    memory.offer(run.learning, labelled(range(12)))
+    memory.offer(run.learner, labelled(range(12)))
     assert len(list(memory.reservoirs[0])) == 4
-    again.load_state_dict(run.learning, memory.state_dict())
-    again.offer(run.learning, labelled(range(12, 24)))
+    again.load_state_dict(run.learner, memory.state_dict())
+    again.offer(run.learner, labelled(range(12, 24)))
     assert len(list(again.reservoirs[0])) == 4
 
 
 def test_what_is_sampled_is_uniform_and_repeatable(tmp_path: Path) -> None:
     """A batch without replacement, the same at the same step, over many steps uniform."""
     run = begun(tmp_path, longer("li-inter", 2))
-    learning, memory = run.learning, InstanceMemory(6)
-    assert memory.sample(learning, 0) is None
-    memory.offer(learning, labelled(range(6)))
-    learning.task = 1
+    learner, memory = run.learner, InstanceMemory(6)
+    assert memory.sample(learner, 0) is None
+    memory.offer(learner, labelled(range(6)))
+    learner.task = 1
     counts: Counter[int] = Counter()
-    for learning.batch in range(600):
-        found = labels(memory.sample(learning, 0))
-        assert len(set(found)) == learning.tasks[0].batch_size == 2
+    for learner.batch in range(600):
+        found = labels(memory.sample(learner, 0))
+        assert len(set(found)) == learner.tasks[0].batch_size == 2
         counts.update(found)
-    assert labels(memory.sample(learning, 0)) == found
+    assert labels(memory.sample(learner, 0)) == found
     statistic = sum((counts[label] - 200) ** 2 for label in range(6)) / 200
     assert stats.chi2.sf(statistic * 5 / 4, df=5) > 0.001
 
@@ -157,15 +157,15 @@ def test_what_is_sampled_is_uniform_and_repeatable(tmp_path: Path) -> None:
 def test_a_task_of_several_sizes(tmp_path: Path) -> None:
     """Batches are of one size each, and its instances survive being saved, in their places."""
     run = begun(tmp_path, longer("li-inter", 2))
-    learning, memory = run.learning, InstanceMemory(10)
+    learner, memory = run.learner, InstanceMemory(10)
     for size in (3, 4, 3):
-        memory.offer(learning, lco.problem("tsp").instances(nodes=torch.rand(2, size, 2)))
-    learning.task, sizes = 1, Counter()
-    for learning.batch in range(200):
-        sizes[memory.sample(learning, 0).nodes.shape[1]] += 1
+        memory.offer(learner, lco.problem("tsp").instances(nodes=torch.rand(2, size, 2)))
+    learner.task, sizes = 1, Counter()
+    for learner.batch in range(200):
+        sizes[memory.sample(learner, 0).nodes.shape[1]] += 1
     assert 100 < sizes[3] < 165  # two of three are of size 3
     fresh = InstanceMemory(10)
-    fresh.load_state_dict(learning, memory.state_dict())
+    fresh.load_state_dict(learner, memory.state_dict())
     (old,), (new,) = memory.reservoirs, fresh.reservoirs
     assert len(new) == 6
     assert all(torch.equal(a.nodes, b.nodes) for a, b in zip(old, new, strict=True))
@@ -191,9 +191,9 @@ def test_which_model_is_the_exemplar(
 
     def spy(self: Exemplar, solver: Any, divergence: Any) -> Any:
         if self.tensors:
-            learning = spied[0]
+            learner = spied[0]
             which = [i for i, end in enumerate(ends) if same(end, self.tensors)]
-            used.append((learning.task, learning.epoch, which))
+            used.append((learner.task, learner.epoch, which))
         return original(self, solver, divergence)
 
     monkeypatch.setattr(Exemplar, "divergences", spy)
@@ -201,9 +201,9 @@ def test_which_model_is_the_exemplar(
 
     def watch(run: Run, each: dict[str, torch.Tensor]) -> None:
         if not spied:
-            spied.append(run.learning)
-        costs.append((run.learning.task, run.learning.epoch, each["cost"]))
-        if run.learning.batch == 4:
+            spied.append(run.learner)
+        costs.append((run.learner.task, run.learner.epoch, each["cost"]))
+        if run.learner.batch == 4:
             ends.append(parameters(run))
 
     epochs = 4
@@ -230,10 +230,10 @@ def test_the_divergence_has_weight_alpha(tmp_path: Path) -> None:
     found = {}
     for alpha in (0.5, 2.0):
         run = begun(tmp_path, longer("li-inter", 2, alpha=alpha))
-        run.learning.task = 1
-        run.method.before_task(run.learning)
+        run.learner.task = 1
+        run.method.before_task(run.learner)
         with torch.no_grad():
-            for value in run.learning.solver.module.parameters():
+            for value in run.learner.solver.module.parameters():
                 value += 0.05 * torch.sign(value)
         found[alpha] = float(train_batch(run)["exemplar"])
     assert found[0.5] > 1e-6
@@ -252,29 +252,29 @@ def test_fengs_loss_by_hand(tmp_path: Path) -> None:
     """In a replayed step the gradient is that of ``L_DRL + alpha L_DRL(replayed)``."""
     config = tiny_config("feng", sizes=(5, 6), alpha=0.7, every=2)
     run = exact_run(config, tmp_path)
-    learning = run.learning
-    run.method.before_task(learning)
-    learning.batch = 1
+    learner = run.learner
+    run.method.before_task(learner)
+    learner.batch = 1
     train_batch(run)
-    learning.task, learning.epoch, learning.batch = 1, 0, 0
-    run.method.before_task(learning)
-    run.learning.optimizer.step = lambda: None  # type: ignore[method-assign]
+    learner.task, learner.epoch, learner.batch = 1, 0, 0
+    run.method.before_task(learner)
+    run.learner.optimizer.step = lambda: None  # type: ignore[method-assign]
     memory = InstanceMemory(200)
-    memory.load_state_dict(learning, run.method.state_dict()["memory"])
+    memory.load_state_dict(learner, run.method.state_dict()["memory"])
     streams = run.actions.get_state(), run.instances.get_state()
     losses = train_batch(run)
-    module = learning.solver.module
+    module = learner.solver.module
     got = {name: value.grad.clone() for name, value in module.named_parameters()}
     run.actions.set_state(streams[0])
     run.instances.set_state(streams[1])
-    replayed = memory.sample(learning, 0)
-    stream = generator(learning.seed, "replayed actions 1 0 0 of task 0")
+    replayed = memory.sample(learner, 0)
+    stream = generator(learner.seed, "replayed actions 1 0 0 of task 0")
     total = torch.zeros((), dtype=torch.float64)
     for weight, instances, actions in (
-        (1.0, learning.draw(1), run.actions),
+        (1.0, learner.draw(1), run.actions),
         (0.7, replayed, stream),
     ):
-        rollout = learning.solver.rollout(instances, "sample", generator=actions)
+        rollout = learner.solver.rollout(instances, "sample", generator=actions)
         advantage = rollout.cost - rollout.cost.mean(dim=1, keepdim=True)
         total = total + weight * (advantage * rollout.log_likelihood).mean()
     assert records.rows(replayed) == 4
@@ -283,7 +283,7 @@ def test_fengs_loss_by_hand(tmp_path: Path) -> None:
     total.backward()
     for name, value in module.named_parameters():
         torch.testing.assert_close(got[name], value.grad, rtol=1e-8, atol=1e-9, msg=name)
-    learning.batch = 1  # an odd step: nothing is due
+    learner.batch = 1  # an odd step: nothing is due
     assert set(train_batch(run)) == {"cost", "policy"}
 
 
@@ -292,7 +292,7 @@ def test_fengs_replay_grows_with_the_tasks(tmp_path: Path) -> None:
     replays: Counter[int] = Counter()
 
     def watch(run: Run, each: dict[str, torch.Tensor]) -> None:
-        replays[run.learning.task] += "replay" in each
+        replays[run.learner.task] += "replay" in each
 
     tiny_learn(tiny_config("feng", sizes=(5, 6, 5), every=2), tmp_path, watch=watch)
     assert [replays[task] for task in range(3)] == [0, BATCHES, 2 * BATCHES]
