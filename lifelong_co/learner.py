@@ -5,7 +5,7 @@ the method adds terms to the loss, and watches the decoding steps it wants to re
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,13 @@ import torch
 from torch import Tensor
 
 from lifelong_co.config.run_config import Config, to_toml
-from lifelong_co.errors import ConfigError, LifelongError
+from lifelong_co.errors import LifelongError
 from lifelong_co.evaluation import mean_cost
 from lifelong_co.protocols import Observer, Rollout
 from lifelong_co.rollout.one_pass import one_pass
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import Cost, RunFolder
 from lifelong_co.runs.run import Run, new_optimizer, restore, rewind, save, save_learned, start
-from lifelong_co.runs.shared_first_task import begin_with, read_first_parts
 from lifelong_co.runs.warm_start import take_over
 from lifelong_co.tensors.precision import learning_in, warn_of_tf32
 
@@ -38,7 +37,6 @@ def learn(
     folder: Path,
     *,
     resume: bool = False,
-    first_task_from: Sequence[Path] = (),
     ranks: Ranks = ALONE,
     stop: Stop = lambda: False,
     watch: Watch = lambda run, losses: None,  # noqa: ARG005
@@ -52,10 +50,6 @@ def learn(
         What to do.
     folder
         The run folder: a new one, or with ``resume`` an interrupted one.
-    first_task_from
-        Run folders of the parts that this run shares with others (`first_part`), to begin after
-        them instead of repeating them; what is learned is the same. One, or where the method
-        restarts one for each task.
     ranks
         This process among those that learn the run together, each calling this alike.
     stop
@@ -65,10 +59,7 @@ def learn(
     tell
         Told the configuration, and a line after every test.
     """
-    if ranks.count > 1 and first_task_from:
-        raise ConfigError("first_task_from: expected one process, which it was learned with")
     run = start(config, RunFolder(folder), ranks)
-    shared = read_first_parts(run, first_task_from)
     if not resume:
         take_over(run)  # what cannot be taken over is refused before anything is written
         if ranks.first:
@@ -83,9 +74,6 @@ def learn(
         learner.task = task
         if learner.epoch == learner.batch == 0:
             before_task(run)
-            if task in shared:
-                begin_with(run, shared[task])
-                tell(f"{config.tasks[task].label}: begun with a shared part, to step {run.steps}")
         while learner.epoch < config.tasks[task].epochs:
             train_epoch(run, stop, watch)
             after_epoch(run, tell)

@@ -58,13 +58,12 @@ class Forks:
 
     def submit(self, arguments: Sequence[str], log: Path) -> Fork:
         """Start a run."""
-        places = [Path(word) for word in arguments[1:] if not word.startswith("-")]
-        return Fork(fork(lambda: run(*places), log))
+        return Fork(fork(lambda: run(Path(arguments[-1])), log))
 
 
-def run(folder: Path, *parts: Path) -> None:
+def run(folder: Path) -> None:
     """Do what `lifelong-co run --resume` does, but for drawing the report."""
-    learn(RunFolder(folder).config(), folder, resume=True, first_task_from=parts, tell=print)
+    learn(RunFolder(folder).config(), folder, resume=True, tell=print)
     write_whole(folder / "report.html", "")
 
 
