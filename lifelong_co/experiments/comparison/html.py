@@ -6,11 +6,12 @@ from html import escape
 
 import attrs
 
-from lifelong_co.experiments.comparison import figures, gaps, tables
+from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.labels import settings
 from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.comparison.style import STYLE
+from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.tasks.task import Task
 
 ABOUT = {
@@ -41,7 +42,7 @@ TOP = ("problem", "solver", "method", "preset", "order")
 def page(
     comparison: Comparison,
     images: Mapping[str, bytes],
-    references: gaps.MeanReferences | None = None,
+    references: MeanReferences | None = None,
 ) -> str:
     """Return the page.
 
@@ -63,7 +64,7 @@ def page(
         f"<p class=lead>{escape(problem)}, {len(comparison.runs[0].names)} tasks:"
         f" {escape(_sequences(comparison))}.</p>",
         "<h2>Metrics</h2>",
-        _table(tables.metrics_table(comparison), _sentence(tables.caption(comparison))),
+        _table(tables.metrics_table(comparison).shown, _sentence(tables.caption(comparison))),
         meanings(),
         "<p>All five are smaller for better solvers. d* is the least mean cost that any of the runs"
         " on this page reached on a task after any task.</p>",
@@ -83,11 +84,11 @@ def page(
     return document(name, "\n".join(parts))
 
 
-def _gaps(comparison: Comparison, references: gaps.MeanReferences) -> list[str]:
+def _gaps(comparison: Comparison, references: MeanReferences) -> list[str]:
     parts = [f"<p class=missing>{escape(note)}</p>" for note in references.notes]
     if references.means:
-        table = gaps.gap_table(comparison, references.means)
-        parts.insert(0, _table(table, f"{gaps.CAPTION} {references.origin}."))
+        sheet = tables.gap_table(comparison, references)
+        parts.insert(0, _table(sheet.shown, f"{sheet.title}. {sheet.note}".strip()))
     return parts
 
 
@@ -148,12 +149,12 @@ def _labels(comparison: Comparison) -> str:
 
 def _costs(group: Group, run: Run, folded: bool) -> str:
     seed = f", seed {run.config.seed}"
-    table = _table(tables.cost_table(run.names, run.costs), mark_diagonal=True)
+    table = _table(tables.cost_table("", run.names, run.costs).shown, mark_diagonal=True)
     opened = "" if folded else " open"
     return f"<details{opened}><summary>{escape(group.label + seed)}</summary>{table}</details>"
 
 
-def _table(table: tables.Table, caption: str = "", mark_diagonal: bool = False) -> str:
+def _table(table: list[list[str]], caption: str = "", mark_diagonal: bool = False) -> str:
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table[0])
     rows = []
     for i, (first, *rest) in enumerate(table[1:]):

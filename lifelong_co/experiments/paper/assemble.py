@@ -20,10 +20,10 @@ from lifelong_co.experiments.paper.distances import distances
 from lifelong_co.experiments.paper.drift_section import drift_sections
 from lifelong_co.experiments.paper.measures import plain_measure
 from lifelong_co.experiments.paper.naming import file_name, order_title
-from lifelong_co.experiments.paper.sheet import Row, Sheet, words
 from lifelong_co.experiments.paper.studies import Chapter, chapters
 from lifelong_co.experiments.paper.variation_table import varied
 from lifelong_co.experiments.references.places import Places
+from lifelong_co.experiments.sheet import Row, Sheet, words
 
 CURVES = (
     "Tests on the way: the mean over the tasks learned so far, whose level changes with the tasks"

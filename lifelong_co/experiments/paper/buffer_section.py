@@ -18,8 +18,8 @@ from lifelong_co.experiments.paper.buffer_pictures import buffer_pictures
 from lifelong_co.experiments.paper.contents import Picture, Section
 from lifelong_co.experiments.paper.drift_by_confidence import LIMITS, Kept, kept_decisions
 from lifelong_co.experiments.paper.naming import order_title
-from lifelong_co.experiments.paper.sheet import Cell, Row, Sheet, words
 from lifelong_co.experiments.paper.studies import Chapter, Study, Variant
+from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import checkpoint
 

@@ -2,7 +2,7 @@
 
 import attrs
 
-from lifelong_co.experiments.paper.sheet import Sheet
+from lifelong_co.experiments.sheet import Sheet
 
 
 @attrs.frozen

@@ -14,8 +14,8 @@ from lifelong_co.experiments.paper.drifted_decision import (
     example,
     has_checkpoints,
 )
-from lifelong_co.experiments.paper.sheet import Cell, Sheet
 from lifelong_co.experiments.paper.studies import Chapter, Study
+from lifelong_co.experiments.sheet import Cell, Sheet
 
 HEADING = "A low-confidence decision that drifts"
 FIRST = "fine-tuning"

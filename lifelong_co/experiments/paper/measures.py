@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
+import attrs
+
 from lifelong_co import metrics
 from lifelong_co.experiments.comparison.runs import Run
-from lifelong_co.experiments.comparison.tables import SCALE
-from lifelong_co.experiments.paper.sheet import THOUSANDTHS, Cell
 from lifelong_co.experiments.paper.studies import Study
-from lifelong_co.experiments.sweep.spread import Spread, show
-from lifelong_co.experiments.sweep.student import LEVEL
+from lifelong_co.experiments.sheet import THOUSANDTHS, Cell
+from lifelong_co.experiments.spread import LEVEL, OVER_ORDERS, Spread, cell
 
 UNITS = (
     "In 10⁻³, smaller is better: gaps (d − d*) / d* to d*, the least mean cost that any of these"
@@ -23,24 +23,15 @@ SPREADS = (
 
 
 def measure(spread: Spread) -> Cell:
-    """Return a metric as a cell: as the sweep's table shows it, in CSV number by number."""
-    if spread.mean != spread.mean:
-        return NO_MEASURE
-    parts = {
-        THOUSANDTHS: spread.mean,
-        f"std_orders_{THOUSANDTHS}": spread.orders,
-        f"ci{LEVEL * 100:.0f}_seeds_{THOUSANDTHS}": spread.seeds,
-    }
-    return Cell(
-        shown=show(spread),
-        parts={name: f"{v * SCALE:.6g}" for name, v in parts.items() if v is not None},
-        rank=round(spread.mean * SCALE, 1),
-    )
+    """Return a metric as a cell; in CSV it has a column for each number that there is."""
+    made = cell(spread, OVER_ORDERS)
+    parts = {name: number for name, number in made.parts.items() if number}
+    return attrs.evolve(made, parts=parts) if parts else NO_MEASURE
 
 
 def plain_measure(value: float) -> Cell:
     """Return a metric of one run as a cell."""
-    return measure(Spread(value, None, None))
+    return measure(Spread(value))
 
 
 def cells(study: Study, runs: Sequence[Run], k: int | None = None) -> list[Cell]:

@@ -7,7 +7,7 @@ from html import escape
 
 from lifelong_co.experiments.comparison import html
 from lifelong_co.experiments.paper.contents import Book, Part, Picture, Section
-from lifelong_co.experiments.paper.sheet import Sheet
+from lifelong_co.experiments.sheet import Sheet
 
 
 def page(book: Book) -> str:

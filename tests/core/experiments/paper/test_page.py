@@ -14,9 +14,9 @@ from lifelong_co.experiments.paper.assemble import make_book
 from lifelong_co.experiments.paper.collect import collect
 from lifelong_co.experiments.paper.contents import Book, Part, Picture, Section
 from lifelong_co.experiments.paper.page import page
-from lifelong_co.experiments.paper.sheet import Sheet, words
 from lifelong_co.experiments.paper.write import older_files, printed, write_book
 from lifelong_co.experiments.references.places import Places
+from lifelong_co.experiments.sheet import Sheet, words
 
 EVIL = '<script src="http://example.org/x.js">&"'
 
