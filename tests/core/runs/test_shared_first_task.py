@@ -9,10 +9,10 @@ import torch
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
-from lifelong_co.errors import CheckpointError, ConfigError
+from lifelong_co.errors import CheckpointError, ConfigError, Interrupted
 from lifelong_co.experiments.comparison import curves
 from lifelong_co.experiments.comparison.runs import load_run
-from lifelong_co.learner import Interrupted, learn
+from lifelong_co.learner import learn
 from lifelong_co.runs.shared_first_task import first_part
 from lifelong_co.storage import checkpoint
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_runs import finish, two_orders
 
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import ConfigError, Interrupted, UnknownNameError
 from lifelong_co.experiments.sweep import estimate, student, table
 from lifelong_co.experiments.sweep.conduct import conduct
 from lifelong_co.experiments.sweep.grid import (
@@ -29,7 +29,6 @@ from lifelong_co.experiments.sweep.lock import locked
 from lifelong_co.experiments.sweep.logs import epochs_logged
 from lifelong_co.experiments.sweep.plan import Job, Plan, make_plan
 from lifelong_co.experiments.sweep.ranges import parse_ranges, show_ranges
-from lifelong_co.learner import Interrupted
 from lifelong_co.runs.folder import Cost, RunFolder
 
 
