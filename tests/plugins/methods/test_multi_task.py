@@ -129,4 +129,4 @@ def test_one_task_alone_is_fine_tuning(tmp_path: Path) -> None:
         for method in ("fine-tuning", "multi-task-epoch", "multi-task-batch")
     ]
     assert all(same(parameters(runs[0]), parameters(run)) for run in runs[1:])
-    assert torch.equal(runs[0].stream.generator.get_state(), runs[2].instances.get_state())
+    assert torch.equal(runs[0].stream.generator.get_state(), runs[2].stream.generator.get_state())
