@@ -347,6 +347,8 @@ class Method:
     shares_first_task: bool = False
     """Whether, up to the last epoch of the first task, no hook but `before_task` does or draws
     anything, so that the run is fine-tuning's until then (`first_part`)."""
+    knows_all_tasks: bool = False
+    """Whether it learns all tasks at once: a reference. Of its metrics only AP has a meaning."""
     restarts: bool = False
     """Whether every task is learned as if it were the first: `before_task` forgets the tasks
     before, and the loop puts the random streams back, so that a task is learned alike in every

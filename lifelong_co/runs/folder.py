@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from lifelong_co import metrics
+from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import Config, read_config, to_toml
 from lifelong_co.errors import IMPORTED, NEW_FOLDER, PRETRAINED, RUN, ConfigError, FolderError
 from lifelong_co.storage.files import write_whole
@@ -128,7 +128,9 @@ def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
         "tasks": [task.label for task in config.tasks],
         "costs": matrix,
         "best": best,
-        "metrics": metrics.json_values(metrics.meaningful(values, config.method)),
+        "metrics": metrics.json_values(
+            metrics.meaningful(values, knows_all_tasks=registry.knows_all_tasks(config.method))
+        ),
     }
 
 
