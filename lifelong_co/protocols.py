@@ -344,9 +344,6 @@ class Method:
     travels through `state_dict` (nested dicts and lists of tensors and JSON values).
     """
 
-    shares_first_task: bool = False
-    """Whether, up to the last epoch of the first task, no hook but `before_task` does or draws
-    anything, so that the run is fine-tuning's until then (`first_part`)."""
     knows_all_tasks: bool = False
     """Whether it learns all tasks at once: a reference. Of its metrics only AP has a meaning."""
     restarts: bool = False

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -10,20 +10,18 @@ from typing import Any
 import typer
 
 
-def continue_run(folder: Path, first_task_from: Sequence[Path] = ()) -> None:
-    """Resume the run in a folder; tasks not begun yet begin with the parts shared with others."""
+def continue_run(folder: Path) -> None:
+    """Resume the run in a folder."""
     from lifelong_co.runs.folder import RunFolder, refuse_start
     from lifelong_co_cli.options import choose_device
 
     config = RunFolder(folder).config()
     refuse_start(config, folder)
     choose_device(config.device)  # it may have been started on another machine
-    execute(config, folder, resume=True, first_task_from=first_task_from)
+    execute(config, folder, resume=True)
 
 
-def execute(
-    config: Any, folder: Path, *, resume: bool, first_task_from: Sequence[Path] = ()
-) -> None:
+def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Show the configuration, learn, and end with the metrics and the report."""
     from lifelong_co.errors import Interrupted
     from lifelong_co.experiments.comparison import gaps
