@@ -6,7 +6,7 @@ from pathlib import Path
 
 import attrs
 
-from lifelong_co import metrics
+from lifelong_co import metrics, registry
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison.labels import identity, label
 from lifelong_co.experiments.comparison.runs import Run, load_run
@@ -70,7 +70,7 @@ def least_costs(runs: Sequence[Run]) -> dict[str, float]:
 
     What learned all tasks at once counts only where nothing else is compared.
     """
-    lifelong = [run for run in runs if run.config.method not in metrics.AT_ONCE]
+    lifelong = [run for run in runs if not registry.knows_all_tasks(run.config.method)]
     return metrics.best_by_task((run.names, run.costs) for run in lifelong or runs)
 
 
@@ -78,7 +78,7 @@ def measured(run: Run, best: Mapping[str, float], k: int | None = None) -> metri
     """Return the metrics of a run after its first ``k`` tasks, or all; `metrics.meaningful`."""
     costs = [row[:k] for row in run.costs[:k]]
     found = metrics.summarize(costs, [best[name] for name in run.names[:k]])
-    return metrics.meaningful(found, run.config.method)
+    return metrics.meaningful(found, knows_all_tasks=registry.knows_all_tasks(run.config.method))
 
 
 def compare_folders(paths: Sequence[Path | str]) -> Comparison:
