@@ -12,8 +12,9 @@ from lifelong_co.config.presets import Preset
 from lifelong_co.config.presets import preset as find_preset
 from lifelong_co.errors import ConfigError
 from lifelong_co.storage.toml import drop_none, parse, structure
-from lifelong_co.tasks.task import Task, at_least, drifting, order, unique_labels
+from lifelong_co.tasks.task import Task, drifting, order, unique_labels
 from lifelong_co.tensors.precision import known_precision
+from lifelong_co.validators import at_least
 
 Options = dict[str, Any]
 
@@ -55,7 +56,7 @@ def resolve(
     *,
     solver: str | None = None,
     problem: str | None = None,
-    method: str = "llr-bc",
+    method: str | None = None,
     preset: str = "small",
     order_number: int | None = None,
     tasks_file: Path | None = None,
@@ -73,7 +74,9 @@ def resolve(
     Parameters
     ----------
     solver, problem
-        Those of ``start_from`` when None, else ``pomo`` and ``cvrp``.
+        When None those of ``start_from``, else of the preset.
+    method
+        The preset's when None.
     order_number, tasks_file
         One of the paper's orders at the preset's sizes, or a task file (`read_tasks`); the
         preset's own sequence when neither is given.
@@ -107,8 +110,8 @@ def resolve(
         tasks = drifting(tasks)
     chosen = {name: value for name, value in settings.items() if value is not None}
     given, options = dict(method_options or {}), {**model, **(solver_options or {})}
-    if method == "llr-bc":
-        given = ablated(given)  # before the preset's options, which are nobody's wish
+    method = method or base.method
+    given = ablated(method, given)  # before the preset's options, which give way
     return Config(
         solver=solver,
         problem=problem,
@@ -138,8 +141,8 @@ def _model(
 ) -> tuple[str, str, Options]:
     """Return solver, problem and the solver's options; parameters fit only their own."""
     if start_from is None:
-        solver = solver or "pomo"
-        return solver, problem or "cvrp", base.solver_options.get(solver, {})
+        solver = solver or base.solver
+        return solver, problem or base.problem, base.solver_options.get(solver, {})
     source = read_config(start_from)
     for name, given, own in (
         ("solver", solver, source.solver),
