@@ -19,9 +19,8 @@ import torch._dynamo  # noqa: F401 - what the first step of an optimizer imports
 
 from lifelong_co import registry
 from lifelong_co.experiments.sweep import table
-from lifelong_co.experiments.sweep.conduct import conduct
+from lifelong_co.experiments.sweep.conduct import conduct, locked
 from lifelong_co.experiments.sweep.grid import read_grids
-from lifelong_co.experiments.sweep.lock import locked
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder

@@ -46,8 +46,8 @@ def sweep(
     given = {name: value for name, value in zip(OF_GRID, words, strict=True) if value is not None}
     folder, grids = asked(file, resume, out, given, device)
     from lifelong_co.errors import UnknownNameError
+    from lifelong_co.experiments.sweep.conduct import locked
     from lifelong_co.experiments.sweep.grid import grids_to_toml
-    from lifelong_co.experiments.sweep.lock import locked
     from lifelong_co.experiments.sweep.plan import make_plan
     from lifelong_co.storage.files import write_whole
 

@@ -12,8 +12,8 @@ from command_line import MODEL, call, spawn, wait
 from synthetic_runs import finish
 
 from lifelong_co.experiments.sweep import cluster
+from lifelong_co.experiments.sweep.conduct import locked
 from lifelong_co.experiments.sweep.grid import read_grids
-from lifelong_co.experiments.sweep.lock import locked
 from lifelong_co.experiments.sweep.plan import make_plan
 from lifelong_co.storage import checkpoint
 

@@ -4,14 +4,16 @@ A run's folder is all that a sweep knows of it: a sweep that was killed looks at
 goes on.
 """
 
+import fcntl
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
 
-from lifelong_co.errors import Interrupted, LifelongError
+from lifelong_co.errors import ConfigError, Interrupted, LifelongError
 from lifelong_co.experiments.sweep.engines import Engine, Handle
 from lifelong_co.experiments.sweep.plan import Job, Plan
 
@@ -20,6 +22,34 @@ RETRIES = 2
 REFUSED = 2
 """Exit status of a run that says what is wrong with it; it would say so again."""
 PAUSE = 0.2  # seconds between two looks
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[int]:
+    """Hold a sweep's folder, made if missing, and yield the descriptor of the lock.
+
+    Runs inherit it: should the sweep die alone, the folder is held until the runs that it left
+    behind have ended, and no other process touches theirs meanwhile.
+
+    Raises
+    ------
+    ConfigError
+        If another sweep holds it, or it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / "lock").open("a")
+    except OSError as error:
+        raise ConfigError(f"sweep folder {folder}: cannot be written ({error.strerror})") from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ConfigError(
+                f"{folder}: another sweep, or a run that one left behind, is at work in this"
+                " folder; wait for it or stop it"
+            ) from error
+        yield file.fileno()
 
 
 @attrs.define
@@ -96,7 +126,7 @@ def conduct(
     Parameters
     ----------
     plan
-        The folder is locked for this process (`lock.locked`).
+        The folder is locked for this process (`locked`).
     engine
         Where runs are carried out.
     retries

@@ -17,7 +17,7 @@ from synthetic_runs import finish, two_orders
 from lifelong_co.errors import ConfigError, Interrupted, UnknownNameError
 from lifelong_co.experiments import spread
 from lifelong_co.experiments.sweep import table
-from lifelong_co.experiments.sweep.conduct import conduct
+from lifelong_co.experiments.sweep.conduct import conduct, locked
 from lifelong_co.experiments.sweep.grid import (
     Grid,
     Variant,
@@ -25,7 +25,6 @@ from lifelong_co.experiments.sweep.grid import (
     grids_to_toml,
     read_grids,
 )
-from lifelong_co.experiments.sweep.lock import locked
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.experiments.sweep.ranges import parse_ranges, show_ranges
 from lifelong_co.runs.folder import Cost, RunFolder
