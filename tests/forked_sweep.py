@@ -96,7 +96,7 @@ def sweep(file: Path, folder: Path) -> None:
     """Carry out a sweep as the command line does."""
     plan = plan_of(file, folder)
     with locked(folder):
-        failed = conduct(plan, Forks(), tell=lambda line: print(line, flush=True))
+        failed = conduct(plan, Forks(), log=lambda line: print(line, flush=True))
         assert not failed, failed
         write_whole(folder / "table.txt", table.as_text(table.gather(plan)))
         write_whole(folder / "table.csv", table.as_csv(table.gather(plan)))

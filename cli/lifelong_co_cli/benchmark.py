@@ -40,8 +40,7 @@ def benchmark(
     after: Annotated[
         int | None,
         typer.Option(
-            help="Take the solvers as they were after this many tasks; as they are now when not"
-            " given."
+            help="Take the solvers after this many tasks; the latest ones when not given."
         ),
     ] = None,
     paper: Annotated[
@@ -76,7 +75,7 @@ def benchmark(
         typer.Option(
             metavar="DIR",
             help="Also write results.json, table.txt, table.md and table.csv; started again with"
-            " the same folder, it goes on where it stopped, and solves anew what has changed.",
+            " the same folder, it goes on where it stopped, and solves again what has changed.",
         ),
     ] = None,
     output: Annotated[
@@ -95,12 +94,12 @@ def benchmark(
     from lifelong_co.experiments.benchmark.folder import read_folder
     from lifelong_co_cli.options import choose_device
 
-    def tell(line: str) -> None:
+    def log(line: str) -> None:
         typer.echo(line, err=True)
 
     found = read_folder(library, folder, paper=paper, largest=largest, references=references)
     for line in (*(f"left out: {reason}" for reason in found.refused), *found.faults):
-        tell(line)
+        log(line)
     where = choose_device(device)
     entrants = _entrants(checkpoint, after, where, found.instances[0].problem)
     settings = {
@@ -121,7 +120,7 @@ def benchmark(
         kept.load(out, settings) if out is not None else [],
         How(as_paper=paper, augment=augment, at_once=at_once, batch=batch),
         keep=keep,
-        tell=tell,
+        log=log,
     )
     texts = {
         "table.txt": tables.as_text(done, rounded=not paper),
@@ -137,7 +136,7 @@ def benchmark(
 def _entrants(
     runs: list[Path], after: int | None, device: str, problem: str
 ) -> "dict[Path, Entrant]":
-    """Return folder to solver; labels are the runs' methods where these tell them apart.
+    """Return folder to solver; labels are the runs' methods if these differ.
 
     Raises
     ------

@@ -65,7 +65,7 @@ def reference(
         bool,
         typer.Option(
             "--check",
-            help="Solve nothing: report which references, stored and published, are no solutions.",
+            help="Solve nothing: report which stored and published references are wrong.",
         ),
     ] = False,
     iterations: Annotated[
@@ -82,7 +82,9 @@ def reference(
     ] = 100,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Solve anew what is not proven; the better one is kept."),
+        typer.Option(
+            "--again", help="Solve again what is not proven; the better solution is kept."
+        ),
     ] = False,
     jobs: Annotated[
         int | None,
@@ -91,7 +93,7 @@ def reference(
 ) -> None:
     """Find near-optimal costs: PyVRP for the CVRP, OR-Tools CP-SAT for the TSP, with proof.
 
-    What is found lies in --references and is not sought again; every table of costs then shows
+    References are kept in --references and not searched again; every table of costs then shows
     gaps. Stop at any time and start again. Needs the extra `reference`, as in docs/references.md.
     """
     from lifelong_co import registry
@@ -157,7 +159,7 @@ def _find(
     again: bool,
     stop: Any,
 ) -> dict[str, Any]:
-    """Find references, saying how far it is; return them by key."""
+    """Find references and print progress; return them by key."""
     from lifelong_co.experiments.references.batch import find
     from lifelong_co.experiments.references.cache import Cache
 

@@ -37,9 +37,9 @@ def sweep(
     engine: options.EngineName = "local",
     engine_option: options.EngineOption = None,
 ) -> None:
-    """Do a grid of runs, as many at once as there is room for, and set them in one table.
+    """Do a grid of runs, several at once, and write one table.
 
-    What is finished stays finished: the same command again, after whatever stopped it, goes on.
+    The same command again continues a sweep that was stopped; finished runs are not repeated.
     Ctrl-C lets every run save and stops.
     """
     words = (methods, ablations, problems, solvers, preset, orders, tasks, seeds)
@@ -58,7 +58,7 @@ def sweep(
         describe(plan, workers or room(grids[0].device), each=True)
         return
     with locked(folder) as lock:
-        # Whatever becomes of the command line, the folder says what is to be done in it.
+        # The folder holds its grids, so that `--resume` needs no other file.
         write_whole(folder / "sweep.toml", grids_to_toml(grids))
         chosen = make_engine(engine, plan, workers, grids[0].device, lock, engine_option or [])
         failed = carry_out(plan, chosen, retries)
@@ -86,7 +86,9 @@ def asked(
         got = f"both {present[0]} and {present[1]}" if present else "none of them"
         raise typer.BadParameter(f"expected FILE, --resume DIR or options of a grid, got {got}")
     if resume is not None and (out is not None or device is not None):
-        raise typer.BadParameter("--resume takes the sweep as it is; leave out --out and --device")
+        raise typer.BadParameter(
+            "--resume takes the settings of the sweep; leave out --out and --device"
+        )
     import attrs
 
     from lifelong_co.errors import ConfigError
@@ -146,13 +148,13 @@ def make_engine(
     parameters = assignments(pairs, "--engine-option")
     if device == "cuda":
         parameters = {"gpus_per_node": 1, **parameters}
-    # A scheduler has a queue of its own.
+    # The scheduler queues the jobs.
     slots = workers or max(1, len(plan.jobs))
     return cluster_engine(name, plan.folder / "cluster", slots, parameters)
 
 
 def describe(plan: "Plan", slots: int, *, each: bool) -> None:
-    """Print how many runs there are and, where finished runs tell, how long the others take."""
+    """Print how many runs there are and, if runs are finished, an estimate for the others."""
     from lifelong_co.experiments.sweep.estimate import remaining, show, wall
 
     left = [job for job in plan.jobs.values() if not job.finished]
@@ -195,7 +197,7 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
                 engine,
                 retries=retries,
                 stop=stop,
-                tell=lambda line: print(line, flush=True),
+                log=lambda line: print(line, flush=True),
                 time_left=time_left,
             )
         except Interrupted as interrupted:

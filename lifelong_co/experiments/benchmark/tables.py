@@ -122,7 +122,7 @@ def _solvers(results: Sequence[Result]) -> list[str]:
 
 
 def _solved_by_all(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """Return results by instance and solver, without the instances that some has not solved.
+    """Return results by instance and solver, without the instances that some solver has not solved.
 
     The results of an instance get one best known cost, as they may be stored at different times.
     """

@@ -15,7 +15,7 @@ from lifelong_co.experiments.spread import Spread, spread
 
 @attrs.frozen
 class Group:
-    """Runs that differ in nothing but the seed."""
+    """Runs that differ only in the seed."""
 
     label: str
     runs: tuple[Run, ...]
@@ -123,7 +123,7 @@ def _group(runs: Sequence[Run]) -> tuple[Group, ...]:
     for name, members in zip(labels, alike.values(), strict=True):
         if len({run.config.seed for run in members}) == len(members):
             groups.append(Group(name, tuple(members)))
-        else:  # The same seed again is no repetition: the folder is all that tells them apart.
+        else:  # Runs with the same seed are no repetitions: only their folders differ.
             groups += [Group(f"{name} [{run.path}]", (run,)) for run in members]
     names = [group.label for group in groups]
     return tuple(

@@ -213,7 +213,7 @@ def _spelled_out(config: Config) -> Config:
 
 
 def tasks_tested(config: Config) -> str:
-    """Return what runs must share for their costs to be compared, whatever their order."""
+    """Return what runs must share to be compared, whose tasks may be in different orders."""
     tasks = sorted(repr((task.label, task.tested)) for task in config.tasks)
     return repr((config.problem, config.tests, config.augment, tasks))
 

@@ -287,7 +287,7 @@ def test_a_run_that_dies_once_is_resumed(plan):
     """The others go on meanwhile; each is finished once."""
     name = named(plan, "llr-bc")
     engine, told = Invented({name: [-9]}), []
-    assert conduct(plan, engine, tell=told.append) == {}
+    assert conduct(plan, engine, log=told.append) == {}
     assert sorted(engine.attempts) == sorted([*plan.jobs, name])
     assert all(job.finished for job in plan.jobs.values())
     assert f"{name} ended with signal 9; resuming it" in told
