@@ -15,7 +15,7 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
 Register = Callable[[str, Any], None]
-"""``register(name, thing)``: a name without spaces, and what it shall stand for."""
+"""``register(name, thing)``: a name without spaces, and what it stands for."""
 
 
 @hookspec
@@ -25,7 +25,7 @@ def register_solvers(register: Register) -> None:
 
 @hookspec
 def register_problems(register: Register) -> None:
-    """Register `Problem` objects, each under its own name."""
+    """Register `Problem` objects, each under its name."""
 
 
 @hookspec

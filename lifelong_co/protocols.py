@@ -47,7 +47,7 @@ class Context:
 
 
 class Problem(Protocol):
-    """Instances, states and costs of one routing problem; records of its own types go in and out.
+    """Instances, states and costs of one routing problem; records of its types go in and out.
 
     No method but `instances` may wait for the device.
     """
@@ -225,7 +225,7 @@ class Buffer(Protocol[X]):
         """How many items were offered to it so far."""
 
     def admit(self) -> int | None:
-        """Count one item as seen and return the slot it shall take, or None: rejected."""
+        """Count one item as seen and return the slot it takes, or None: rejected."""
 
     def put(self, slot: int, item: X) -> None:
         """Store an admitted item."""

@@ -1,7 +1,7 @@
 """Random streams that do not depend on each other: one seed, one name, one stream.
 
 Drawing more weights must not change which instances are drawn; so every purpose ("weights",
-"instances", "actions", "replay", …) has a stream of its own, fixed by the run's seed and its name
+"instances", "actions", "replay", …) has another stream, fixed by the run's seed and its name
 and the same on every machine.
 """
 

@@ -2,21 +2,23 @@
 
 from lifelong_co.registry.lookup import (
     buffer,
-    components,
     distribution,
     divergence,
-    failures,
     knows_all_tasks,
     method,
     method_options,
-    name_clashes,
-    names,
     problem,
-    register_plugin,
-    reload,
     solver,
     testset,
     weighting,
+)
+from lifelong_co.registry.plugins import (
+    components,
+    failures,
+    name_clashes,
+    names,
+    register_plugin,
+    reload,
 )
 
 __all__ = [

@@ -159,7 +159,7 @@ def gather(plugin: object, *, owner: str, version: str, module: str) -> tuple[En
 def _register(
     entries: dict[tuple[str, str], Entry], owner: Component, hook: str, name: str, thing: Any
 ) -> None:
-    """Check and keep one registration; ``owner`` is the component but for its name."""
+    """Check and keep one registration; ``owner`` is the component without its name."""
     where = f"plugin {owner.plugin}, hook {hook}"
     if not isinstance(name, str):
         raise PluginError(f"{where}: expected a string as the name, got {name!r}")

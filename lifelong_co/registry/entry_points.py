@@ -1,7 +1,7 @@
 """Finding installed plugins: each entry point is loaded by itself, and a broken one is put aside.
 
 pluggy's own loader stops at the first entry point that raises, so that one bad install would end
-even ``lifelong-co --help``.
+even the help of the command line.
 """
 
 import importlib.metadata
@@ -51,7 +51,7 @@ def load(restriction: str | None) -> Catalog:
             continue
         try:
             entries += gather(point.load(), owner=owner, version=version, module=point.module)
-        except (Exception, SystemExit) as error:  # a stranger's code may raise anything
+        except (Exception, SystemExit) as error:  # third-party code may raise anything
             in_one_line = " ".join(f"{type(error).__name__}: {error}".split())
             failures.append(Failure(point.name, owner, in_one_line))
     failures += _not_installed(wanted or (), points)

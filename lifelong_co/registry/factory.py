@@ -8,7 +8,7 @@ from typing import Any
 from lifelong_co.errors import ConfigError, PluginError, UnknownNameError
 
 UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
-# What an option annotated so takes, in words; any other annotation is the factory's own business.
+# What an option annotated so takes, in words; the factory checks any other annotation.
 PLAIN = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
 
@@ -49,7 +49,7 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
         return factory(*given, **options)
     except TypeError as error:
         # Behind **options the refusal comes from whatever they were handed on to. Any other
-        # TypeError is a bug of the factory's and shall be seen as one.
+        # TypeError is a bug in the factory and must be seen as one.
         refused = UNEXPECTED.search(str(error))
         if named is not None or refused is None or refused[1] not in options:
             raise

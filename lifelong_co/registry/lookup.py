@@ -18,33 +18,7 @@ from lifelong_co.protocols import (
 )
 from lifelong_co.registry.catalog import Entry
 from lifelong_co.registry.factory import check, defaults, make
-from lifelong_co.registry.plugins import (
-    catalog,
-    components,
-    failures,
-    name_clashes,
-    names,
-    register_plugin,
-    reload,
-)
-
-__all__ = [
-    "buffer",
-    "components",
-    "distribution",
-    "divergence",
-    "failures",
-    "knows_all_tasks",
-    "method",
-    "name_clashes",
-    "names",
-    "problem",
-    "register_plugin",
-    "reload",
-    "solver",
-    "testset",
-    "weighting",
-]
+from lifelong_co.registry.plugins import catalog
 
 
 def problem(name: str) -> Problem:
@@ -94,7 +68,7 @@ def divergence(name: str) -> Divergence:
 
 
 def method(name: str, **options: Any) -> Method:
-    """Build a lifelong-learning method, e.g. ``llr-bc``, from its own options.
+    """Build a lifelong-learning method, e.g. ``llr-bc``, from its options.
 
     Raises
     ------
@@ -193,7 +167,7 @@ def testset(problem: str | Problem, distribution: str) -> Any:
     instances = getattr(chosen, "testset", None)
     if instances is None:
         raise ConfigError(
-            f"distribution {distribution!r}: expected one with a test set of its own, got "
+            f"distribution {distribution!r}: expected one with a test set, got "
             f"{type(chosen).__name__} without testset(); draw one with sample(batch, size)"
         )
     return instances()

@@ -74,7 +74,7 @@ def register_plugin(plugin: object, name: str | None = None) -> None:
 
 
 def reload() -> None:
-    """Forget all plugins, those of `register_plugin` too; the next question looks them up anew.
+    """Forget all plugins, those of `register_plugin` too; the next question looks them up again.
 
     Modules that Python has imported already are not imported again.
     """

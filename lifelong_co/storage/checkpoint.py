@@ -69,7 +69,7 @@ def save(folder: Path, step: int, tree: Tree, keep: int = 2) -> Path:
     text = json.dumps({"format": FORMAT, "step": step, "tree": skeleton}, allow_nan=False)
     named = {f"t{index}": tensor for index, tensor in enumerate(tensors)}
     path = path_of(folder, step)
-    # In a folder of its own, as safetensors writes under yet another name first.
+    # In a separate folder, as safetensors writes under yet another name first.
     fresh = folder / UNFINISHED / path.name
     try:
         shutil.rmtree(fresh.parent, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Running a solver with other parameters than its own."""
+"""Running a module with other parameters."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
@@ -39,7 +39,7 @@ def with_parameters(module: nn.Module, tensors: Mapping[str, Tensor], call: Call
 
 
 def normalises_over_batch(module: nn.Module) -> bool:
-    """Tell whether a module, in the mode it is in, normalises over its batch.
+    """Return whether a module, in its present mode, normalises over its batch.
 
     So does torch's batch normalisation in training mode, and without running statistics always; a
     layer of another kind is not recognised.

@@ -52,7 +52,7 @@ def each_in(precision: str, device: str, items: Iterable[X]) -> Iterator[X]:
 
 
 def not_half(tensor: Tensor) -> Tensor:
-    """Return a tensor in single precision if it is in bfloat16, else as it is."""
+    """Return a tensor in single precision if it is in bfloat16; any other tensor unchanged."""
     return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
 
 
