@@ -27,7 +27,7 @@ class Metrics:
     """
 
     AP: float
-    """Average performance: the mean gap over all tasks after the last; at least 0 if best is None."""
+    """Average performance: the mean gap on all tasks after the last; at least 0 if best is None."""
     AF: float
     """Average forgetting: how far the gap of each earlier task rose by the end; at least 0."""
     AMF: float
