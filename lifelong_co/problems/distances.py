@@ -71,7 +71,7 @@ def measured(instances: Any, name: str) -> Any:
     kind = type(instances)
     if "distance" not in attrs.fields_dict(kind):
         raise ConfigError(
-            f"distance: {kind.__name__} supports only {EUCLIDEAN!r}, got {name!r}"
+            f"distance: expected {EUCLIDEAN!r}, the only distance of {kind.__name__}, got {name!r}"
         )
     return attrs.evolve(instances, distance=p)
 

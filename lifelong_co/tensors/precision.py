@@ -33,7 +33,7 @@ def learning_in(precision: str, device: str) -> AbstractContextManager[object]:
     """
     if precision == "float32":
         return nullcontext()
-    # No cache: captured graphs (`cuda_graphs`) would read old casts of parameters that have changed.
+    # No cache: captured graphs (`cuda_graphs`) would read casts of the parameters before a step.
     return torch.autocast(torch.device(device).type, torch.bfloat16, cache_enabled=False)
 
 

@@ -72,7 +72,7 @@ def test_npz_tsp(tmp_path: Path) -> None:
         ({"nodes": None}, "nodes: expected an array of this name, got depot, demand, capacity"),
         ({"depot": None}, "depot: expected an array of this name"),
         ({"demand": None}, "demand: expected an array of this name"),
-        ({"capacity": None}, "demand: expected fractions, or integers beside a scalar 'capacity'"),
+        ({"capacity": None}, "demand: expected fractions, or integers and a scalar 'capacity'"),
         ({"capacity": np.array(0)}, "capacity: expected one integer of at least 1, got 0"),
         ({"capacity": np.array([20, 30])}, r"capacity: expected one integer .* got \[20, 30\]"),
         ({"capacity": np.array(2.5)}, r"capacity: expected one integer .* got 2\.5"),
@@ -182,7 +182,7 @@ def test_paths_without_instances(tmp_path: Path) -> None:
     """A folder without files, a missing path and a file of another kind say what was expected."""
     with pytest.raises(FileFormatError, match=r"expected at least one \.tsp file in this folder"):
         load_instances(tmp_path, TSP())
-    with pytest.raises(FileFormatError, match=r"nowhere: expected an \.npz file.* nothing there"):
+    with pytest.raises(FileFormatError, match=r"nowhere: expected an \.npz file.* does not exist"):
         load_instances(tmp_path / "nowhere", TSP())
     with pytest.raises(FileFormatError, match=r"nowhere\.npz: cannot be read"):
         load_instances(tmp_path / "nowhere.npz", TSP())

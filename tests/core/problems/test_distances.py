@@ -171,5 +171,5 @@ def test_what_is_refused():
     with pytest.raises(lco.UnknownNameError, match=r"distance 'manhatan'.*Did you mean 'manha"):
         lco.problem("tsp").instances(nodes=nodes, distance="manhatan")
     assert measured(Strange(nodes), "euclidean").nodes is nodes
-    with pytest.raises(lco.ConfigError, match="the only one that Strange has, got 'chebyshev'"):
+    with pytest.raises(lco.ConfigError, match="the only distance of Strange, got 'chebyshev'"):
         measured(Strange(nodes), "chebyshev")
