@@ -63,7 +63,7 @@ def renamed(
             found[name] = find(_expanded(name, names), shape)
     left = sorted(set(official) - used)
     if left:
-        raise CheckpointError(f"official parameters: unknown {', '.join(left)}")
+        raise CheckpointError(f"official parameters: unexpected {', '.join(left)}")
     return found
 
 

@@ -77,7 +77,7 @@ class Tokens:
 
     lists: Lists
     points: Tensor  # [N, T, 2], in the instance's coordinates
-    scalars: Tensor  # [N, T, k]: of a node its features, of the last node the state's, of the anchor 0
+    scalars: Tensor  # [N, T, k]: of nodes their features; of the last node the state's; else 0
     gap: Tensor  # [N, 1, 2]: a point that the frame includes if a list has gaps
 
 

@@ -306,7 +306,7 @@ def test_other_parameters_are_refused(name: str) -> None:
     key = "state_encoders.1.encoder.MHA_layers.0.w_ks.weight"
     changes: list[tuple[dict[str, Tensor], str]] = [
         ({k: v for k, v in stored.weights.items() if k != key}, f"expected {key}"),
-        ({**stored.weights, "WQ.bias": torch.zeros(1)}, "no place for WQ.bias"),
+        ({**stored.weights, "WQ.bias": torch.zeros(1)}, "unexpected WQ.bias"),
         ({**stored.weights, key: torch.zeros(3)}, rf"{key}: expected shape \[32, 32\], got \[3\]"),
     ]
     for weights, message in changes:

@@ -244,10 +244,10 @@ def test_where_the_official_code_is_looked_for(tmp_path, monkeypatch):
         locate.upstream("POMO")
     assert str(caught.value) == (
         f"official code of POMO: expected in {tmp_path / 'POMO'} (LIFELONG_CO_UPSTREAM), "
-        f"nothing there; run `lifelong-co upstream fetch POMO --into {tmp_path}`"
+        f"got an empty or missing folder; run `lifelong-co upstream fetch POMO --into {tmp_path}`"
     )
     (tmp_path / "POMO").mkdir()
-    with pytest.raises(ConfigError, match="nothing there"):
+    with pytest.raises(ConfigError, match="got an empty or missing folder"):
         locate.upstream("POMO")
     write(tmp_path / "POMO", {"README": "there"})
     assert locate.upstream("POMO") == tmp_path / "POMO"
@@ -257,7 +257,7 @@ def test_where_the_official_code_is_looked_for(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match=r"run `lifelong-co upstream fetch POMO`$"):
         locate.upstream("POMO")
     monkeypatch.setattr(locate, "checkout", lambda: None)
-    with pytest.raises(ConfigError, match=r"no git checkout .* --into DIR` and set LIFELONG_CO_"):
+    with pytest.raises(ConfigError, match=r"in a git checkout.* --into DIR` and set LIFELONG_CO_"):
         locate.upstream("POMO")
     with pytest.raises(UnknownNameError, match="expected one of: POMO, Omni-VRP, INViT, LLR-BC"):
         locate.upstream("Pomo")

@@ -222,7 +222,7 @@ def test_faults_of_parameters_are_all_named(problem, name):
         if problem == "cvrp"
         else "official parameters: expected decoder.Wk.weight, got only decoder.Wq_first.weight"
     )
-    assert str(caught.value).endswith("; no place for decoder.Wq_middle.weight")
+    assert str(caught.value).endswith("; unexpected decoder.Wq_middle.weight")
     wrong = {**stored.weights, "decoder.Wk.weight": torch.zeros(3, 1)}
     with pytest.raises(CheckpointError) as caught:
         solver.load_official(wrong)

@@ -42,7 +42,7 @@ def test_a_missing_parameter_is_named(name: str) -> None:
 def test_a_parameter_left_over_is_named(name: str) -> None:
     """A parameter that has no place is not dropped silently."""
     stored = golden(name)
-    with pytest.raises(CheckpointError, match=r"no place for decoder\.Wq_middle\.weight"):
+    with pytest.raises(CheckpointError, match=r"unexpected decoder\.Wq_middle\.weight"):
         stored.solver().load_official({**stored.weights, "decoder.Wq_middle.weight": torch.ones(1)})
 
 
