@@ -37,7 +37,7 @@ class Golden:
     instances: Any
     """``B`` instances, float64."""
     weights: dict[str, Tensor]
-    """Under the official names."""
+    """By the official names."""
     actions: Tensor
     """Greedy, long ``[B, S, T]``."""
     probs: Tensor
@@ -87,7 +87,7 @@ class InvitGolden:
     instances: Any
     """``B`` instances, float64."""
     weights: dict[str, Tensor]
-    """Under the official names."""
+    """By the official names."""
     actions: Tensor
     """Long ``[B, T]``; the CVRP's first is a customer and its last may be one."""
     probs: Tensor

@@ -165,20 +165,14 @@ def to_instances(file_instance: FileInstance, problem: Problem) -> Any:
     file_instance
         The instance, in file units.
     problem
-        The TSP or the CVRP, as in the file.
+        The TSP or the CVRP, as in the file; `ConfigError` if it is another one.
 
     Returns
     -------
-    Float32 instances. Coordinates are shifted and divided by the length of the longer side, so that
-    they fill the unit square and keep their proportions. Demand is in fractions of the capacity. If
-    the capacity is above 50,000, the fractions are multiplied by ``1 + 2e-5``; otherwise the
-    tolerance of the masks (`problems.cvrp.ROUNDING`) would let a route exceed the capacity by one
-    unit.
-
-    Raises
-    ------
-    ConfigError
-        If the instance is of another problem.
+    Float32 instances: coordinates shifted and divided by the longer side, so that they fill the
+    unit square; demand in fractions of the capacity. If the capacity is above 50,000, the fractions
+    are multiplied by ``1 + 2e-5``: otherwise the tolerance of the masks (`problems.cvrp.ROUNDING`)
+    would let a route exceed the capacity by one unit.
     """
     if problem.name != file_instance.problem:
         raise ConfigError(
@@ -224,13 +218,7 @@ def _rounded(rule: DistanceRule, legs: npt.NDArray[np.float64]) -> npt.NDArray[n
 
 
 def visits(file_instance: FileInstance, actions: Actions) -> npt.NDArray[np.int64]:
-    """Return ``actions`` as int64 ``[T]``.
-
-    Raises
-    ------
-    InvalidSolutionError
-        If they are not one sequence of integers, or an integer is not a node.
-    """
+    """Return ``actions`` as int64 ``[T]``; raise `InvalidSolutionError` if one is not a node."""
     last = len(file_instance.coordinates) - 1
     try:
         sequence = np.asarray(actions)
@@ -252,13 +240,8 @@ def visits(file_instance: FileInstance, actions: Actions) -> npt.NDArray[np.int6
 def cost(file_instance: FileInstance, actions: Actions) -> int:
     """Return the length of the closed route through ``actions [T]``, in file units.
 
-    The length includes the way from the last action back to the first. For the CVRP 0 is the depot.
-    The function does not check that the actions solve the instance; `solutions.check` does.
-
-    Raises
-    ------
-    InvalidSolutionError
-        If the actions are not nodes.
+    It includes the way from the last action back to the first. For the CVRP 0 is the depot. It does
+    not check that the actions solve the instance, only that they are nodes; see `solutions.check`.
     """
     sequence = visits(file_instance, actions)
     if file_instance.weights is not None:

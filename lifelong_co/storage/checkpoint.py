@@ -119,10 +119,8 @@ def latest(folder: Path, limit: int | None = None) -> tuple[Path, Tree] | None:
 
     Parameters
     ----------
-    folder
-        The folder of the checkpoints; it may be missing.
-    limit
-        The last step to consider; None: no limit.
+    folder, limit
+        The folder of the checkpoints, which may be missing; the last step to use (None: any).
 
     Returns
     -------
@@ -202,8 +200,7 @@ def _publish(fresh: Path, path: Path) -> None:
     """Write the hash of a verified file, then give the file its name."""
     hash_file = _hash_file(path)
     line = f"{_sha256(fresh)}  {path.name}\n".encode()
-    # To replace a checkpoint of the same step takes two moves. Between them the hash file holds
-    # the hashes of both, so the old and the new content are valid.
+    # Replacing a checkpoint takes two moves; between them the hash file has the hashes of both.
     old = hash_file.read_bytes() if path.exists() and hash_file.exists() else b""
     write_whole(hash_file, line + old)
     shutil.copymode(hash_file, fresh)  # safetensors ignores the umask: only the owner can read

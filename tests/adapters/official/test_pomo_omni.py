@@ -82,14 +82,14 @@ def test_greedy_rollout_is_the_stored_one(problem, name, norm):
 @goldens
 @pytest.mark.parametrize(("size", "batch", "trajectories"), SIZES)
 def test_ours_and_the_official_network_learn_alike(problem, name, norm, size, batch, trajectories):
-    """Probabilities are the same, gradients to 1e-5 relative to a parameter's largest.
+    """Probabilities are the same, and gradients to 1e-5, relative to a parameter's largest.
 
-    The actions are those of a sampled rollout of ours, decided again by both.
+    The actions come from a sampled rollout of ours; both networks decide them again.
     """
     ours, theirs = pair(name, problem, norm)
     instances = instances_of(problem, size, batch)
     actions = sampled(ours, instances, trajectories)
-    # Theirs divides by a square root that is taken in single precision: 3e-8.
+    # The official code takes a square root in single precision: an error of 3e-8.
     forced = len(ours.problem.starts(instances, trajectories))
     probs = [learn(solver, instances, actions, forced) for solver in (ours, theirs)]
     torch.testing.assert_close(*probs, rtol=0, atol=1e-6)

@@ -41,7 +41,7 @@ def test_installed_plugin_is_found(install):
         ("", "PluginError: plugin broken: expected functions marked with"),
         (WEIGHTING.format(name="x").replace("weightings", "weights"), "PluginError"),
         (WEIGHTING.format(name="two words"), "hook register_weightings: expected a name"),
-        ("import lifelong_co as lco\nlco.weighting('variance')", "while plugins are being loaded"),
+        ("import lifelong_co as lco\nlco.weighting('variance')", "while plugins were being loaded"),
     ],
 )
 def test_broken_plugin_does_not_affect_others(install, source, error):
