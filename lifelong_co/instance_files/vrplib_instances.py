@@ -85,10 +85,9 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
     Raises
     ------
     FileFormatError
-        If the file is missing, truncated or inconsistent. Also if it needs something that is not
-        supported: other distance rules, EXPLICIT distances that are not symmetric or come without
-        coordinates (which networks need), limits on the length of routes, or a depot that is not
-        node 1.
+        If the file is missing, truncated or inconsistent, or needs something unsupported: other
+        distance rules, EXPLICIT distances without symmetry or without coordinates (which networks
+        need), limits on the length of routes, a depot that is not node 1.
     """
     text = read_text(path)
     header = scan(path, text)
