@@ -1,14 +1,15 @@
 """The precision in which a solver learns, and a warning where torch computes less precisely."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
 from lifelong_co.errors import ConfigError
 
+X = TypeVar("X")
 PRECISIONS = ("float32", "bfloat16")
 
 
@@ -37,15 +38,30 @@ def learning_in(precision: str, device: str) -> AbstractContextManager[object]:
     return torch.autocast(torch.device(device).type, torch.bfloat16, cache_enabled=False)
 
 
+def each_in(precision: str, device: str, items: Iterable[X]) -> Iterator[X]:
+    """Return an iterator that computes each item in the context of `learning_in`.
+
+    The work of the caller between two items, e.g. a backward pass, is outside of the context. No
+    item may be None.
+    """
+    source = iter(items)
+
+    def following() -> X | None:
+        with learning_in(precision, device):
+            return next(source, None)
+
+    return iter(following, None)
+
+
 def not_half(tensor: Tensor) -> Tensor:
     """Return a bfloat16 tensor in float32, and any other tensor unchanged."""
     return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
 
 
-def warn_of_tf32(device: str, tell: Callable[[str], None]) -> None:
-    """Warn if torch is set to round float32 matrix products to TensorFloat-32 on ``device``."""
+def warn_of_tf32(device: str, log: Callable[[str], None]) -> None:
+    """Log a warning if torch rounds float32 matrix products on ``device`` to TensorFloat-32."""
     if device.startswith("cuda") and torch.get_float32_matmul_precision() != "highest":
-        tell(
+        log(
             "matrix products round float32 to TensorFloat-32 here (torch's float32_matmul_precision"
             f" is {torch.get_float32_matmul_precision()!r}, or TORCH_ALLOW_TF32_CUBLAS_OVERRIDE is"
             " set); results differ from full float32"
