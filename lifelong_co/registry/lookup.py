@@ -122,7 +122,7 @@ def knows_all_tasks(name: str) -> bool:
     """Return `Method.knows_all_tasks` of a method; False if the name is unknown."""
     try:
         return method(name).knows_all_tasks
-    except LifelongError:  # not installed where its run is read, or no method: a start for runs
+    except LifelongError:  # e.g. a method of a plugin that is not installed here
         return False
 
 

@@ -49,9 +49,10 @@ class INViT:
         )
 
     def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
-        """Solve with ``trajectories`` solutions each, by default one.
+        """Solve each instance with ``trajectories`` solutions, by default one.
 
-        Solutions of a problem that begins nowhere are forced to begin at different nodes.
+        Trajectories of the TSP are forced to start at different nodes. For the options see
+        `single`.
         """
         return single(self, instances, decode, **options)
 

@@ -111,7 +111,10 @@ class OfficialAttention:
         return log_probs.masked_fill(~feasible, -torch.inf)
 
     def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
-        """Solve with one trajectory from every node, or from the first ``trajectories`` nodes."""
+        """Solve with one trajectory from every node, or from the first ``trajectories`` nodes.
+
+        For the options see `multi_start`.
+        """
         return multi_start(self, instances, decode, **options)
 
     def objective(self) -> Objective:

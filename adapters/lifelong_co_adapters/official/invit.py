@@ -46,10 +46,11 @@ class OfficialINViT:
         )
 
     def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
-        """Solve with ``S = trajectories`` solutions each, by default one.
+        """Solve each instance with ``S = trajectories`` solutions, by default one.
 
-        The TSP's start at the first ``S`` nodes (the official code's at random ones), the CVRP's
-        at the depot, from where the solver chooses every action itself.
+        Trajectories of the TSP start at the first ``S`` nodes (in the official code at random
+        ones). Those of the CVRP start at the depot, and the solver chooses every action. For the
+        options see `single`.
         """
         return single(self, instances, decode, **options)
 

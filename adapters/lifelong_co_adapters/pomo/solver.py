@@ -46,7 +46,10 @@ class POMO:
         return self.module.decode(encoding.nodes, self.problem.context(state), feasible)
 
     def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
-        """Solve with one trajectory from every node, or from the first ``trajectories`` nodes."""
+        """Solve with one trajectory from every node, or from the first ``trajectories`` nodes.
+
+        For the options see `multi_start`.
+        """
         return multi_start(self, instances, decode, graphs=self.graphs, **options)
 
     def objective(self) -> Objective:
