@@ -224,4 +224,4 @@ def test_without_checkout_a_place_must_be_given(tmp_path, monkeypatch):
     for checkout in (None, tmp_path):
         checkout_is(monkeypatch, checkout)
         outcome = call("upstream", "fetch", "POMO")
-        assert_one_line(outcome, "no git checkout", "say where to put it with --into DIR")
+        assert_one_line(outcome, "not in a git checkout", "a folder for the code with --into DIR")
