@@ -93,7 +93,7 @@ def benchmark(
     from lifelong_co.experiments.benchmark import tables
     from lifelong_co.experiments.benchmark.conduct import How, conduct
     from lifelong_co.experiments.benchmark.folder import read_folder
-    from lifelong_co_cli.options import choose_device
+    from lifelong_co_cli.system import choose_device
 
     def tell(line: str) -> None:
         typer.echo(line, err=True)

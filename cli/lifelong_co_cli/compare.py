@@ -50,7 +50,7 @@ def compare(
 
     from lifelong_co.experiments.comparison import figures, gaps, publish, tables
     from lifelong_co.experiments.comparison.comparison import compare_folders
-    from lifelong_co_cli.places import places
+    from lifelong_co_cli.options import places
 
     comparison = compare_folders(runs)
     found = gaps.mean_references(comparison.runs[0].config, places(references))

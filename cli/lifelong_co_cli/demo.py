@@ -12,7 +12,7 @@ from typing import IO, Annotated
 
 import typer
 
-from lifelong_co_cli.signals import stop_on_signal
+from lifelong_co_cli.system import stop_on_signal
 
 METHODS = ("fine-tuning", "llr-bc")
 

@@ -51,8 +51,8 @@ def evaluate(
     from lifelong_co.runs.folder import RunFolder
     from lifelong_co.runs.trained_solver import load_solver
     from lifelong_co.tasks.instances import testing
-    from lifelong_co_cli.options import choose_device
-    from lifelong_co_cli.places import places
+    from lifelong_co_cli.system import choose_device
+    from lifelong_co_cli.options import places
 
     config = RunFolder(run).config()
     chosen = [find(name, config.tasks) for name in task] if task else list(config.tasks)

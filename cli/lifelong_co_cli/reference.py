@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from lifelong_co_cli.options import REFERENCES, cores
+from lifelong_co_cli.options import REFERENCES
+from lifelong_co_cli.system import cores
 
 DISTRIBUTIONS = ("U", "R", "E", "G", "C", "GM")
 
@@ -96,7 +97,7 @@ def reference(
     """
     from lifelong_co import registry
     from lifelong_co.errors import ConfigError
-    from lifelong_co_cli.places import places
+    from lifelong_co_cli.options import places
 
     given = [bool(files), distribution is not None, bool(testset), run is not None]
     if sum(given) > 1 or (sum(given) == 0 and not check):
@@ -108,7 +109,7 @@ def reference(
         batches = _chosen(chosen, files, distribution, size, seed, sets, run, count, scaled)
         raise typer.Exit(_check(batches, chosen, references, published))
     from lifelong_co.experiments.references.solvers import Settings
-    from lifelong_co_cli.signals import stop_on_signal
+    from lifelong_co_cli.system import stop_on_signal
 
     settings = Settings(iterations=iterations, restarts=restarts, seconds=seconds, prove=prove)
     with stop_on_signal() as stop:

@@ -50,7 +50,7 @@ def report(
     from lifelong_co.experiments.paper.assemble import make_book
     from lifelong_co.experiments.paper.collect import collect
     from lifelong_co.experiments.paper.write import PLACES, older_files, printed, write_book
-    from lifelong_co_cli.places import places
+    from lifelong_co_cli.options import places
 
     def tell(line: str) -> None:
         typer.echo(line, err=True)

@@ -62,7 +62,7 @@ def solve(
     from lifelong_co.instance_files.solve import best_each
     from lifelong_co.instance_files.vrplib_instances import read_instance
     from lifelong_co.runs.trained_solver import load_solver
-    from lifelong_co_cli.options import choose_device
+    from lifelong_co_cli.system import choose_device
 
     known = best_known if best_known is not None else stored_best(file)
     instance = read_instance(file, best_known=known)

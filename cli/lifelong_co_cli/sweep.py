@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lifelong_co_cli import sweep_options as options
-from lifelong_co_cli.options import cores
+from lifelong_co_cli.system import cores
 
 if TYPE_CHECKING:
     from lifelong_co.experiments.sweep.engines import Engine
@@ -92,7 +92,7 @@ def asked(
 
     from lifelong_co.errors import ConfigError
     from lifelong_co.experiments.sweep.grid import grids_to_toml, read_grids
-    from lifelong_co_cli.options import choose_device
+    from lifelong_co_cli.system import choose_device
 
     path = resume / "sweep.toml" if resume is not None else file
     grids = (of_options(given),) if path is None else read_grids(path)
@@ -205,8 +205,8 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     from lifelong_co.experiments.sweep.estimate import show
     from lifelong_co.learner import Interrupted
     from lifelong_co.storage.files import write_whole
-    from lifelong_co_cli.places import places
-    from lifelong_co_cli.signals import stop_on_signal
+    from lifelong_co_cli.options import places
+    from lifelong_co_cli.system import stop_on_signal
 
     later = forecast(plan, engine.slots, cache=plan.folder / "timing.json", detailed=False)
 

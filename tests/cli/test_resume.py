@@ -220,7 +220,7 @@ def test_signals_save_and_stop(sent, long_run, tmp_path):
     process.send_signal(sent)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 128 + sent
-    assert err == "stopping after this step; once more stops at once\n"
+    assert err == "stopping after this step; a second Ctrl-C stops at once\n"
     last = out.splitlines()[-1]
     assert last.startswith("stopped; continue with: lifelong-co run --resume ")
     command = shlex.split(last.partition("continue with: ")[2])
