@@ -1,4 +1,4 @@
-"""``lifelong-co reference``: near-optimal costs of instances, found once and kept."""
+"""``lifelong-co reference``: find near-optimal costs of instances and keep them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lifelong_co_cli.options import REFERENCES
+from lifelong_co_cli.options import ADVANCED, FLAG, References
 from lifelong_co_cli.system import cores
 
 DISTRIBUTIONS = ("U", "R", "E", "G", "C", "GM")
@@ -17,83 +17,120 @@ def reference(
         list[Path] | None,
         typer.Argument(
             metavar="[FILE]…",
-            help="Instances: .npz, .vrp or .tsp files or folders of the latter two.",
+            help="Instances: .npz, .vrp or .tsp files, or folders of .vrp or .tsp files.",
         ),
     ] = None,
-    problem: Annotated[str, typer.Option(help="Routing problem: tsp or cvrp.")] = "cvrp",
+    problem: Annotated[
+        str, typer.Option(metavar="NAME", help="Routing problem: tsp or cvrp.")
+    ] = "cvrp",
     distribution: Annotated[
-        str | None, typer.Option(help="Draw instances from a distribution: U, GM, E, C, G, R or …")
+        str | None,
+        typer.Option(metavar="NAME", help="Draw instances: U, R, E, G, C, GM or a plugin's."),
     ] = None,
-    size: Annotated[int, typer.Option(help="Nodes of instances that are drawn.", min=2)] = 20,
+    size: Annotated[
+        int, typer.Option(metavar="N", help="Nodes of the instances drawn.", min=2)
+    ] = 20,
     seed: Annotated[
         int,
-        typer.Option(help="Of instances that are drawn; 0: a task's test instances.", min=0),
+        typer.Option(metavar="N", help="Seed of the instances drawn; 0: test instances.", min=0),
     ] = 0,
     testset: Annotated[
         list[str] | None,
-        typer.Option(
-            help="The paper's own test instances of a distribution, e.g. GM, or all. Again for"
-            " more."
-        ),
+        typer.Option(metavar="NAME", help="Test set of the paper, e.g. GM, or all; repeatable."),
     ] = None,
     run: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="The instances that a run is tested on."),
+        Path | None, typer.Option(metavar="DIR", help="Take the test instances of this run.")
     ] = None,
     count: Annotated[
         int | None,
-        typer.Option(help="Only so many: 10 are drawn, all are taken when not given.", min=1),
+        typer.Option(
+            metavar="N",
+            help="Take the first N instances.",
+            min=1,
+            show_default="10 if drawn, else all",
+        ),
+    ] = None,
+    references: References = Path("references"),
+    check: Annotated[
+        bool,
+        typer.Option("--check", metavar=FLAG, help="Solve nothing; check stored references."),
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Instances solved at the same time.", min=1, show_default="cores"
+        ),
     ] = None,
     scaled: Annotated[
         bool,
         typer.Option(
             "--scaled",
-            help="Take .vrp and .tsp files as tasks are tested on them: in the unit square, not"
-            " rounded.",
+            metavar=FLAG,
+            help="Scale .vrp and .tsp files to the unit square and do not round, as tasks do.",
+            rich_help_panel=ADVANCED,
         ),
     ] = False,
-    references: Annotated[Path, typer.Option(metavar="DIR", help=REFERENCES)] = Path("references"),
     stored: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
             help="Folder of published references to compare with or check: cvrp-GM100.npz, … or a"
-            " checkout of LLR-BC. When not given: --references, then LLR-BC and"
-            " ../shared/official/testsets beside a checkout of lifelong-co.",
+            " checkout of LLR-BC.",
+            show_default="--references, then known places",
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check",
-            help="Solve nothing: report which references, stored and published, are no solutions.",
-        ),
-    ] = False,
     iterations: Annotated[
-        int, typer.Option(help="A search of PyVRP ends after so many without gain.", min=1)
+        int,
+        typer.Option(
+            metavar="N",
+            help="Iterations without gain that end a search of PyVRP.",
+            min=1,
+            rich_help_panel=ADVANCED,
+        ),
     ] = 2000,
     restarts: Annotated[
-        int, typer.Option(help="Searches of PyVRP, the best of which counts.", min=1)
+        int,
+        typer.Option(
+            metavar="N",
+            help="Searches of PyVRP; the best result counts.",
+            min=1,
+            rich_help_panel=ADVANCED,
+        ),
     ] = 12,
     seconds: Annotated[
-        int, typer.Option(help="Limit of each solver on one instance.", min=1)
+        int,
+        typer.Option(
+            metavar="N",
+            help="Time limit of a solver for an instance, in seconds.",
+            min=1,
+            rich_help_panel=ADVANCED,
+        ),
     ] = 120,
     prove: Annotated[
-        int, typer.Option(help="Solve TSPs up to this size to proven optimality.", min=0)
+        int,
+        typer.Option(
+            metavar="N",
+            help="Prove optimality for TSPs of at most N nodes.",
+            min=0,
+            rich_help_panel=ADVANCED,
+        ),
     ] = 100,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Solve anew what is not proven; the better one is kept."),
+        typer.Option(
+            "--again",
+            metavar=FLAG,
+            help="Solve unproven instances again; the better result is kept.",
+            rich_help_panel=ADVANCED,
+        ),
     ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(help="Instances solved at once; as many as cores when not given.", min=1),
-    ] = None,
 ) -> None:
-    """Find near-optimal costs: PyVRP for the CVRP, OR-Tools CP-SAT for the TSP, with proof.
+    """Find near-optimal costs of instances, for gaps in tables.
 
-    What is found lies in --references and is not sought again; every table of costs then shows
-    gaps. Stop at any time and start again. Needs the extra `reference`, as in docs/references.md.
+    PyVRP solves CVRPs; OR-Tools CP-SAT solves TSPs with a proof. Results are kept in --references
+    and found only once. You can stop at any time and start again. The extra `reference` is needed:
+    docs/references.md.
     """
     from lifelong_co import registry
     from lifelong_co.errors import ConfigError
@@ -120,7 +157,7 @@ def reference(
             if stop():
                 raise typer.Exit(stop.status)
             if name in sets:
-                _beside(name, chosen, published, subjects, found)
+                _compare(name, chosen, published, subjects, found)
 
 
 def _chosen(
@@ -134,7 +171,7 @@ def _chosen(
     count: int | None,
     scaled: bool,
 ) -> Iterator[tuple[str, list[Any]]]:
-    """Yield a name and the instances of each source."""
+    """Yield the name and the instances of each source."""
     from lifelong_co.experiments.references import sources
     from lifelong_co.runs.folder import RunFolder
 
@@ -158,7 +195,7 @@ def _find(
     again: bool,
     stop: Any,
 ) -> dict[str, Any]:
-    """Find references, saying how far it is; return them by key."""
+    """Find references and print the progress; return them by key."""
     from lifelong_co.experiments.references.batch import find
     from lifelong_co.experiments.references.cache import Cache
 
@@ -188,14 +225,14 @@ def _find(
     return found
 
 
-def _beside(
+def _compare(
     name: str,
     problem: Any,
     published: Sequence[Path],
     subjects: list[Any],
     found: dict[str, Any],
 ) -> None:
-    """Compare with published references, where they are there."""
+    """Compare with published references, if there are any."""
     from lifelong_co.experiments.references.checking import ROUNDING
     from lifelong_co.experiments.references.stored import first_stored
 
@@ -211,7 +248,7 @@ def _beside(
     better = sum(ours < cost - ROUNDING for ours, cost in pairs)
     worse = sum(ours > cost + ROUNDING for ours, cost in pairs)
     print(
-        f"beside {theirs.file}: lower on {better}, equal within rounding on "
+        f"compared with {theirs.file}: lower on {better}, equal within rounding on "
         f"{len(pairs) - better - worse}, higher on {worse} of {len(pairs)}"
     )
 

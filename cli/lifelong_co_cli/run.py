@@ -41,9 +41,9 @@ def run(
     curve_every: run_options.CurveEvery = None,
     augment: run_options.Augment = None,
 ) -> None:
-    """Learn tasks one after another, and test on all of them after each one.
+    """Learn tasks one after another, and test on all of them.
 
-    An option without a default takes its value from the preset. `lifelong-co plugins` lists all
+    The test comes after each task. An option without a default takes its value from the preset. `lifelong-co plugins` lists all
     names, `lifelong-co tasks` shows presets, orders and an example of a task file.
 
     Ctrl-C and SIGTERM save the run and stop it. The last line says how to continue.

@@ -1,6 +1,5 @@
 """``lifelong-co sweep``: a grid of runs that ends in one table."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from lifelong_co.experiments.sweep.plan import Plan
 
 ENGINES = ("local", "slurm", "submitit-local")
-# The options that describe a grid, and leave no room for a file.
+# The options that describe a grid; none of them is allowed beside a file.
 OF_GRID = ("methods", "ablations", "problems", "solvers", "preset", "orders", "tasks", "seeds")
 
 
@@ -38,10 +37,10 @@ def sweep(
     engine: options.EngineName = "local",
     engine_option: options.EngineOption = None,
 ) -> None:
-    """Do a grid of runs, as many at once as there is room for, and set them in one table.
+    """Do a grid of runs, and print one table.
 
-    What is finished stays finished: the same command again, after whatever stopped it, goes on.
-    Ctrl-C lets every run save and stops.
+    Several runs take place at the same time. The same command again continues the sweep after an interruption; finished runs are kept.
+    Ctrl-C saves all runs and stops.
     """
     words = (methods, ablations, problems, solvers, preset, orders, tasks, seeds)
     given = {name: value for name, value in zip(OF_GRID, words, strict=True) if value is not None}
@@ -56,10 +55,10 @@ def sweep(
         raise UnknownNameError("engine", engine, ENGINES)
     plan = make_plan(grids, folder)
     if dry_run:
-        forecast(plan, workers or room(grids[0].device), cache=None, detailed=True)
+        describe(plan, workers or room(grids[0].device), each=True)
         return
     with locked(folder) as lock:
-        # Whatever becomes of the command line, the folder says what is to be done in it.
+        # So that --resume needs no other option.
         write_whole(folder / "sweep.toml", grids_to_toml(grids))
         chosen = make_engine(engine, plan, workers, grids[0].device, lock, engine_option or [])
         failed = carry_out(plan, chosen, retries)
@@ -74,12 +73,12 @@ def asked(
     given: dict[str, Any],
     device: str | None,
 ) -> tuple[Path, "tuple[Grid, ...]"]:
-    """Return the sweep's folder and grids, with the device that there is.
+    """Return the folder and the grids of the sweep, with a device of this machine.
 
     Raises
     ------
     BadParameter
-        If there is more or less than one of a file, a folder to resume and options.
+        If not exactly one of a file, a folder to resume and options of a grid is given.
     """
     sources = {"FILE": file, "--resume": resume, "options of a grid": given or None}
     present = [name for name, value in sources.items() if value is not None]
@@ -87,7 +86,9 @@ def asked(
         got = f"both {present[0]} and {present[1]}" if present else "none of them"
         raise typer.BadParameter(f"expected FILE, --resume DIR or options of a grid, got {got}")
     if resume is not None and (out is not None or device is not None):
-        raise typer.BadParameter("--resume takes the sweep as it is; leave out --out and --device")
+        raise typer.BadParameter(
+            "--resume takes the configuration of the sweep; leave out --out and --device"
+        )
     import attrs
 
     from lifelong_co.errors import ConfigError
@@ -123,7 +124,7 @@ def of_options(given: dict[str, Any]) -> "Grid":
 
 
 def room(device: str) -> int:
-    """Return how many runs this machine does at once."""
+    """Return how many runs this machine can do at the same time."""
     if device == "cuda":
         import torch
 
@@ -141,77 +142,54 @@ def make_engine(
 
     if name == "local":
         if pairs:
-            raise typer.BadParameter("--engine-option: expected --engine slurm beside it")
+            raise typer.BadParameter(
+                "--engine-option: expected --engine slurm or submitit-local, got local"
+            )
         gpus = visible_gpus(room(device)) if device == "cuda" else []
         return LocalEngine(workers or room(device), gpus, lock)
     parameters = assignments(pairs, "--engine-option")
     if device == "cuda":
         parameters = {"gpus_per_node": 1, **parameters}
-    # A scheduler has a queue of its own.
+    # A scheduler has a queue, so that all jobs can be submitted.
     slots = workers or max(1, len(plan.jobs))
     return cluster_engine(name, plan.folder / "cluster", slots, parameters)
 
 
-def forecast(
-    plan: "Plan", slots: int, *, cache: Path | None, detailed: bool
-) -> Callable[[], float | None]:
-    """Say how many runs there are and how long they will take; return what tells it later on."""
-    from lifelong_co.errors import ConfigError
-    from lifelong_co.experiments.sweep.estimate import (
-        Timing,
-        remaining,
-        show,
-        steps_logged,
-        timing,
-        wall,
-    )
+def describe(plan: "Plan", slots: int, *, each: bool) -> None:
+    """Print how many runs there are and, where finished runs tell, how long the others take."""
+    from lifelong_co.experiments.sweep.estimate import remaining, show, wall
 
     left = [job for job in plan.jobs.values() if not job.finished]
     print(f"{len(plan.jobs)} runs, {len(plan.jobs) - len(left)} of them finished, in {plan.folder}")
-    if plan.shared:
-        sharing = sum(bool(job.parts) for job in plan.jobs.values())
-        print(f"{sharing} runs share {len(plan.shared)} first parts, each learned once")
-    known: Timing | None = None
-    try:
-        known = timing(plan, cache) if left else Timing()
-    except ConfigError as error:
-        print(error)
-    seconds = remaining(plan, known) if known is not None else {}
-    if detailed:
+    seconds = remaining(plan)
+    if each:
         for name, job in plan.jobs.items():
-            state = "finished" if job.finished else "begun" if job.begun else "to do"
+            state = "finished" if job not in left else "begun" if job.begun else "to do"
             time = f", about {show(seconds[name])}" if name in seconds else ""
             print(f"  {name}: {state}{time}")
-    if left and known is not None:
-        source = "from the runs' logs" if steps_logged(plan) else "from a few timed steps"
+    if seconds:
         print(
-            f"estimate: {show(sum(seconds.values()))} of computing, about"
-            f" {show(wall(seconds.values(), slots))} with {slots} at once ({source})"
+            f"estimate: {show(sum(seconds.values()))} of training, about"
+            f" {show(wall(seconds.values(), slots))} with {slots} at once"
+            " (from the mean of the finished runs)"
         )
-
-    def later() -> float | None:
-        if known is None:
-            return None
-        fresh = Timing({**known.steps, **steps_logged(plan)}, known.tests, known.besides)
-        return wall(remaining(plan, fresh).values(), slots)
-
-    return later
 
 
 def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     """Do the runs and write and print the table; return the names of those that failed."""
+    from lifelong_co.errors import Interrupted
     from lifelong_co.experiments.sweep import table
     from lifelong_co.experiments.sweep.conduct import conduct
-    from lifelong_co.experiments.sweep.estimate import show
-    from lifelong_co.learner import Interrupted
+    from lifelong_co.experiments.sweep.estimate import remaining, show, wall
     from lifelong_co.storage.files import write_whole
+    from lifelong_co_cli.advice import stopped
     from lifelong_co_cli.options import places
     from lifelong_co_cli.system import stop_on_signal
 
-    later = forecast(plan, engine.slots, cache=plan.folder / "timing.json", detailed=False)
+    describe(plan, engine.slots, each=False)
 
-    def told() -> str:
-        seconds = later()
+    def time_left() -> str:
+        seconds = wall(remaining(plan).values(), engine.slots)
         return f", about {show(seconds)} left" if seconds else ""
 
     with stop_on_signal() as stop:
@@ -222,10 +200,10 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
                 retries=retries,
                 stop=stop,
                 tell=lambda line: print(line, flush=True),
-                told=told,
+                time_left=time_left,
             )
         except Interrupted as interrupted:
-            print(interrupted)
+            print(stopped("sweep", interrupted.folder))
             raise typer.Exit(stop.status) from interrupted
     results = table.gather(plan, places())
     text = table.as_text(results)
@@ -234,9 +212,8 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     write_whole(plan.folder / "table.md", table.as_markdown(results))
     print()
     print(text, end="")
-    lost = [name for name in failed if name in plan.jobs]
-    for name in lost:
+    for name in failed:
         print(f"failed: {name} ({failed[name]}); its log: {plan.folder / 'logs' / name}.log")
-    if lost:
+    if failed:
         print("the same command tries these again")
-    return lost
+    return list(failed)

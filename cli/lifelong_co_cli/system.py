@@ -54,7 +54,7 @@ def cores() -> int:
 
 
 def peak_memory() -> str:
-    """Return the highest memory use of this process, in MiB, and that on the GPU if there is one."""
+    """Return the highest memory use of this process, and of its GPU, as text in MiB."""
     import torch
 
     if sys.platform == "win32":  # it has no `resource`

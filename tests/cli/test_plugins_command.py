@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from lifelong_co_cli.plugins import aligned, plugins
+from lifelong_co_cli.listings import aligned, plugins
 
 from lifelong_co import registry
 from lifelong_co.registry.catalog import Component, Failure

@@ -90,7 +90,7 @@ def test_fetch_into_a_folder(tmp_path, monkeypatch):
     assert outcome.out.splitlines() == [
         f"POMO: {pinned[0][:12]} in {into / 'POMO'}",
         f"INViT: {pinned[1][:12]} in {into / 'INViT'}",
-        f"To use what is there, set LIFELONG_CO_UPSTREAM={into}",
+        f"To use this code, set LIFELONG_CO_UPSTREAM={into}",
     ]
     assert [head(into / name) for name in UPSTREAMS] == pinned
     assert sorted(path.name for path in into.iterdir()) == ["INViT", "POMO"]
