@@ -29,7 +29,7 @@ class Format(StrEnum):
 
 
 def benchmark(
-    library: Annotated[Library, typer.Argument(metavar="LIBRARY", help="tsplib or cvrplib.")],
+    library: Annotated[Library, typer.Argument(metavar="LIBRARY", help="Library of the files.")],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of .tsp or .vrp files.")],
     checkpoint: Annotated[
         list[Path],
@@ -77,8 +77,7 @@ def benchmark(
         typer.Option(
             metavar="N",
             min=1,
-            help="Trajectories in memory at a time.",
-            show_default="by device and size",
+            help="Trajectories in memory at a time (default: by device and size).",
             rich_help_panel=ADVANCED,
         ),
     ] = None,
@@ -94,7 +93,8 @@ def benchmark(
 ) -> None:
     """Solve TSPLIB or CVRPLIB files, and print a table of gaps.
 
-    Decoding is greedy from every node. Files that cannot be used are named and left out.
+    Decoding is greedy from every node. Files that cannot be used are named and
+    left out.
     """
     from lifelong_co.experiments.benchmark import results as kept
     from lifelong_co.experiments.benchmark import tables

@@ -18,7 +18,7 @@ class Format(StrEnum):
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of finished runs.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="DIR", help="Folders of finished runs.")],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -35,16 +35,15 @@ def compare(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder of references, for gaps; see `lifelong-co reference`.",
-            show_default="references",
+            help="Folder of near-optimal costs, for gaps (default: references).",
         ),
     ] = None,
 ) -> None:
     """Compare finished runs: metrics, costs and figures.
 
-    The metrics are AP, AF, AMF, APl and AG. The runs must have the same problem and the same test tasks. The best costs d* of the metrics
-    are taken over all runs. Runs that differ only in the seed become one row with mean and standard
-    deviation.
+    The metrics are AP, AF, AMF, APl and AG. Their best costs d* are taken over
+    all runs. The runs must have the same problem and the same test tasks. Runs
+    that differ only in the seed become one row with mean and standard deviation.
     """
     import json
 

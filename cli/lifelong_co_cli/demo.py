@@ -12,6 +12,7 @@ from typing import IO, Annotated
 
 import typer
 
+from lifelong_co_cli.options import Seed
 from lifelong_co_cli.system import stop_on_signal
 
 METHODS = ("fine-tuning", "llr-bc")
@@ -24,11 +25,11 @@ def demo(
     problem: Annotated[
         str, typer.Option(metavar="NAME", help="Routing problem: tsp or cvrp.")
     ] = "cvrp",
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of all random numbers.", min=0)] = 0,
+    seed: Seed = 0,
 ) -> None:
-    """Train with and without LLR-BC, and compare, in two minutes.
+    """Train with and without LLR-BC, and compare (two minutes).
 
-    The two runs use one CPU core each.
+    Each of the two runs uses one CPU core.
     """
     from lifelong_co.experiments.comparison.publish import write_comparison
     from lifelong_co_cli.options import fresh_folder

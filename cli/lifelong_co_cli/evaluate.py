@@ -16,14 +16,13 @@ def evaluate(
         typer.Option(
             metavar="TASK",
             help="A task of the run, e.g. E50, or a distribution and size (and distance), e.g. U:20"
-            " or U:20:manhattan; repeatable.",
-            show_default="all tasks of the run",
+            " or U:20:manhattan; repeatable (default: all tasks of the run).",
         ),
     ] = None,
     tests: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Test instances of each task.", min=1, show_default="as in the run"
+            metavar="N", help="Test instances of each task (default: as in the run).", min=1
         ),
     ] = None,
     references: References = Path("references"),
@@ -42,10 +41,10 @@ def evaluate(
         ),
     ] = False,
 ) -> None:
-    """Test a trained solver, and print the mean cost of each task.
+    """Test a trained solver, and print the mean costs.
 
-    Decoding is greedy from every node; the best solution of an instance counts. Where --references
-    has near-optimal costs, the gap to them is shown.
+    Decoding is greedy from every node; the best solution of an instance counts.
+    Where --references has near-optimal costs, the gap to them is shown.
     """
     import torch
 

@@ -34,8 +34,8 @@ def import_checkpoint(
 ) -> None:
     """Make a run folder from a checkpoint of official code.
 
-    No code in the file is executed. Use the folder with `evaluate`, `solve --checkpoint` and
-    `run --start-from`.
+    No code in the file is executed. Use the folder with `evaluate`,
+    `solve --checkpoint` and `run --start-from`.
     """
     from lifelong_co.runs.import_official import import_checkpoint as make
     from lifelong_co_cli.options import assignments

@@ -74,7 +74,7 @@ def plugins(
         bool, typer.Option("--json", metavar=FLAG, help="Print one JSON object.")
     ] = False,
 ) -> None:
-    """List all solvers, methods, weightings, … and their owners."""
+    """List solvers, methods, weightings, … with their owners."""
     import warnings
 
     import attrs

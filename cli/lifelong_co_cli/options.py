@@ -16,18 +16,31 @@ ADVANCED = "Advanced"
 FLAG = ""
 """The metavar of an option that takes no value."""
 
+Problem = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Routing problem: cvrp (default) or tsp.")
+]
+Solver = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Solver: pomo (default), omni, invit, …")
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of all random numbers.", min=0)]
 Device = Annotated[
-    str, typer.Option(metavar="NAME", help="auto (a GPU if there is one), cpu, cuda, cuda:1, …")
+    str,
+    typer.Option(
+        metavar="NAME", help="auto (GPU if any, default), cpu, cuda:1, …", show_default=False
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Run folder (default: a new one in runs/)."),
 ]
 References = Annotated[
-    Path, typer.Option(metavar="DIR", help="Folder of references, see `lifelong-co reference`.")
+    Path, typer.Option(metavar="DIR", help="Folder of near-optimal costs, for gaps.")
 ]
 After = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Take the solver as it was after N tasks.",
-        show_default="the last one",
+        help="Take the solver after N tasks (default: the last one).",
         rich_help_panel=ADVANCED,
     ),
 ]

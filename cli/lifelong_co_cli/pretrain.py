@@ -12,39 +12,30 @@ from lifelong_co_cli import options
 
 def pretrain(
     context: typer.Context,
-    problem: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Routing problem: tsp or cvrp.", show_default="cvrp"),
-    ] = None,
-    solver: Annotated[
-        str | None,
+    problem: options.Problem = None,
+    solver: options.Solver = None,
+    preset: Annotated[
+        str,
         typer.Option(
-            metavar="NAME", help="Neural solver: pomo, omni, invit, …", show_default="pomo"
+            metavar="NAME", help="Scale: small (default), demo or paper.", show_default=False
         ),
-    ] = None,
-    preset: Annotated[str, typer.Option(metavar="NAME", help="Scale: demo, small or paper.")] = (
-        "small"
-    ),
+    ] = "small",
     tasks: Annotated[
         Path | None, typer.Option(metavar="FILE", help="TOML file with a family of tasks of yours.")
     ] = None,
     algorithm: Annotated[
-        str, typer.Option(metavar="NAME", help="Algorithm: reptile, fomaml or maml.")
+        str,
+        typer.Option(metavar="NAME", help="fomaml (default), maml or reptile.", show_default=False),
     ] = "fomaml",
     iterations: Annotated[
         int | None, typer.Option(metavar="N", help="Steps of the meta-parameters.", min=1)
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of all random numbers.", min=0)] = 0,
+    seed: options.Seed = 0,
     device: options.Device = "auto",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Run folder, new or empty.", show_default="a new one in runs"
-        ),
-    ] = None,
+    out: options.Out = None,
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Continue the interrupted pretraining in this folder."),
+        typer.Option(metavar="DIR", help="Continue the run in this folder."),
     ] = None,
     start_from: Annotated[
         Path | None,
@@ -59,9 +50,8 @@ def pretrain(
         int | None,
         typer.Option(
             metavar="N",
-            help="Steps on a task.",
+            help="Steps on a task (default: 1).",
             min=1,
-            show_default="1",
             rich_help_panel=options.ADVANCED,
         ),
     ] = None,
@@ -69,8 +59,7 @@ def pretrain(
         float | None,
         typer.Option(
             metavar="X",
-            help="Learning rate of the steps on a task.",
-            show_default="1e-4",
+            help="Learning rate on a task (default: 1e-4).",
             rich_help_panel=options.ADVANCED,
         ),
     ] = None,
@@ -78,8 +67,7 @@ def pretrain(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Optimizer of the steps on a task: adam or sgd.",
-            show_default="adam",
+            help="Optimizer on a task: adam (default) or sgd.",
             rich_help_panel=options.ADVANCED,
         ),
     ] = None,
@@ -87,8 +75,7 @@ def pretrain(
         float | None,
         typer.Option(
             metavar="X",
-            help="Learning rate of the meta-parameters.",
-            show_default="1 for reptile, else 1e-4",
+            help="Meta-learning rate (default: 1 for reptile, else 1e-4).",
             rich_help_panel=options.ADVANCED,
         ),
     ] = None,
@@ -96,9 +83,8 @@ def pretrain(
         int | None,
         typer.Option(
             metavar="N",
-            help="Tasks of an iteration.",
+            help="Tasks of an iteration (default: 1).",
             min=1,
-            show_default="1",
             rich_help_panel=options.ADVANCED,
         ),
     ] = None,
@@ -106,9 +92,8 @@ def pretrain(
         int | None,
         typer.Option(
             metavar="N",
-            help="Iterations between two validations.",
+            help="Iterations between validations (default: a fifth of all, at most 1000).",
             min=1,
-            show_default="a fifth of all, at most 1000",
             rich_help_panel=options.ADVANCED,
         ),
     ] = None,
@@ -124,10 +109,12 @@ def pretrain(
 ) -> None:
     """Meta-train a solver to adapt to new tasks in a few steps.
 
-    The result is a run folder: `run --start-from` starts a run from it, `evaluate` tests it. An
-    option without a default takes its value from the preset.
+    The result is a run folder: `run --start-from` starts a run from it,
+    `evaluate` tests it. An option without a default takes its value from the
+    preset.
 
-    Ctrl-C and SIGTERM save the run and stop it. The last line says how to continue.
+    Ctrl-C and SIGTERM save the run and stop it. The last line says how to
+    continue.
     """
     from lifelong_co.pretraining.settings import configure
     from lifelong_co.runs.folder import RunFolder

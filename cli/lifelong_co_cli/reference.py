@@ -16,7 +16,7 @@ def reference(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[FILE]…",
+            metavar="FILE",
             help="Instances: .npz, .vrp or .tsp files, or folders of .vrp or .tsp files.",
         ),
     ] = None,
@@ -25,18 +25,18 @@ def reference(
     ] = "cvrp",
     distribution: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Draw instances: U, R, E, G, C, GM or a plugin's."),
+        typer.Option(metavar="NAME", help="Draw instances of U, R, E, G, C, GM, …"),
     ] = None,
     size: Annotated[
         int, typer.Option(metavar="N", help="Nodes of the instances drawn.", min=2)
     ] = 20,
     seed: Annotated[
         int,
-        typer.Option(metavar="N", help="Seed of the instances drawn; 0: test instances.", min=0),
+        typer.Option(metavar="N", help="Seed of the draw; 0: test instances.", min=0),
     ] = 0,
     testset: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Test set of the paper, e.g. GM, or all; repeatable."),
+        typer.Option(metavar="NAME", help="Test set of the paper, GM, … or all; repeatable."),
     ] = None,
     run: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Take the test instances of this run.")
@@ -45,9 +45,8 @@ def reference(
         int | None,
         typer.Option(
             metavar="N",
-            help="Take the first N instances.",
+            help="Number of instances (default: all, or 10 drawn).",
             min=1,
-            show_default="10 if drawn, else all",
         ),
     ] = None,
     references: References = Path("references"),
@@ -57,9 +56,7 @@ def reference(
     ] = False,
     jobs: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", help="Instances solved at the same time.", min=1, show_default="cores"
-        ),
+        typer.Option(metavar="N", help="Instances at the same time (default: cores).", min=1),
     ] = None,
     scaled: Annotated[
         bool,
@@ -74,9 +71,9 @@ def reference(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder of published references to compare with or check: cvrp-GM100.npz, … or a"
-            " checkout of LLR-BC.",
-            show_default="--references, then known places",
+            help="Folder of published references to compare with or check, e.g. with"
+            " cvrp-GM100.npz, or a checkout of LLR-BC (default: --references, then a checkout of"
+            " LLR-BC, then ../shared/official/testsets).",
             rich_help_panel=ADVANCED,
         ),
     ] = None,
@@ -128,9 +125,9 @@ def reference(
 ) -> None:
     """Find near-optimal costs of instances, for gaps in tables.
 
-    PyVRP solves CVRPs; OR-Tools CP-SAT solves TSPs with a proof. Results are kept in --references
-    and found only once. You can stop at any time and start again. The extra `reference` is needed:
-    docs/references.md.
+    PyVRP solves CVRPs; OR-Tools CP-SAT solves TSPs with a proof. Results are
+    kept in --references and found only once. You can stop at any time and start
+    again. The command needs the extra `reference`, see docs/references.md.
     """
     from lifelong_co import registry
     from lifelong_co.errors import ConfigError

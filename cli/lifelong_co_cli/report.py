@@ -22,7 +22,7 @@ def report(
     folders: Annotated[
         list[Path],
         typer.Argument(
-            metavar="DIR...",
+            metavar="DIR",
             help="Folders of finished runs, benchmarks or sweeps; subfolders are searched.",
         ),
     ],
@@ -38,9 +38,10 @@ def report(
 ) -> None:
     """Make the paper's tables and figures from finished runs.
 
-    Tables: metrics over all orders and of each order, hyperparameters, ablations, other solvers,
-    costs with optimality gaps, benchmark instances, content of the buffer. Figures: forgetting and
-    plasticity of each order, the buffer, drift of a low-confidence decision.
+    Tables: metrics over all orders and of each order, hyperparameters,
+    ablations, other solvers, costs with optimality gaps, benchmark instances,
+    content of the buffer. Figures: forgetting and plasticity of each order, the
+    buffer, drift of a low-confidence decision.
     """
     from lifelong_co.experiments.comparison import figures
     from lifelong_co.experiments.comparison.publish import check_writable

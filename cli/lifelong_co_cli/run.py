@@ -11,20 +11,20 @@ from lifelong_co_cli import options, run_options
 
 def run(
     context: typer.Context,
-    problem: run_options.Problem = None,
-    solver: run_options.Solver = None,
+    problem: options.Problem = None,
+    solver: options.Solver = None,
     method: run_options.Method = "llr-bc",
     preset: run_options.Preset = None,
     order: run_options.Order = None,
     tasks: run_options.Tasks = None,
-    seed: run_options.Seed = 0,
+    seed: options.Seed = 0,
     weighting: run_options.Weighting = None,
     divergence: run_options.Divergence = None,
     alpha: run_options.Alpha = None,
     buffer_size: run_options.BufferSize = None,
     replay_size: run_options.ReplaySize = None,
     device: options.Device = "auto",
-    out: run_options.Out = None,
+    out: options.Out = None,
     resume: run_options.Resume = None,
     ablation: run_options.Ablation = None,
     behavior: run_options.Behavior = None,
@@ -43,10 +43,12 @@ def run(
 ) -> None:
     """Learn tasks one after another, and test on all of them.
 
-    The test comes after each task. An option without a default takes its value from the preset. `lifelong-co plugins` lists all
-    names, `lifelong-co tasks` shows presets, orders and an example of a task file.
+    The test on all tasks comes after each task. An option without a default
+    takes its value from the preset. `lifelong-co plugins` lists all names,
+    `lifelong-co tasks` shows presets, orders and an example of a task file.
 
-    Ctrl-C and SIGTERM save the run and stop it. The last line says how to continue.
+    Ctrl-C and SIGTERM save the run and stop it. The last line says how to
+    continue.
     """
     from lifelong_co_cli.execution import continue_run, execute
 

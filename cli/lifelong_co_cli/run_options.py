@@ -7,20 +7,12 @@ import typer
 
 from lifelong_co_cli.options import ADVANCED, FLAG
 
-Problem = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Routing problem: tsp or cvrp.", show_default="cvrp"),
-]
-Solver = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Neural solver: pomo, omni, invit, …", show_default="pomo"),
-]
 Method = Annotated[
-    str, typer.Option(metavar="NAME", help="Method: llr-bc, fine-tuning, ewc, …")
-]  # fmt: skip
+    str,
+    typer.Option(metavar="NAME", help="llr-bc (default), fine-tuning, ewc, …", show_default=False),
+]
 Preset = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Scale: demo, small or paper.", show_default="small"),
+    str | None, typer.Option(metavar="NAME", help="Scale: small (default), demo or paper.")
 ]
 Order = Annotated[
     int | None, typer.Option(metavar="N", help="Task order of the paper, 1 to 5.")
@@ -28,30 +20,23 @@ Order = Annotated[
 Tasks = Annotated[
     Path | None, typer.Option(metavar="FILE", help="TOML file with a task sequence of yours.")
 ]
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed of all random numbers.", min=0)]
 Weighting = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Weights of experiences: variance, entropy, …"),
+    typer.Option(metavar="NAME", help="Weights of experiences: variance, …"),
 ]
 Divergence = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Distance to the buffered behavior: rkl, kl, …"),
+    typer.Option(metavar="NAME", help="Distance to old behavior: rkl, kl, …"),
 ]
-Alpha = Annotated[
-    float | None, typer.Option(metavar="X", help="Weight of the consolidation loss, at least 0.")
-]
+Alpha = Annotated[float | None, typer.Option(metavar="X", help="Weight of the consolidation loss.")]
 BufferSize = Annotated[
     int | None, typer.Option(metavar="N", help="|B|: experiences that the buffer holds.")
 ]
 ReplaySize = Annotated[
     int | None, typer.Option(metavar="N", help="|E|: experiences replayed at each step.")
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Run folder, new or empty.", show_default="a new one in runs"),
-]
 Resume = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Continue the interrupted run in this folder.")
+    Path | None, typer.Option(metavar="DIR", help="Continue the run in this folder.")
 ]
 
 Ablation = Annotated[
@@ -66,8 +51,7 @@ Behavior = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="What llr-bc compares: probabilities (the paper's equation) or official (their"
-        " softmax, as in the paper's code).",
+        help="What llr-bc compares: probabilities (paper) or official (softmax of them).",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -75,7 +59,7 @@ ReplayRows = Annotated[
     float | None,
     typer.Option(
         metavar="X",
-        help="Fraction of the instances of an experience replayed, above 0 and at most 1.",
+        help="Fraction of the instances replayed, above 0, at most 1.",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -108,7 +92,7 @@ Drift = Annotated[
     typer.Option(
         "--drift",
         metavar=FLAG,
-        help="Move gradually from the distribution of each task to that of the next.",
+        help="Move gradually from each task to the next.",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -126,8 +110,7 @@ OnePass = Annotated[
     typer.Option(
         "--one-pass/--stepwise",
         metavar=FLAG,
-        help="Learn a rollout in one pass or step by step.",
-        show_default="one pass on a GPU",
+        help="Learn a rollout in one pass (default on a GPU) or stepwise.",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -135,8 +118,7 @@ Precision = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Number format of training steps: float32 or bfloat16.",
-        show_default="float32",
+        help="Training steps in float32 (default) or bfloat16.",
         rich_help_panel=ADVANCED,
     ),
 ]

@@ -18,8 +18,7 @@ def solve(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Solution file to write, .sol for CVRP, .tour for TSP.",
-            show_default="stem of FILE, in this folder",
+            help="Solution file (default: FILE's stem with .sol or .tour, in this folder).",
         ),
     ] = None,
     plot: Annotated[
@@ -40,9 +39,8 @@ def solve(
         int | None,
         typer.Option(
             metavar="N",
-            help="Start from the first N nodes.",
+            help="Start from the first N nodes (default: all).",
             min=1,
-            show_default="every node",
             rich_help_panel=ADVANCED,
         ),
     ] = None,
@@ -51,15 +49,15 @@ def solve(
         typer.Option(
             metavar="X",
             min=0,
-            help="Best-known cost, for the gap.",
-            show_default="from a .sol or .opt.tour beside FILE",
+            help="Best-known cost (default: of a .sol or .opt.tour beside FILE).",
             rich_help_panel=ADVANCED,
         ),
     ] = None,
 ) -> None:
     """Solve a TSPLIB or CVRPLIB file, and write the solution.
 
-    The solution is checked. Costs are in the units of the file. The gap is shown where a best-known cost is found.
+    The solution is checked. Costs are in the units of the file. The gap is
+    shown where a best-known cost is found.
     """
     from lifelong_co.errors import ConfigError
     from lifelong_co.experiments.comparison.routes import plot_routes

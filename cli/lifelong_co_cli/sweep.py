@@ -39,8 +39,9 @@ def sweep(
 ) -> None:
     """Do a grid of runs, and print one table.
 
-    Several runs take place at the same time. The same command again continues the sweep after an interruption; finished runs are kept.
-    Ctrl-C saves all runs and stops.
+    Several runs take place at the same time. After an interruption the same
+    command continues the sweep; finished runs are kept. Ctrl-C saves all runs
+    and stops.
     """
     words = (methods, ablations, problems, solvers, preset, orders, tasks, seeds)
     given = {name: value for name, value in zip(OF_GRID, words, strict=True) if value is not None}

@@ -10,19 +10,16 @@ from lifelong_co_cli.options import ADVANCED, FLAG
 GRID = "Grid, without a FILE"
 
 File = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help="TOML file of grids, see docs/sweep.md.")
+    Path | None, typer.Argument(metavar="FILE", help="TOML file of grids, see docs/sweep.md.")
 ]
 Device = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="auto (GPUs if there are any), cpu or cuda.",
-                 show_default="auto"),
-]  # fmt: skip
+    str | None, typer.Option(metavar="NAME", help="auto (GPUs if any, default), cpu or cuda.")
+]
 Out = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Folder of the sweep.",
-        show_default="in runs, the same for the same grid",
+        help="Folder (default: in runs/, one for each grid).",
     ),
 ]
 Resume = Annotated[
@@ -30,9 +27,7 @@ Resume = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(
-        metavar="N", help="Runs at the same time.", min=1, show_default="cores or GPUs here"
-    ),
+    typer.Option(metavar="N", help="Runs at the same time (default: cores or GPUs).", min=1),
 ]
 DryRun = Annotated[
     bool,
@@ -46,15 +41,14 @@ Methods = Annotated[
 Problems = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME,…", help="tsp and cvrp.", show_default="cvrp", rich_help_panel=GRID
+        metavar="NAME,…", help="cvrp (default), tsp.", rich_help_panel=GRID
     ),
 ]  # fmt: skip
 Solvers = Annotated[
     str | None,
     typer.Option(
         metavar="NAME,…",
-        help="Neural solvers, e.g. pomo,omni.",
-        show_default="pomo",
+        help="pomo (default), omni, invit, …",
         rich_help_panel=GRID,
     ),
 ]
@@ -62,8 +56,7 @@ Preset = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Scale: demo, small or paper.",
-        show_default="small",
+        help="Scale: small (default), demo or paper.",
         rich_help_panel=GRID,
     ),
 ]
@@ -76,7 +69,7 @@ Orders = Annotated[
 Seeds = Annotated[
     str | None,
     typer.Option(
-        metavar="LIST", help="Seeds, e.g. 0-2.", show_default="0", rich_help_panel=GRID
+        metavar="LIST", help="Seeds, e.g. 0-2 (default: 0).", rich_help_panel=GRID
     ),
 ]  # fmt: skip
 
@@ -100,7 +93,7 @@ Retries = Annotated[
     int,
     typer.Option(
         metavar="N",
-        help="Tries to resume a run that dies without progress.",
+        help="Restarts of a run that dies without progress.",
         min=0,
         rich_help_panel=ADVANCED,
     ),
@@ -110,7 +103,7 @@ EngineName = Annotated[
     typer.Option(
         "--engine",
         metavar="NAME",
-        help="local (this machine), slurm, or submitit-local (a test without Slurm).",
+        help="local (this machine), slurm, or submitit-local (to try submitit).",
         rich_help_panel=ADVANCED,
     ),
 ]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 upstream = typer.Typer(
-    help="Fetch or list the official code of the official-… solvers.",
+    help="Fetch or list official code, for the official-… solvers.",
     no_args_is_help=True,
 )
 
@@ -16,9 +16,8 @@ def fetch(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]…",
-            help="POMO, Omni-VRP, INViT or LLR-BC.",
-            show_default="all",
+            metavar="NAME",
+            help="POMO, Omni-VRP, INViT or LLR-BC (default: all).",
         ),
     ] = None,
     into: Annotated[
@@ -28,8 +27,8 @@ def fetch(
 ) -> None:
     """Fetch the pinned commit of official codebases with git.
 
-    Without --into, the folder is that of the variable LIFELONG_CO_UPSTREAM, or else that of the
-    submodules of this checkout.
+    Without --into, the folder is that of the variable LIFELONG_CO_UPSTREAM, or
+    else that of the submodules of this checkout.
     """
     import os
 

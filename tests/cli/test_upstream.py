@@ -156,7 +156,7 @@ def test_list_says_what_is_where(tmp_path, monkeypatch):
         ["POMO", pinned["POMO"], "missing"],
         ["INViT", pinned["INViT"], "missing"],
         [],
-        ["lifelong-co", "upstream", "fetch", "brings", "what", "is", "missing."],
+        ["To", "fetch", "what", "is", "missing:", "lifelong-co", "upstream", "fetch"],
     ]
     monkeypatch.setenv(locate.VARIABLE, str(tmp_path))
     assert call("upstream", "fetch", "POMO").status == 0
