@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lifelong_co_cli.options import ADVANCED, FLAG, References
+from lifelong_co_cli.options import ADVANCED, FLAG
 from lifelong_co_cli.system import cores
 
 DISTRIBUTIONS = ("U", "R", "E", "G", "C", "GM")
@@ -49,7 +49,9 @@ def reference(
             min=1,
         ),
     ] = None,
-    references: References = Path("references"),
+    references: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results.")] = Path(
+        "references"
+    ),
     check: Annotated[
         bool,
         typer.Option("--check", metavar=FLAG, help="Solve nothing; check stored references."),
@@ -99,7 +101,7 @@ def reference(
         int,
         typer.Option(
             metavar="N",
-            help="Time limit of a solver for an instance, in seconds.",
+            help="Seconds that a solver may take for an instance.",
             min=1,
             rich_help_panel=ADVANCED,
         ),
