@@ -2,128 +2,35 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from lifelong_co_cli.options import ADVANCED, FLAG
+from lifelong_co_cli import reference_options as options
 from lifelong_co_cli.system import cores
 
 DISTRIBUTIONS = ("U", "R", "E", "G", "C", "GM")
 
 
 def reference(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="FILE",
-            help="Instances: .npz, .vrp or .tsp files, or folders of .vrp or .tsp files.",
-        ),
-    ] = None,
-    problem: Annotated[
-        str, typer.Option(metavar="NAME", help="Routing problem: tsp or cvrp.")
-    ] = "cvrp",
-    distribution: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Draw instances of U, R, E, G, C, GM, …"),
-    ] = None,
-    size: Annotated[
-        int, typer.Option(metavar="N", help="Nodes of the instances drawn.", min=2)
-    ] = 20,
-    seed: Annotated[
-        int,
-        typer.Option(metavar="N", help="Seed of the draw; 0: test instances.", min=0),
-    ] = 0,
-    testset: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Test set of the paper, GM, … or all; repeatable."),
-    ] = None,
-    run: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Take the test instances of this run.")
-    ] = None,
-    count: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Number of instances (default: all, or 10 drawn).",
-            min=1,
-        ),
-    ] = None,
-    references: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results.")] = Path(
-        "references"
-    ),
-    check: Annotated[
-        bool,
-        typer.Option("--check", metavar=FLAG, help="Solve nothing; check stored references."),
-    ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Instances at the same time (default: cores).", min=1),
-    ] = None,
-    scaled: Annotated[
-        bool,
-        typer.Option(
-            "--scaled",
-            metavar=FLAG,
-            help="Scale .vrp and .tsp files to the unit square and do not round, as tasks do.",
-            rich_help_panel=ADVANCED,
-        ),
-    ] = False,
-    stored: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder of published references to compare with or check, e.g. with"
-            " cvrp-GM100.npz, or a checkout of LLR-BC (default: --references, then a checkout of"
-            " LLR-BC, then ../shared/official/testsets).",
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
-    iterations: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            help="Iterations without gain that end a search of PyVRP.",
-            min=1,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = 2000,
-    restarts: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            help="Searches of PyVRP; the best result counts.",
-            min=1,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = 12,
-    seconds: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            help="Seconds that a solver may take for an instance.",
-            min=1,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = 120,
-    prove: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            help="Prove optimality for TSPs of at most N nodes.",
-            min=0,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = 100,
-    again: Annotated[
-        bool,
-        typer.Option(
-            "--again",
-            metavar=FLAG,
-            help="Solve unproven instances again; the better result is kept.",
-            rich_help_panel=ADVANCED,
-        ),
-    ] = False,
+    files: options.Files = None,
+    problem: options.Problem = "cvrp",
+    distribution: options.Distribution = None,
+    size: options.Size = 20,
+    seed: options.Seed = 0,
+    testset: options.Testset = None,
+    run: options.Run = None,
+    count: options.Count = None,
+    references: options.References = Path("references"),
+    check: options.Check = False,
+    jobs: options.Jobs = None,
+    scaled: options.Scaled = False,
+    stored: options.Stored = None,
+    iterations: options.Iterations = 2000,
+    restarts: options.Restarts = 12,
+    seconds: options.Seconds = 120,
+    prove: options.Prove = 100,
+    again: options.Again = False,
 ) -> None:
     """Find near-optimal costs of instances, for gaps in tables.
 

@@ -93,10 +93,10 @@ def learning(job: Job) -> bool:
 
 
 def test_sweep_killed_with_its_runs_ends_with_the_same_results(tmp_path):
-    """Eight runs, SIGKILL to their group while one learns: the same table, the same results.
+    """SIGKILL ends a sweep of eight runs while one learns; then the sweep starts again.
 
-    Three are there from an earlier day: each process takes seconds, and `test_sweep_killed` does
-    all eight.
+    Three runs are finished before the sweep starts, because each process takes seconds.
+    `test_sweep_killed` does all eight.
     """
     options = ", ".join(f"{name} = {value}" for name, value in REPLAY.items())
     options = f', options = {{record = "every-epoch", {options}}}'
@@ -122,9 +122,9 @@ def test_sweep_killed_with_its_runs_ends_with_the_same_results(tmp_path):
 
 
 def test_sweep_of_submitit_with_a_killed_job_ends_with_the_same_table(tmp_path, monkeypatch):
-    """Two jobs, SIGKILL to one in the middle: it is resumed, and the table is an undisturbed one's.
+    """SIGKILL ends one of two jobs in the middle; the job is resumed.
 
-    What is killed is submitit's process, which thus leaves no result, and the run below it.
+    The test kills the process of submitit, which then leaves no result, and the run below it.
     """
     pytest.importorskip("submitit")
     whole = undisturbed(sweep_file(tmp_path / "same", "restart", "0"), tmp_path / "whole")
