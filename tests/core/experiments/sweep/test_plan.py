@@ -336,12 +336,11 @@ def test_a_run_that_gets_further_each_time_is_resumed_again(plan):
 
 
 def test_asked_to_stop(plan):
-    """Runs are asked once, and the folder to continue in is named."""
+    """Runs are asked once, and the error names the folder to resume."""
     engine = Invented({name: [None] * 9 for name in plan.jobs})
     looks = iter(range(9))
-    with pytest.raises(Interrupted) as stopped:
+    with pytest.raises(Interrupted, match=f"resume it from the folder {plan.folder}"):
         conduct(plan, engine, stop=lambda: next(looks) > 1)
-    assert stopped.value.folder == plan.folder
     assert len(engine.attempts) == engine.slots
     assert not any(job.finished for job in plan.jobs.values())
 
