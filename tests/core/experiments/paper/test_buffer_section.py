@@ -14,17 +14,23 @@ from tiny_runs import tiny_config, tiny_learn
 from lifelong_co.errors import CheckpointError
 from lifelong_co.experiments.comparison.runs import Run, load_run
 from lifelong_co.experiments.paper.assemble import make_book
-from lifelong_co.experiments.paper.buffer_contents import (
+from lifelong_co.experiments.paper.buffer import (
+    Contents,
+    changed_decisions,
     confidences,
     contents,
-    correlation,
     items_of,
     papers_units,
 )
 from lifelong_co.experiments.paper.collect import collect
-from lifelong_co.experiments.paper.drift_by_confidence import kept_decisions
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.runs.run import Run as Learned
+
+
+def correlation(x, y):
+    """Return the correlation of a buffer with these confidences."""
+    return Contents({}, torch.stack((x, y))).correlation
+
 
 LEVELS = st.lists(st.floats(-10, 10), min_size=2, max_size=20)
 
@@ -115,11 +121,11 @@ def test_the_papers_counts_stand_beside_order_1_only(tmp_path):
 def test_decisions_are_kept_or_changed(run):
     """Every state of the first task with a choice is in one range; changed ones are among them."""
     items = items_of(run)
-    kept = kept_decisions(run, items)
+    counts = changed_decisions(run, items)
     first = [item["behavior"] for item in items if item["task"] == 0]
     choices = sum(int((b.isfinite().sum(dim=-1) > 1).sum()) for b in first)
-    assert sum(each.states for each in kept) == choices > 0
-    assert all(0 <= each.changed <= each.states for each in kept)
+    assert sum(states for states, _ in counts) == choices > 0
+    assert all(0 <= changed <= states for states, changed in counts)
 
 
 def test_the_section_has_counts_correlation_and_pictures(run, tmp_path):
