@@ -1,9 +1,29 @@
-"""Checks on options that several solvers and methods have."""
+"""Checks of settings and options: validators of attrs fields, and checks of a factory's options."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+
+import attrs
 
 from lifelong_co.errors import ConfigError
+
+
+def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]":
+    """Return a validator of an attrs field: whole numbers of at least ``least``, no booleans."""
+
+    def check(instance: object, attribute: "attrs.Attribute[int]", value: int) -> None:  # noqa: ARG001
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ConfigError(
+                f"{attribute.name}: expected a whole number of at least {least}, got {value!r}"
+            )
+
+    return check
+
+
+def positive(instance: object, attribute: "attrs.Attribute[float]", value: float) -> None:  # noqa: ARG001
+    """Check that the number in an attrs field is above 0."""
+    if not value > 0:
+        raise ConfigError(f"{attribute.name}: expected more than 0, got {value!r}")
 
 
 def above_zero(solver: str, options: Mapping[str, float]) -> None:

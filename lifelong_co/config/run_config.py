@@ -12,8 +12,9 @@ from lifelong_co.config.presets import Preset
 from lifelong_co.config.presets import preset as find_preset
 from lifelong_co.errors import ConfigError
 from lifelong_co.storage.toml import drop_none, parse, structure
-from lifelong_co.tasks.task import Task, at_least, drifting, order, unique_labels
+from lifelong_co.tasks.task import Task, drifting, order, unique_labels
 from lifelong_co.tensors.precision import known_precision
+from lifelong_co.validators import at_least
 
 Options = dict[str, Any]
 

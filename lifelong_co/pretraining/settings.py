@@ -10,17 +10,12 @@ from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.pretraining.algorithms import ALGORITHMS
 from lifelong_co.pretraining.inner import Inner
 from lifelong_co.registry.factory import make
-from lifelong_co.tasks.task import at_least
+from lifelong_co.validators import at_least, positive
 
 # Preset to outer iterations: the official number, and what takes a few minutes on two cores.
 ITERATIONS = {"paper": 250_000, "small": 600, "demo": 200}
 # At most so many iterations between two validations, and thus between two checkpoints.
 SELDOM = 1000
-
-
-def _above_zero(instance: object, attribute: "attrs.Attribute[float]", value: float) -> None:  # noqa: ARG001
-    if not value > 0:
-        raise ConfigError(f"{attribute.name}: expected more than 0, got {value!r}")
 
 
 def _optimizer(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001
@@ -50,9 +45,9 @@ class Settings:
 
     iterations: int = attrs.field(validator=at_least(1))
     inner_steps: int = attrs.field(default=1, validator=at_least(1))
-    inner_learning_rate: float = attrs.field(default=1e-4, validator=_above_zero)
+    inner_learning_rate: float = attrs.field(default=1e-4, validator=positive)
     inner_optimizer: str = attrs.field(default="adam", validator=_optimizer)
-    meta_learning_rate: float = attrs.field(validator=_above_zero)
+    meta_learning_rate: float = attrs.field(validator=positive)
     meta_batch: int = attrs.field(default=1, validator=at_least(1))
     validate_every: int = attrs.field(validator=at_least(1))
 

@@ -1,15 +1,13 @@
-"""TOML to attrs objects and nothing guessed: types as written, no key unknown, none missing."""
+"""TOML to attrs objects, strictly: exact types, no unknown key, no missing key."""
 
 import tomllib
 from typing import Any
 
 import attrs
 import cattrs
-from cattrs.gen import make_dict_structure_fn
 from cattrs.v import format_exception
 
 from lifelong_co.errors import ConfigError, LifelongError, UnknownNameError
-from lifelong_co.tasks.task import Task
 
 
 def parse(text: str, source: str) -> dict[str, Any]:
@@ -27,7 +25,7 @@ def parse(text: str, source: str) -> dict[str, Any]:
 
 
 def structure(data: dict[str, Any], kind: Any, source: str) -> Any:
-    """Return an attrs object of a kind, whose fields may hold tasks.
+    """Return an attrs object of a kind; its fields may hold other attrs objects.
 
     Raises
     ------
@@ -37,9 +35,6 @@ def structure(data: dict[str, Any], kind: Any, source: str) -> Any:
     converter = cattrs.Converter(forbid_extra_keys=True)
     for exact in (int, float, str, bool):
         converter.register_structure_hook(exact, _exactly)
-    converter.register_structure_hook(
-        Task, make_dict_structure_fn(Task, converter, _cattrs_forbid_extra_keys=True)
-    )
     try:
         return converter.structure(data, kind)
     except ConfigError as error:

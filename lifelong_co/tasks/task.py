@@ -1,6 +1,5 @@
 """Tasks and the orders in which they arrive (paper, appendix "Task and Order Details")."""
 
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import attrs
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.problems.distances import EUCLIDEAN, exponent
+from lifelong_co.validators import at_least
 
 ORDERS: dict[int, tuple[str, ...]] = {
     1: ("E", "C", "G", "U", "R", "GM"),
@@ -18,18 +18,6 @@ ORDERS: dict[int, tuple[str, ...]] = {
     5: ("G", "C", "R", "U", "GM", "E"),
 }
 """The paper's five task orders; its code calls G ``Grid`` and R ``Ring``."""
-
-
-def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]":
-    """Return a validator that takes whole numbers from ``least`` on, and no booleans."""
-
-    def check(instance: object, attribute: "attrs.Attribute[int]", value: int) -> None:  # noqa: ARG001
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ConfigError(
-                f"{attribute.name}: expected a whole number of at least {least}, got {value!r}"
-            )
-
-    return check
 
 
 def _known(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001

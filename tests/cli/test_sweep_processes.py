@@ -39,7 +39,7 @@ DIED = Path(__file__).with_name("died")
 
 def dies_once():
     def loss_terms(learner, rollout):
-        if learning.task == 1 and "SUBMITIT_LOCAL_JOB_ID" in os.environ and not DIED.exists():
+        if learner.task == 1 and "SUBMITIT_LOCAL_JOB_ID" in os.environ and not DIED.exists():
             DIED.touch()
             os.kill(os.getppid(), signal.SIGKILL)
             os.kill(os.getpid(), signal.SIGKILL)

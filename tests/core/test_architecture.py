@@ -21,12 +21,47 @@ SHOWN_TO_USERS = [
     *MODULES,
     *(path for folder in ("benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")),
 ]
-# The floors of the house: what each package may not import, at any depth of nesting.
+# What no module of a package may import, at any depth of nesting.
 FORBIDDEN = {
     "lifelong_co": {"lifelong_co_adapters", "lifelong_co_plugins", "lifelong_co_cli", "typer"},
-    "lifelong_co_adapters": {"lifelong_co_cli", "typer"},
-    "lifelong_co_plugins": {"lifelong_co_cli", "typer"},
+    "lifelong_co_adapters": {"lifelong_co_plugins", "lifelong_co_cli", "typer"},
+    "lifelong_co_plugins": {"lifelong_co_adapters", "lifelong_co_cli", "typer"},
     "lifelong_co_cli": set(),
+}
+# The floors of the core, from the ground up: what each room may import beside `errors`. A room is a
+# folder, or a module that lies beside the folders.
+FLOORS = {
+    "errors": "",
+    "hookspecs": "",
+    "seeding": "",
+    "validators": "",
+    "metrics": "",
+    "protocols": "",
+    "tensors": "",
+    "storage": "",
+    "registry": "hookspecs protocols",
+    "problems": "hookspecs protocols tensors",
+    "replay": "hookspecs protocols registry tensors",
+    "rollout": "protocols tensors",
+    "evaluation": "protocols tensors",
+    "reinforce": "protocols tensors",
+    "instance_files": "problems protocols storage tensors",
+    "tasks": "instance_files problems protocols registry seeding tensors validators",
+    "config": "storage tasks tensors validators",
+    "runs": "config metrics protocols registry seeding storage tasks tensors",
+    "learner": "config evaluation protocols rollout runs tensors",
+    "pretraining": "config evaluation learner protocols registry runs seeding storage tasks tensors"
+    " validators",
+    "testing": "protocols registry replay seeding tasks tensors",
+}
+# After a run: what a room of `experiments/` may import of its neighbors. Of the core it may import
+# everything except `pretraining` and `testing`.
+EXPERIMENTS = {
+    "references": "",
+    "comparison": "references",
+    "benchmark": "references comparison",
+    "sweep": "references comparison",
+    "paper": "references comparison benchmark sweep",
 }
 # What `lifelong-co --help` cannot wait for. `import lifelong_co`, of any module, brings torch.
 SLOW = {
@@ -40,8 +75,53 @@ SLOW = {
 # Puts back what official code has changed, which takes the same calls.
 PUTS_BACK = ROOT / "adapters" / "lifelong_co_adapters" / "official" / "untouched.py"
 LONGEST = 250
-# design.md wants every contract in one file; each tensor's shape is then written once.
+# Every contract is in one file, so that the shape of each tensor is written once.
 LONGER = {"lifelong_co/protocols.py": 366}
+
+
+CORE = PACKAGES["lifelong_co"]
+
+
+def room(module: str) -> str:
+    """Return the room of a module of the core, e.g. ``replay`` or ``experiments/paper``."""
+    parts = module.split(".")[1:]
+    if parts[:1] == ["experiments"] and (CORE / "experiments" / parts[1]).is_dir():
+        return "/".join(parts[:2])
+    return parts[0]
+
+
+def rooms_imported(path: Path) -> set[str]:
+    """Return the other rooms of the core that a module of ours imports."""
+    found = {
+        room(module)
+        for module in modules_imported(parse(path))
+        if module.startswith("lifelong_co.") and module.split(".")[1] != "__init__"
+    }
+    return found - {room(dotted(path))} if path.is_relative_to(CORE) else found
+
+
+def dotted(path: Path) -> str:
+    """Return the import name of a module of the core."""
+    return ".".join(("lifelong_co", *path.relative_to(CORE).with_suffix("").parts))
+
+
+def modules_imported(tree: ast.Module) -> set[str]:
+    """Return the modules that a module imports; ``from a import b`` is ``a.b`` if that is one."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inside = CORE.parent / Path(*node.module.split("."))
+            for alias in node.names:
+                a_module = (inside / alias.name).is_dir() or (inside / f"{alias.name}.py").is_file()
+                found.add(f"{node.module}.{alias.name}" if a_module else node.module)
+    return found
+
+
+def core_modules() -> list[Path]:
+    """Return the modules of the core; an `__init__.py` only hands names on."""
+    return [path for path in sorted(CORE.rglob("*.py")) if path.name != "__init__.py"]
 
 
 def name(path: Path) -> str:
@@ -95,6 +175,71 @@ def test_floors(package):
     for path in PACKAGES[package].rglob("*.py"):
         crossed = imported(ast.walk(parse(path))) & FORBIDDEN[package]
         assert not crossed, f"{name(path)} imports {crossed}"
+
+
+@pytest.mark.parametrize("path", core_modules(), ids=dotted)
+def test_module_imports_only_lower_floors(path: Path) -> None:
+    """A module imports what the table of floors allows its room, and nothing else."""
+    here = room(dotted(path))
+    crossed = rooms_imported(path) - allowed(here)
+    assert not crossed, f"{name(path)}: {here} may not import {', '.join(sorted(crossed))}"
+
+
+def allowed(here: str) -> set[str]:
+    """Return the rooms that a room may import."""
+    if not here.startswith("experiments"):
+        return {"errors", *FLOORS[here].split()}
+    below = set(FLOORS) - {"pretraining", "testing"}
+    inside = here.removeprefix("experiments/")
+    shared = {room(dotted(path)) for path in core_modules() if path.parent.name == "experiments"}
+    neighbors = {f"experiments/{each}" for each in EXPERIMENTS.get(inside, "").split()}
+    return below | neighbors | (shared if inside in EXPERIMENTS else set())
+
+
+@pytest.mark.parametrize("floors", [FLOORS, EXPERIMENTS])
+def test_floors_form_no_circle(floors: dict[str, str]) -> None:
+    """Every room stands above all rooms that it may import: the table is in that order."""
+    above: set[str] = set()
+    for here, below in floors.items():
+        assert set(below.split()) <= above, f"{here} stands below a room that it may import"
+        above.add(here)
+
+
+def test_every_room_has_a_floor() -> None:
+    """The tables name each folder and each module of the core, and no other."""
+    rooms = {room(dotted(path)) for path in core_modules()}
+    after = {each for each in rooms if (CORE / each).is_dir() and each.startswith("experiments/")}
+    assert {each for each in rooms if not each.startswith("experiments")} == set(FLOORS)
+    assert after == {f"experiments/{each}" for each in EXPERIMENTS}
+
+
+def test_only_experiments_and_commands_import_experiments() -> None:
+    """What happens after a run is imported by nothing that a run needs."""
+    others = [*MODULES, *(ROOT / "examples").rglob("*.py")]
+    for path in others:
+        if path.is_relative_to(CORE / "experiments") or "lifelong_co_cli" in path.parts:
+            continue
+        after = {each for each in modules_imported(parse(path)) if ".experiments" in each}
+        assert not after, f"{name(path)} imports {after}"
+
+
+def test_few_modules_lie_beside_the_folders() -> None:
+    """At most fourteen modules lie directly in the core."""
+    assert len(list(CORE.glob("*.py"))) <= 14
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from lifelong_co import registry", {"lifelong_co.registry"}),
+        ("from lifelong_co.tasks import drift", {"lifelong_co.tasks.drift"}),
+        ("from lifelong_co.tasks import Task", {"lifelong_co.tasks"}),
+        ("def f():\n    import lifelong_co.metrics", {"lifelong_co.metrics"}),
+    ],
+)
+def test_imported_modules_are_seen(source: str, found: set[str]) -> None:
+    """The reader of imports finds modules, also inside functions."""
+    assert modules_imported(ast.parse(source)) == found
 
 
 def test_commands_import_what_is_slow_inside_functions():

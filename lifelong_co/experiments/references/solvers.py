@@ -9,7 +9,7 @@ from lifelong_co.experiments.references.exact import shortest_tour
 from lifelong_co.experiments.references.heuristic import search
 from lifelong_co.experiments.references.packages import version
 from lifelong_co.experiments.references.subject import Integers, Model
-from lifelong_co.tasks.task import at_least
+from lifelong_co.validators import at_least
 
 
 @attrs.frozen(kw_only=True)

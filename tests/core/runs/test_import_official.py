@@ -156,7 +156,7 @@ class Theirs:
     ("part", "named"),
     [
         ("malicious", "posix.mkdir|os.mkdir|nt.mkdir"),
-        ("theirs", r"test_official_checkpoints\.Theirs"),
+        ("theirs", r"tests\.core\.runs\.test_import_official\.Theirs"),
         ("scalar", "numpy._core.multiarray.scalar"),
         ("module", "torch.nn.modules.linear.Linear"),
     ],

@@ -150,7 +150,7 @@ KILLER = """
 import os, random, signal, sys, time
 from pathlib import Path
 import torch
-from lifelong_co import checkpoint
+from lifelong_co.storage import checkpoint
 torch.set_num_threads(1)
 stream = random.Random(0)
 for attempt in range(12):

@@ -118,10 +118,10 @@ def test_a_steps_gradient_by_hand(
     distances = []
     for unit, rows in units:
         encoding = learner.solver.encode(records.select(unit.instances, rows))
-        learner = learner.solver.log_probs(encoding, unit.state(rows))
+        behavior = learner.solver.log_probs(encoding, unit.state(rows))
         teacher = unit.log_probs(rows)
         feasible = teacher.isfinite()
-        gap = torch.where(feasible, learner, 0.0) - torch.where(feasible, teacher, 0.0)
+        gap = torch.where(feasible, behavior, 0.0) - torch.where(feasible, teacher, 0.0)
         if divergence == "kl":
             distances.append(-(teacher.exp() * gap).sum(dim=2).mean())
         else:

@@ -208,7 +208,7 @@ def test_divergence_from_an_exemplar_by_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: str, elements: int
 ) -> None:
     """The mean over the rollout's states, however many steps share a pass; nothing else moves."""
-    monkeypatch.setattr("lifelong_co_plugins.methods.exemplar.ELEMENTS", elements)
+    monkeypatch.setattr("lifelong_co_plugins.methods.regularization.exemplar.ELEMENTS", elements)
     run = exact_run(tiny_config("libog", problem), tmp_path)
     learner, solver, exemplar = run.learner, run.learner.solver, Exemplar()
     instances = learner.draw(0)
