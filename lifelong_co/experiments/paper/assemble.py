@@ -10,20 +10,21 @@ from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.benchmark.known import with_references
 from lifelong_co.experiments.benchmark.results import Benchmark
 from lifelong_co.experiments.comparison import figures
+from lifelong_co.experiments.comparison.tables import MEANINGS
 from lifelong_co.experiments.paper import paper_tables
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
 from lifelong_co.experiments.paper.buffer_section import buffer_section
 from lifelong_co.experiments.paper.collect import Found
-from lifelong_co.experiments.paper.contents import Book, Part, Section
 from lifelong_co.experiments.paper.curve_pictures import curve_pictures
 from lifelong_co.experiments.paper.distances import distances
 from lifelong_co.experiments.paper.drift_section import drift_sections
 from lifelong_co.experiments.paper.measures import plain_measure
 from lifelong_co.experiments.paper.naming import file_name, order_title
-from lifelong_co.experiments.paper.sheet import Row, Sheet, words
 from lifelong_co.experiments.paper.studies import Chapter, chapters
 from lifelong_co.experiments.paper.variation_table import varied
 from lifelong_co.experiments.references.places import Places
+from lifelong_co.experiments.report import Part, Report, Section
+from lifelong_co.experiments.sheet import Row, Sheet, words
 
 CURVES = (
     "Tests on the way: the mean over the tasks learned so far, whose level changes with the tasks"
@@ -32,7 +33,7 @@ CURVES = (
 )
 
 
-def make_book(found: Found, places: Places, tell: Callable[[str], None]) -> Book:
+def make_report(found: Found, places: Places, tell: Callable[[str], None]) -> Report:
     """Return the report of what was found.
 
     Parameters
@@ -61,7 +62,7 @@ def make_book(found: Found, places: Places, tell: Callable[[str], None]) -> Book
     parts.append(Part("TSPLIB and CVRPLIB", "", (benchmarks,)))
     count = len(found.runs)
     title = f"Lifelong learning: {count} run{'s' * (count != 1)}"
-    return Book(title, tuple(parts), tuple(left_out))
+    return Report(title, tuple(parts), tuple(left_out), MEANINGS)
 
 
 def _known_now(

@@ -8,7 +8,7 @@ from lifelong_co.experiments.benchmark.compared import Compared, compare, gap, m
 from lifelong_co.experiments.benchmark.results import Benchmark
 from lifelong_co.experiments.comparison.tables import SCALE
 from lifelong_co.experiments.paper.naming import file_name
-from lifelong_co.experiments.paper.sheet import THOUSANDTHS, Cell, Row, Sheet, words
+from lifelong_co.experiments.sheet import THOUSANDTHS, Cell, Row, Sheet, words
 
 
 def benchmark_sheets(benchmarks: Sequence[Benchmark]) -> list[Sheet]:

@@ -19,9 +19,9 @@ from lifelong_co.experiments.paper.buffer import (
     items_of,
     papers_units,
 )
-from lifelong_co.experiments.paper.contents import Picture, Section
-from lifelong_co.experiments.paper.sheet import Cell, Row, Sheet, words
 from lifelong_co.experiments.paper.studies import Chapter
+from lifelong_co.experiments.report import Picture, Section
+from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import checkpoint
 
@@ -149,7 +149,8 @@ def _pictures(run: Run, found: Contents, key: str, who: str) -> list[Picture]:
     measures = ("variance over the greatest possible", "1 − entropy over the greatest possible")
     scatter, axes = panels.small(3.2, correlation, *measures)
     some = torch.linspace(0, found.states - 1, min(POINTS, found.states)).long()
-    axes.scatter(*found.confidence[:, some].numpy(), s=5, alpha=0.25, color=panels.COLORS[0],
+    x, y = found.confidence[:, some].numpy()
+    axes.scatter(x, y, s=5, alpha=0.25, color=panels.COLORS[0],
                  linewidths=0)  # fmt: skip
     units = f"Units in the buffer by task: {who}."
     states = f"Two measures of confidence over the buffered states: {who}; {correlation}."

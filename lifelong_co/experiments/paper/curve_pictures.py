@@ -2,9 +2,9 @@
 
 from lifelong_co.experiments.comparison import figures, panels
 from lifelong_co.experiments.comparison.comparison import Comparison
-from lifelong_co.experiments.paper.contents import Picture
 from lifelong_co.experiments.paper.naming import order_title
 from lifelong_co.experiments.paper.studies import Arrival, Chapter, Study
+from lifelong_co.experiments.report import Picture
 
 WIDTH = 4.2
 """Inches."""

@@ -4,9 +4,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from lifelong_co.experiments.comparison.gaps import MeanReferences, mean_references
-from lifelong_co.experiments.paper.sheet import Cell, Row, Sheet, words
 from lifelong_co.experiments.paper.studies import Arrival, Chapter, Study, Variant
 from lifelong_co.experiments.references.places import Places
+from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
 
 SINGLE = "restart"
 """It learns every task anew, so each task is measured just after it was learned (paper, D.1)."""

@@ -8,10 +8,10 @@ from lifelong_co import registry
 from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.comparison import figures, panels
 from lifelong_co.experiments.comparison.runs import Run
-from lifelong_co.experiments.paper.contents import Picture, Section
 from lifelong_co.experiments.paper.drift import INSTANCES, SHARED, SHOWN, Course, Drift, example
-from lifelong_co.experiments.paper.sheet import Cell, Sheet
 from lifelong_co.experiments.paper.studies import Chapter, Study
+from lifelong_co.experiments.report import Picture, Section
+from lifelong_co.experiments.sheet import Cell, Sheet
 
 FIRST = "fine-tuning"
 """The method of the paper's example is tried first."""
@@ -116,6 +116,7 @@ def _route(drift: Drift, course: Course, color: str, when: str) -> bytes:
     way, step = points[[*course.actions, course.actions[0]]], drift.step
     before = course.actions[step - 1]  # where nothing was forced, that is the depot it ends at
     ends = {before: panels.INK, course.actions[step]: color}
+    x, y = points.T
     few = len(points) <= CROWDED
     axes.plot(*way[:step].T, color=panels.INK, linewidth=1.8, zorder=2)
     axes.plot(*way[step:].T, color=color, linewidth=0.9, alpha=0.75, zorder=1)
@@ -123,12 +124,12 @@ def _route(drift: Drift, course: Course, color: str, when: str) -> bytes:
         "", way[step], points[before], zorder=4,
         arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 2.6, "shrinkB": 5},
     )  # fmt: skip
-    axes.scatter(*points.T, s=80 if few else 8, color="white", zorder=5, edgecolor=panels.SOFT,
+    axes.scatter(x, y, s=80 if few else 8, color="white", zorder=5, edgecolor=panels.SOFT,
                  linewidth=0.8)  # fmt: skip
     for action, shade in ends.items():
-        axes.scatter(*points[action], s=120, color=shade, zorder=6)
+        axes.scatter(x[action], y[action], s=120, color=shade, zorder=6)
     if drift.has_depot:
-        axes.scatter(*points[0], s=110, marker="s", color="black", zorder=6)
+        axes.scatter(x[0], y[0], s=110, marker="s", color="black", zorder=6)
     for index, action in enumerate(course.actions):
         if (few or action in ends) and not (drift.has_depot and action == 0):
             axes.annotate(

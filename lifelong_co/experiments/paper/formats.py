@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 
 from lifelong_co.experiments.comparison import tables
-from lifelong_co.experiments.paper.sheet import Cell, Sheet
+from lifelong_co.experiments.sheet import Cell, Sheet
 
 _LATEX = {
     "\\": r"\textbackslash{}",

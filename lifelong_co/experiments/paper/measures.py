@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from lifelong_co import metrics
 from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.comparison.tables import SCALE
-from lifelong_co.experiments.paper.sheet import THOUSANDTHS, Cell
 from lifelong_co.experiments.paper.studies import Study
+from lifelong_co.experiments.sheet import THOUSANDTHS, Cell
 from lifelong_co.experiments.sweep.spread import Spread, show
 from lifelong_co.experiments.sweep.student import LEVEL
 

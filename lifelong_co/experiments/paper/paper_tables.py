@@ -8,8 +8,8 @@ from collections.abc import Collection
 from lifelong_co import metrics
 from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.paper.measures import SPREADS, UNITS, cells, columns, group, spans
-from lifelong_co.experiments.paper.sheet import Cell, Sheet, words
 from lifelong_co.experiments.paper.studies import Arrival, Chapter, Study
+from lifelong_co.experiments.sheet import Cell, Sheet, words
 
 
 def over_orders(chapter: Chapter) -> list[Sheet]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.paper.measures import SPREADS, UNITS, columns, group, spans
-from lifelong_co.experiments.paper.sheet import Cell, Row, Sheet
 from lifelong_co.experiments.paper.studies import Arrival, Chapter, Study, Variant
+from lifelong_co.experiments.sheet import Cell, Row, Sheet
 
 Places = frozenset[tuple[Arrival, int]]
 """Orders and seeds."""

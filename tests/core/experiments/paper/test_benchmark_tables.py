@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifelong_co.experiments.benchmark.results import Benchmark, Result
-from lifelong_co.experiments.paper.assemble import make_book
+from lifelong_co.experiments.paper.assemble import make_report
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
 from lifelong_co.experiments.paper.collect import Found
 from lifelong_co.experiments.paper.formats import as_csv, text
@@ -39,9 +39,9 @@ def test_a_reference_found_since_shows(tmp_path):
     )
 
     def known():
-        book = make_book(found, Places(tmp_path / "references"), str)
-        (sheet,) = (sheet for sheet in book.sheets if sheet.key == "benchmark-cvrplib-costs")
-        return sheet.rows[0][2].shown, book.left_out
+        report = make_report(found, Places(tmp_path / "references"), str)
+        (sheet,) = (sheet for sheet in report.sheets if sheet.key == "benchmark-cvrplib-costs")
+        return sheet.rows[0][2].shown, report.left_out
 
     assert known() == ("80", ())
     place.write_text("{}")

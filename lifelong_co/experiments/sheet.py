@@ -15,6 +15,8 @@ class Cell:
     """What CSV has instead: how its column's name ends, e.g. ``std_1e-3``, to its text."""
     rank: float | None = None
     """What is compared, smaller is better, as precise as it is shown; None: nothing."""
+    marked: bool = False
+    """Whether a page shades it."""
 
 
 Row = tuple[Cell, ...]
