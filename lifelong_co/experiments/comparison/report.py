@@ -81,7 +81,7 @@ def make_report(
     part = Part("", f"{problem}, {len(runs[0].names)} tasks: {orders}.", sections)
     return Report(
         f"Lifelong run{'s compared' * (len(runs) > 1)}: {labels}",
-        (Part("", f"{problem}, {len(runs[0].names)} tasks: {orders}.", sections),),
+        (part,),
         tuple(references.notes) if references else (),
         tables.MEANINGS,
     )
