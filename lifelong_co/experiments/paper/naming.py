@@ -11,11 +11,13 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.experiments.comparison.labels import UNLIKE, settings
 
+PAPERS = "llr-bc"
+"""The method of the paper: last in a table, and not named before its variants."""
 METHODS = (
     *("li-inter", "li-intra", "feng", "restart", "fine-tuning", "ewc", "libog", "der++"),
     *("multi-task-epoch", "multi-task-batch"),
 )
-"""The order of the paper's tables; others follow, and ``llr-bc`` comes last."""
+"""The order of the paper's tables; others follow, and `PAPERS` comes last."""
 
 SYMBOLS = {"replay_size": "|E|", "buffer_size": "|B|", "alpha": "α"}
 """The paper's symbols of options, in the order of its table."""
@@ -29,7 +31,7 @@ MOST = 3
 
 def rank(method: str) -> int:
     """Return where a method stands in a table."""
-    if method == "llr-bc":
+    if method == PAPERS:
         return len(METHODS) + 1
     return METHODS.index(method) if method in METHODS else len(METHODS)
 
@@ -101,7 +103,7 @@ def variant_name(config: Config, usual: Config) -> str:
 def _ablations(config: Config, usual: Config, changed: dict[str, Any]) -> list[str]:
     """Take the settings that make an ablation out of ``changed``; return its name."""
     options = config.method_options
-    if config.method != "llr-bc":
+    if config.method != PAPERS:
         return []
     alias = options.get("ablation", "")
     names = [alias] if alias in ABLATIONS else list(ABLATIONS)

@@ -1,6 +1,6 @@
 """Runs sorted as the paper's tables need them: by tasks, problem, solver, method, order, seed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -32,6 +32,11 @@ class Variant:
         """The method's name, and how it differs from the method as it is."""
         return self.name if self.main else f"{self.method} {self.name}"
 
+    @property
+    def orders(self) -> frozenset[Arrival]:
+        """The orders that the runs have."""
+        return frozenset(run.names for run in self.runs)
+
     def of(self, order: Arrival) -> list[Run]:
         """Return the runs of one order."""
         return [run for run in self.runs if run.names == order]
@@ -61,6 +66,11 @@ class Study:
     def orders(self) -> list[Arrival]:
         """The orders that any of the runs has."""
         return list(dict.fromkeys(run.names for each in self.variants for run in each.runs))
+
+    def runs(self, method: str, orders: Collection[Arrival]) -> list[Run]:
+        """Return the runs of a method as it is in some orders."""
+        found = (run for variant in self.main if variant.name == method for run in variant.runs)
+        return [run for run in found if run.names in orders]
 
     def metrics(self, run: Run, k: int | None = None) -> metrics.Metrics:
         """Return the metrics after the first ``k`` tasks; after all when None."""
