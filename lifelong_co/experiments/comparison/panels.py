@@ -30,12 +30,12 @@ LETTER = 0.07
 """Inches a letter of 8 points takes, a little generously."""
 
 
-def empty_figure(width: float, height: float) -> "Figure":
+def empty_figure(width: float, height: float, dpi: int = 150) -> "Figure":
     """Return an empty figure of ``width`` x ``height`` inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    made = Figure(figsize=(width, height), dpi=150)
+    made = Figure(figsize=(width, height), dpi=dpi)
     made.set_layout_engine("constrained", w_pad=0.09, h_pad=0.07, wspace=0.03)
     FigureCanvasAgg(made)
     return made

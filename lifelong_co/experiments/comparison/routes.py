@@ -58,8 +58,7 @@ def plot_routes(
     if not figures.available():
         raise ConfigError(f"plot: expected matplotlib, which is not installed; {figures.INSTALL}")
     report = check(file_instance, actions)
-    figure = panels.empty_figure(*_inches(file_instance))
-    figure.set_dpi(120)
+    figure = panels.empty_figure(*_inches(file_instance), dpi=120)
     axes = figure.add_subplot()
     points = file_instance.coordinates
     depot = file_instance.problem == "cvrp"
