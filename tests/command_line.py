@@ -12,9 +12,6 @@ import attrs
 import torch
 from lifelong_co_cli.main import main
 
-from lifelong_co.experiments.sweep.estimate import Timing, write_timing
-from lifelong_co.experiments.sweep.kinds import kind
-from lifelong_co.experiments.sweep.plan import Plan
 from lifelong_co.storage import checkpoint
 
 MODEL = {
@@ -88,14 +85,6 @@ def results(folder: Path) -> dict[str, Any]:
         del record["seconds"]
     contents = {str(path.relative_to(folder)): path.read_bytes() for path in files}
     return {**contents, found[0].name: plain(tree)}
-
-
-def timed(plan: Plan) -> None:
-    """Put invented times of steps in a sweep's folder, else it would begin by measuring them."""
-    jobs = [*plan.shared.values(), *plan.jobs.values()]
-    steps = {kind(job.config, task): 0.01 for job in jobs for task in job.config.tasks}
-    plan.folder.mkdir(exist_ok=True)
-    write_timing(plan.folder / "timing.json", Timing(steps, steps, besides=1.0))
 
 
 def plain(tree: Any) -> Any:

@@ -25,6 +25,7 @@ from lifelong_co.experiments.sweep.lock import locked
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.storage.files import write_whole
 
 FINISHED = 3  # runs, when the sweep is killed
@@ -58,13 +59,12 @@ class Forks:
 
     def submit(self, arguments: Sequence[str], log: Path) -> Fork:
         """Start a run."""
-        places = [Path(word) for word in arguments[1:] if not word.startswith("-")]
-        return Fork(fork(lambda: run(*places), log))
+        return Fork(fork(lambda: run(Path(arguments[-1])), log))
 
 
-def run(folder: Path, *parts: Path) -> None:
+def run(folder: Path) -> None:
     """Do what `lifelong-co run --resume` does, but for drawing the report."""
-    learn(RunFolder(folder).config(), folder, resume=True, first_task_from=parts, tell=print)
+    learn(prepare(RunFolder(folder).config(), folder, resume=True, log=print), log=print)
     write_whole(folder / "report.html", "")
 
 

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -10,46 +10,39 @@ from typing import Any
 import typer
 
 
-def continue_run(folder: Path, first_task_from: Sequence[Path] = ()) -> None:
-    """Resume the run in a folder; tasks not begun yet begin with the parts shared with others."""
+def continue_run(folder: Path) -> None:
+    """Resume the run in a folder."""
     from lifelong_co.runs.folder import RunFolder, refuse_start
     from lifelong_co_cli.options import choose_device
 
     config = RunFolder(folder).config()
     refuse_start(config, folder)
     choose_device(config.device)  # it may have been started on another machine
-    execute(config, folder, resume=True, first_task_from=first_task_from)
+    execute(config, folder, resume=True)
 
 
-def execute(
-    config: Any, folder: Path, *, resume: bool, first_task_from: Sequence[Path] = ()
-) -> None:
+def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Show the configuration, learn, and end with the metrics and the report."""
+    from lifelong_co.errors import Interrupted
     from lifelong_co.experiments.comparison import gaps
     from lifelong_co.experiments.comparison.comparison import compare_folders
     from lifelong_co.experiments.comparison.publish import write_run_report
     from lifelong_co.experiments.comparison.tables import as_text
-    from lifelong_co.learner import Interrupted, learn
+    from lifelong_co.learner import learn
     from lifelong_co.runs.data_parallel import joined
+    from lifelong_co.runs.prepare import prepare
+    from lifelong_co_cli.advice import stopped
     from lifelong_co_cli.places import places
     from lifelong_co_cli.progress import watching
     from lifelong_co_cli.signals import stop_on_signal
 
     with joined(config.device) as ranks, stop_on_signal() as stop, silent(not ranks.first):
         try:
-            with watching(config) as watcher:
-                learn(
-                    config,
-                    folder,
-                    resume=resume,
-                    first_task_from=first_task_from,
-                    ranks=ranks,
-                    stop=stop,
-                    watch=watcher.watch,
-                    tell=watcher.tell,
-                )
+            with watching(config) as shown:
+                run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
+                learn(run, stop=stop, on_step=shown.on_step, log=shown.log)
         except Interrupted as interrupted:
-            print(interrupted)
+            print(stopped("run", interrupted.folder))
             raise typer.Exit(stop.status) from interrupted
     if not ranks.first:
         return

@@ -31,7 +31,6 @@ def run(
     solver_option: options.SolverOption = None,
     start_from: options.StartFrom = None,
     buffer_from: options.BufferFrom = None,
-    first_task_from: options.FirstTaskFrom = None,
     images: options.Images = None,
     one_pass: options.OnePass = None,
     precision: options.Precision = None,
@@ -51,7 +50,7 @@ def run(
 
     if resume is not None:
         refuse_other_options(context)
-        continue_run(resume, first_task_from or ())
+        continue_run(resume)
         return
     from lifelong_co.config.run_config import resolve
     from lifelong_co_cli.options import assignments, choose_device, fresh_folder, machine
@@ -105,7 +104,7 @@ def run(
     variant = config.method_options.get("ablation") or config.method
     name = f"{config.problem}-{config.solver}-{variant}-{config.preset}-{seed}"
     folder = out or fresh_folder(Path("runs") / name)
-    execute(config, folder, resume=False, first_task_from=first_task_from or ())
+    execute(config, folder, resume=False)
 
 
 def refuse_other_options(context: typer.Context) -> None:
@@ -119,8 +118,7 @@ def refuse_other_options(context: typer.Context) -> None:
     given = [
         f"--{name.replace('_', '-')}"
         for name in context.params
-        if name not in ("resume", "first_task_from")
-        and "COMMANDLINE" in str(context.get_parameter_source(name))
+        if name != "resume" and "COMMANDLINE" in str(context.get_parameter_source(name))
     ]
     if given:
         raise typer.BadParameter(

@@ -153,15 +153,6 @@ BufferFrom = Annotated[
         rich_help_panel=CONSOLIDATION,
     ),
 ]
-FirstTaskFrom = Annotated[
-    list[Path] | None,
-    typer.Option(
-        help="Run of fine-tuning on the first task without its last epoch, to begin after it; what"
-        " is learned is the same. `restart` takes one for each task. `sweep` makes such runs.",
-        metavar="DIR",
-        rich_help_panel=WHERE,
-    ),
-]
 Images = Annotated[
     bool | None,
     typer.Option(
@@ -217,8 +208,7 @@ Out = Annotated[
 Resume = Annotated[
     Path | None,
     typer.Option(
-        help="Continue the interrupted run in this folder; takes no other option but"
-        " --first-task-from.",
+        help="Continue the interrupted run in this folder; takes no other option.",
         metavar="DIR",
         rich_help_panel=WHERE,
     ),

@@ -1,6 +1,5 @@
 """``lifelong-co sweep``: a grid of runs that ends in one table."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +55,7 @@ def sweep(
         raise UnknownNameError("engine", engine, ENGINES)
     plan = make_plan(grids, folder)
     if dry_run:
-        forecast(plan, workers or room(grids[0].device), cache=None, detailed=True)
+        describe(plan, workers or room(grids[0].device), each=True)
         return
     with locked(folder) as lock:
         # Whatever becomes of the command line, the folder says what is to be done in it.
@@ -152,66 +151,41 @@ def make_engine(
     return cluster_engine(name, plan.folder / "cluster", slots, parameters)
 
 
-def forecast(
-    plan: "Plan", slots: int, *, cache: Path | None, detailed: bool
-) -> Callable[[], float | None]:
-    """Say how many runs there are and how long they will take; return what tells it later on."""
-    from lifelong_co.errors import ConfigError
-    from lifelong_co.experiments.sweep.estimate import (
-        Timing,
-        remaining,
-        show,
-        steps_logged,
-        timing,
-        wall,
-    )
+def describe(plan: "Plan", slots: int, *, each: bool) -> None:
+    """Print how many runs there are and, where finished runs tell, how long the others take."""
+    from lifelong_co.experiments.sweep.estimate import remaining, show, wall
 
     left = [job for job in plan.jobs.values() if not job.finished]
     print(f"{len(plan.jobs)} runs, {len(plan.jobs) - len(left)} of them finished, in {plan.folder}")
-    if plan.shared:
-        sharing = sum(bool(job.parts) for job in plan.jobs.values())
-        print(f"{sharing} runs share {len(plan.shared)} first parts, each learned once")
-    known: Timing | None = None
-    try:
-        known = timing(plan, cache) if left else Timing()
-    except ConfigError as error:
-        print(error)
-    seconds = remaining(plan, known) if known is not None else {}
-    if detailed:
+    seconds = remaining(plan)
+    if each:
         for name, job in plan.jobs.items():
-            state = "finished" if job.finished else "begun" if job.begun else "to do"
+            state = "finished" if job not in left else "begun" if job.begun else "to do"
             time = f", about {show(seconds[name])}" if name in seconds else ""
             print(f"  {name}: {state}{time}")
-    if left and known is not None:
-        source = "from the runs' logs" if steps_logged(plan) else "from a few timed steps"
+    if seconds:
         print(
-            f"estimate: {show(sum(seconds.values()))} of computing, about"
-            f" {show(wall(seconds.values(), slots))} with {slots} at once ({source})"
+            f"estimate: {show(sum(seconds.values()))} of training, about"
+            f" {show(wall(seconds.values(), slots))} with {slots} at once"
+            " (from the mean of the finished runs)"
         )
-
-    def later() -> float | None:
-        if known is None:
-            return None
-        fresh = Timing({**known.steps, **steps_logged(plan)}, known.tests, known.besides)
-        return wall(remaining(plan, fresh).values(), slots)
-
-    return later
 
 
 def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     """Do the runs and write and print the table; return the names of those that failed."""
+    from lifelong_co.errors import Interrupted
     from lifelong_co.experiments.sweep import table
     from lifelong_co.experiments.sweep.conduct import conduct
-    from lifelong_co.experiments.sweep.estimate import show
-    from lifelong_co.learner import Interrupted
+    from lifelong_co.experiments.sweep.estimate import remaining, show, wall
     from lifelong_co.storage.files import write_whole
+    from lifelong_co_cli.advice import stopped
     from lifelong_co_cli.places import places
     from lifelong_co_cli.signals import stop_on_signal
 
-    later = forecast(plan, engine.slots, cache=plan.folder / "timing.json", detailed=False)
+    describe(plan, engine.slots, each=False)
 
-    def told() -> str:
-        seconds = later()
+    def time_left() -> str:
+        seconds = wall(remaining(plan).values(), engine.slots)
         return f", about {show(seconds)} left" if seconds else ""
 
     with stop_on_signal() as stop:
@@ -222,10 +196,10 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
                 retries=retries,
                 stop=stop,
                 tell=lambda line: print(line, flush=True),
-                told=told,
+                time_left=time_left,
             )
         except Interrupted as interrupted:
-            print(interrupted)
+            print(stopped("sweep", interrupted.folder))
             raise typer.Exit(stop.status) from interrupted
     results = table.gather(plan, places())
     text = table.as_text(results)
@@ -234,9 +208,8 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     write_whole(plan.folder / "table.md", table.as_markdown(results))
     print()
     print(text, end="")
-    lost = [name for name in failed if name in plan.jobs]
-    for name in lost:
+    for name in failed:
         print(f"failed: {name} ({failed[name]}); its log: {plan.folder / 'logs' / name}.log")
-    if lost:
+    if failed:
         print("the same command tries these again")
-    return lost
+    return list(failed)

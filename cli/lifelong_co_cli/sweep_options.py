@@ -92,7 +92,7 @@ DryRun = Annotated[
     bool,
     typer.Option(
         "--dry-run",
-        help="Only say how many runs there are and how long they will take.",
+        help="List the runs, and do nothing.",
         rich_help_panel=HOW,
     ),
 ]

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import MODEL, call, spawn, timed, wait
+from command_line import MODEL, call, spawn, wait
+from synthetic_runs import finish
 
 from lifelong_co.experiments.sweep import cluster
 from lifelong_co.experiments.sweep.grid import read_grids
@@ -42,18 +43,33 @@ solver_options = {{{inline}}}
     return file
 
 
-def test_dry_run_says_how_many_and_how_long(sweep_file, tmp_path):
-    """Every run is listed with its time, what is said is called an estimate, nothing is written."""
+def test_dry_run_says_how_many_runs_there_are(sweep_file, tmp_path):
+    """Every run is listed; nothing is written, and without a finished run no time is estimated."""
     folder = tmp_path / "out"
     done = call("sweep", sweep_file, "--dry-run", "--workers=2", f"--out={folder}")
     assert done.status == 0, done.err
-    lines = done.out.splitlines()
-    assert lines[0] == f"2 runs, 0 of them finished, in {folder}"
-    for seed, line in zip((0, 1), lines[1:3], strict=True):
-        assert line.startswith(f"  cvrp-pomo-fine-tuning-small-tasks-seed{seed}: to do, about ")
-    assert lines[3].startswith("estimate: ")
-    assert lines[3].endswith(" with 2 at once (from a few timed steps)")
+    name = "cvrp-pomo-fine-tuning-small-tasks-seed"
+    assert done.out.splitlines() == [
+        f"2 runs, 0 of them finished, in {folder}",
+        *(f"  {name}{seed}: to do" for seed in (0, 1)),
+    ]
     assert not folder.exists()
+
+
+def test_dry_run_estimates_from_finished_runs(sweep_file, tmp_path):
+    """Six epochs of two seconds are finished, so the other run takes as long."""
+    folder = tmp_path / "out"
+    first, second = make_plan(read_grids(sweep_file), folder).jobs.values()
+    first.prepare()
+    finish(first.folder)
+    done = call("sweep", sweep_file, "--dry-run", "--workers=2", f"--out={folder}")
+    assert done.out.splitlines() == [
+        f"2 runs, 1 of them finished, in {folder}",
+        f"  {first.name}: finished",
+        f"  {second.name}: to do, about 12 s",
+        "estimate: 12 s of training, about 12 s with 2 at once"
+        " (from the mean of the finished runs)",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +107,6 @@ def test_ctrl_c_lets_both_runs_save(sweep_file, tmp_path):
     """Each stops in the middle of an epoch, and the sweep says how to go on."""
     folder = tmp_path / "out"
     folder.mkdir()
-    timed(make_plan(read_grids(sweep_file), folder))
     process = spawn("sweep", sweep_file, f"--out={folder}", "--workers=2", process_group=0)
     try:
         until(lambda: sum("epoch 1/3" in log.read_text() for log in folder.glob("logs/*")) == 2)

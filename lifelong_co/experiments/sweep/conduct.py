@@ -4,7 +4,6 @@ A run's folder is all that a sweep knows of it: a sweep that was killed looks at
 goes on.
 """
 
-import shlex
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -12,10 +11,9 @@ from pathlib import Path
 
 import attrs
 
-from lifelong_co.errors import LifelongError
+from lifelong_co.errors import Interrupted, LifelongError
 from lifelong_co.experiments.sweep.engines import Engine, Handle
 from lifelong_co.experiments.sweep.plan import Job, Plan
-from lifelong_co.learner import Interrupted
 
 RETRIES = 2
 """How often a run that died without getting any further is resumed."""
@@ -32,10 +30,9 @@ class _Work:
     engine: Engine
     retries: int
     tell: Callable[[str], None]
-    told: Callable[[], str]
+    time_left: Callable[[], str]
     waiting: list[Job] = attrs.field(factory=list)
     running: dict[str, Handle] = attrs.field(factory=dict)
-    jobs: dict[str, Job] = attrs.field(factory=dict)
     failed: dict[str, str] = attrs.field(factory=dict)
     deaths: Counter[str] = attrs.field(factory=Counter)
     progress: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
@@ -47,19 +44,15 @@ class _Work:
             status = handle.poll()
             if status is not None:
                 del self.running[name]
-                self.settle(self.jobs[name], status)
+                self.settle(self.plan.jobs[name], status)
         return len(self.running) < before
 
     def settle(self, job: Job, status: int) -> None:
         """Take note of a run's end; queue it again if it died."""
         if job.finished:
-            if job.name in self.plan.jobs:
-                done = sum(
-                    each.finished
-                    for name, each in self.plan.jobs.items()
-                    if name not in self.running
-                )
-                self.tell(f"finished {job.name} ({done} of {len(self.plan.jobs)}{self.told()})")
+            jobs = self.plan.jobs
+            done = sum(each.finished for name, each in jobs.items() if name not in self.running)
+            self.tell(f"finished {job.name} ({done} of {len(jobs)}{self.time_left()})")
             return
         now = tuple(sorted(path.name for path in (job.folder / "checkpoints").glob("checkpoint-*")))
         self.deaths[job.name] += 1
@@ -74,29 +67,19 @@ class _Work:
             self.tell(f"{job.name} ended with {how}; resuming it")
             self.waiting.insert(0, job)
 
-    def ready(self) -> Job | None:
-        """Return the first job that need not wait for a part it shares with others."""
-        pending = {job.name for job in self.waiting} | self.running.keys()
-        return next((job for job in self.waiting if pending.isdisjoint(job.due.values())), None)
-
     def launch(self) -> None:
         """Fill the free slots."""
-        while len(self.running) < self.engine.slots and (job := self.ready()) is not None:
-            self.waiting.remove(job)
+        while len(self.running) < self.engine.slots and self.waiting:
+            job = self.waiting.pop(0)
             try:
                 job.prepare()
             except LifelongError as error:
                 self.failed[job.name] = str(error)
                 self.tell(f"failed {job.name} ({error})")
                 continue
-            arguments = ["run", "--resume", str(job.folder)]
-            for part in (self.plan.shared[name] for name in job.due.values()):
-                # Should it have failed, or somebody have cleaned up, the run does it by itself.
-                if part.finished and part.begun:
-                    arguments += ["--first-task-from", str(part.folder)]
             log = log_of(self.plan.folder, job)
             log.parent.mkdir(exist_ok=True)
-            self.running[job.name] = self.engine.submit(arguments, log)
+            self.running[job.name] = self.engine.submit(["run", "--resume", str(job.folder)], log)
 
 
 def conduct(
@@ -106,7 +89,7 @@ def conduct(
     retries: int = RETRIES,
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[str], None] = lambda line: None,  # noqa: ARG005
-    told: Callable[[], str] = lambda: "",
+    time_left: Callable[[], str] = lambda: "",
 ) -> dict[str, str]:
     """Finish all runs of a plan that are not finished.
 
@@ -122,8 +105,8 @@ def conduct(
         Asked all the time; when it says so the runs save and stop, and `Interrupted` is raised.
     tell
         Told a line for each run that ends.
-    told
-        Returns what that line shall add about the time left.
+    time_left
+        Returns what that line says about the time that is left.
 
     Returns
     -------
@@ -136,15 +119,11 @@ def conduct(
     Interrupted
         If it was asked to stop; the message says how to continue.
     """
-    work = _Work(plan, engine, retries, tell, told)
-    work.jobs = {**plan.shared, **plan.jobs}
+    work = _Work(plan, engine, retries, tell, time_left)
     for job in plan.jobs.values():
         if job.finished:
             job.prepare()  # refused here if it is another run, which only bears the name
-    unfinished = [job for job in plan.jobs.values() if not job.finished]
-    needed = {name for job in unfinished for name in job.due.values()}
-    shared = [job for job in plan.shared.values() if job.name in needed and not job.finished]
-    work.waiting = [*shared, *unfinished]
+    work.waiting = [job for job in plan.jobs.values() if not job.finished]
     try:
         while work.running or work.waiting:
             if stop():
@@ -152,8 +131,7 @@ def conduct(
                     handle.stop()
                 while any(handle.poll() is None for handle in work.running.values()):
                     time.sleep(PAUSE)
-                again = f"lifelong-co sweep --resume {shlex.quote(str(plan.folder))}"
-                raise Interrupted(f"stopped; continue with: {again}")
+                raise Interrupted(plan.folder)
             ended = work.look()
             work.launch()
             if not ended:

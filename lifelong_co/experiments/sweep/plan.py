@@ -1,9 +1,8 @@
 """The runs that grids ask for, each once, and the tables that they are rows of."""
 
 import hashlib
-import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from lifelong_co.experiments.sweep.grid import Grid, Variant
 from lifelong_co.experiments.sweep.ranges import parse_ranges
 from lifelong_co.experiments.sweep.sameness import spelled_out
 from lifelong_co.runs.folder import RunFolder
-from lifelong_co.runs.shared_first_task import first_part
 from lifelong_co.storage import checkpoint
 
 
@@ -28,29 +26,12 @@ class Job:
     name: str
     folder: Path
     config: Config
-    parts: Mapping[int, str] = attrs.field(factory=dict)
-    """Tasks, from 0, whose beginning it shares with others, to the jobs that do these."""
-
-    @property
-    def step(self) -> int:
-        """The step of its last checkpoint; 0 if there is none."""
-        saved = checkpoint.checkpoints(RunFolder(self.folder).checkpoints)
-        return checkpoint.step_of(saved[-1]) if saved else 0
 
     @property
     def begun(self) -> bool:
-        """Whether it has something to continue from."""
-        return self.step > 0
-
-    @property
-    def due(self) -> dict[int, str]:
-        """Those of the parts that it has yet to begin with."""
-        if not self.parts:  # most often: nothing has to be looked up
-            return {}
-        done = self.step
-        steps = [task.epochs * task.batches for task in self.config.tasks]
-        begins = list(itertools.accumulate(steps, initial=0))
-        return {task: name for task, name in self.parts.items() if begins[task] >= done}
+        """Whether a checkpoint is there to continue from."""
+        saved = checkpoint.checkpoints(RunFolder(self.folder).checkpoints)
+        return bool(saved) and checkpoint.step_of(saved[-1]) > 0
 
     @property
     def finished(self) -> bool:
@@ -112,8 +93,6 @@ class Plan:
     """All that a sweep is to do."""
 
     folder: Path
-    shared: dict[str, Job]
-    """First parts of several jobs, by name."""
     jobs: dict[str, Job]
     blocks: tuple[Block, ...]
 
@@ -135,14 +114,13 @@ def make_plan(grids: Iterable[Grid], folder: Path) -> Plan:
     """
     planner = _Planner(folder)
     blocks = tuple(block for grid in grids for block in planner.blocks(grid))
-    return planner.plan(blocks)
+    return Plan(folder, planner.jobs, blocks)
 
 
 class _Planner:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.jobs: dict[str, Job] = {}
-        self.parts: dict[str, tuple[Config, dict[str, int]]] = {}  # with jobs and their tasks
 
     def blocks(self, grid: Grid) -> list[Block]:
         """Return a table for each problem, and for each set of tasks where orders differ in it."""
@@ -179,27 +157,10 @@ class _Planner:
         name = re.sub(r"[^\w.+=-]+", "_", "-".join(words))
         if name in self.jobs:  # another run, of a row that is called the same
             name = f"{name}-{_hash(config)}"
-        method = registry.method(config.method, **config.method_options)
+        # Names and options that cannot be used are refused here, before anything runs.
+        registry.method(config.method, **config.method_options)
         self.jobs[name] = Job(name, self.folder / "runs" / name, config)
-        for i in range(len(config.tasks)):
-            part = first_part(config, method, i)
-            if part is not None:
-                self.parts.setdefault(to_toml(part), (part, {}))[1][name] = i
         return name
-
-    def plan(self, blocks: tuple[Block, ...]) -> Plan:
-        """Return the plan; a part that one job alone has is not shared."""
-        shared: dict[str, Job] = {}
-        for config, sharing in self.parts.values():
-            if len(sharing) > 1:
-                words = (config.problem, config.solver, "first", config.tasks[0].label)
-                part = re.sub(r"[^\w.+=-]+", "_", "-".join((*words, f"seed{config.seed}")))
-                part = f"{part}-{_hash(config)}"
-                shared[part] = Job(part, self.folder / "shared" / part, config)
-                for name, i in sharing.items():
-                    job = self.jobs[name]
-                    self.jobs[name] = attrs.evolve(job, parts={**job.parts, i: part})
-        return Plan(self.folder, shared, self.jobs, blocks)
 
 
 def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[str, int, Config]]:

@@ -49,7 +49,6 @@ def ewc(weight: float = 10.0, fisher_batches: int = 16) -> Method:
             yield "ewc", weight * anchors.penalty(learner.solver.module)
 
     return Method(
-        shares_first_task=True,
         loss_terms=loss_terms,
         after_task=anchors.after_task,
         state_dict=anchors.state_dict,

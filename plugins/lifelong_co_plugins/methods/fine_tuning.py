@@ -5,4 +5,4 @@ from lifelong_co.protocols import Method
 
 def fine_tuning() -> Method:
     """Return the method that adds nothing to the loop."""
-    return Method(shares_first_task=True)
+    return Method()

@@ -29,7 +29,7 @@ def with_ablations(method: Callable[..., Method]) -> Callable[..., Method]:
 
     @functools.wraps(method)
     def build(**options: Any) -> Method:
-        return method(**ablated(options))
+        return method(**ablated("llr-bc", options))
 
     return build
 
@@ -128,7 +128,7 @@ def llr_bc(
         if share < 1 and row_choice == "weight":
             sampled = memory.whole(at_once, share, enough)
             if not sampled:
-                return  # before anything is drawn: so begins a run that shares its first task
+                return
             units, chosen, weights = weighing.draw(sampled, share, memory.random.random())
         else:
             units, chosen = memory.draw(at_once, share, enough)
@@ -143,7 +143,6 @@ def llr_bc(
             yield "consolidation", alpha * loss.unit(weight, teacher, torch.cat(learners))
 
     return Method(
-        shares_first_task=record == "last-epoch",  # and until then nothing is there to replay
         before_task=memory.start_task,
         observer=memory.observer,
         loss_terms=loss_terms,

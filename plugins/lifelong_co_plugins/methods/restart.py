@@ -5,7 +5,7 @@ from lifelong_co.protocols import LearnerState, Method
 
 def restart() -> Method:
     """Return the method that forgets on purpose before every task."""
-    return Method(shares_first_task=True, restarts=True, before_task=reset_parameters)
+    return Method(restarts=True, before_task=reset_parameters)
 
 
 def reset_parameters(learner: LearnerState) -> None:

@@ -17,14 +17,12 @@ from strategies import identical
 from tiny_runs import tiny_config
 
 import lifelong_co as lco
-from lifelong_co import registry
 from lifelong_co.config.run_config import Config
-from lifelong_co.learner import learn
 from lifelong_co.pretraining.settings import configure
 from lifelong_co.pretraining.state import start as start_pretraining
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import start
-from lifelong_co.runs.shared_first_task import first_part
 from lifelong_co.seeding import generator
 from lifelong_co.tasks import drift
 from lifelong_co.tasks import instances as streams
@@ -182,22 +180,6 @@ def test_multi_task_learns_the_drift_of_each_task(method: str, tmp_path: Path) -
     assert (shares[6][0], shares[6][-1]) == (0.0, 1.0)
 
 
-def test_a_first_task_that_drifts_is_not_shared(tmp_path: Path) -> None:
-    """Without its last epoch it would drift faster; one that only later tasks follow is shared."""
-    method = registry.method("fine-tuning")
-    of = config()
-    assert first_part(of, method) is not None
-    first = attrs.evolve(of.tasks[0], drift_from="U chebyshev")
-    assert first_part(attrs.evolve(of, tasks=(first, of.tasks[1])), method) is None
-    learn(first_part(of, method), tmp_path / "part")
-    runs = [
-        learn(of, tmp_path / "alone"),
-        learn(of, tmp_path / "after", first_task_from=[tmp_path / "part"]),
-    ]
-    assert runs[0].costs == runs[1].costs
-    assert torch.equal(runs[0].instances.get_state(), runs[1].instances.get_state())
-
-
 def test_each_task_drifts_from_the_one_before() -> None:
     """From its distribution, and distance where that is another; what a task says stays."""
     budget = {"epochs": 1, "batches": 1, "batch_size": 1}
@@ -229,7 +211,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     of = config()
     unknown = attrs.evolve(of.tasks[1], drift_from="UU")
     with pytest.raises(lco.UnknownNameError, match="distribution 'UU'") as refused:
-        learn(attrs.evolve(of, tasks=(of.tasks[0], unknown)), tmp_path / "run")
+        prepare(attrs.evolve(of, tasks=(of.tasks[0], unknown)), tmp_path / "run")
     assert refused.value.__notes__ == ["task U6"]
     assert not (tmp_path / "run").exists()
     meta = attrs.evolve(configure(preset="demo"), tasks=of.tasks)

@@ -2,7 +2,6 @@
 
 import math
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_runs import finish, two_orders
 
-from lifelong_co.errors import ConfigError, UnknownNameError
-from lifelong_co.experiments.sweep import estimate, student, table
+from lifelong_co.errors import ConfigError, Interrupted, UnknownNameError
+from lifelong_co.experiments.sweep import student, table
 from lifelong_co.experiments.sweep.conduct import conduct
 from lifelong_co.experiments.sweep.grid import (
     Grid,
@@ -26,10 +25,8 @@ from lifelong_co.experiments.sweep.grid import (
     read_grids,
 )
 from lifelong_co.experiments.sweep.lock import locked
-from lifelong_co.experiments.sweep.logs import epochs_logged
-from lifelong_co.experiments.sweep.plan import Job, Plan, make_plan
+from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.experiments.sweep.ranges import parse_ranges, show_ranges
-from lifelong_co.learner import Interrupted
 from lifelong_co.runs.folder import Cost, RunFolder
 
 
@@ -130,22 +127,13 @@ def test_names_that_are_unknown(tmp_path):
 
 
 def test_a_plan_has_every_run_once(tmp_path):
-    """Two grids share runs, and runs their first part: orders 1 and 3 begin with the same task."""
+    """Two grids share runs."""
     grids = grids_from_toml(FILE.replace("1-2", "1-3"), "sweep.toml", tmp_path)
     plan = make_plan(grids, tmp_path)
     # Two methods, three orders, two seeds; two more rows of order 1.
     assert len(plan.jobs) == 2 * 3 * 2 + 2 * 2
     assert [len(row.cells) for block in plan.blocks for row in block.rows] == [6, 6, 2, 2, 2]
     assert [block.title for block in plan.blocks] == ["cvrp, small", "ablations"]
-    for job in plan.jobs.values():
-        wanted = job.config.order in ("1", "3", "2")
-        assert (set(job.parts) == {0}) == wanted
-        part = plan.shared[job.parts[0]].config
-        assert part.method == "fine-tuning"
-        assert part.seed == job.config.seed
-        [task] = part.tasks
-        assert task == attrs.evolve(job.config.tasks[0], epochs=job.config.tasks[0].epochs - 1)
-    assert len(plan.shared) == 2 * 2  # task E for orders 1 and 3, U for order 2; two seeds
 
 
 SAME = """
@@ -178,7 +166,7 @@ def test_rows_that_ask_for_the_same_run_share_it(tmp_path):
     assert {job.config.method_options["alpha"] for job in plan.jobs.values()} == {3, 1, 2}
     engine = Invented()
     assert conduct(plan, engine) == {}
-    assert sorted(engine.attempts) == sorted([*plan.shared, *plan.jobs])
+    assert sorted(engine.attempts) == sorted(plan.jobs)
     shown = table.table(table.gather(plan), plan.blocks[0])
     assert [line[:2] for line in shown[1:]] == [
         ["llr-bc", "1"],
@@ -189,56 +177,6 @@ def test_rows_that_ask_for_the_same_run_share_it(tmp_path):
     # In the second grid, too, `order1`: a name that is taken gets a suffix.
     named = (attrs.evolve(grid, orders="1") for grid in grids)
     assert [job[: len(lower)] for job in make_plan(named, tmp_path).jobs] == [name, lower, lower]
-
-
-def test_a_part_of_one_run_alone_is_not_shared(tmp_path):
-    """Two methods share nothing if only one of them can."""
-    plan = make_plan([Grid(methods=("llr-bc", "der++"), orders="1", device="cpu")], tmp_path)
-    assert plan.shared == {}
-    assert not any(job.parts for job in plan.jobs.values())
-
-
-def test_restart_learns_each_task_once_over_all_orders(tmp_path):
-    """Up to its last epoch; and the beginning of a run of another method is one of these, too."""
-    grid = Grid(methods=("restart", "ewc"), orders="1-5", device="cpu")
-    plan = make_plan([grid], tmp_path)
-    tasks = {task.label for job in plan.jobs.values() for task in job.config.tasks}
-    assert len(plan.shared) == len(tasks) == 6
-    for job in plan.jobs.values():
-        labels = {i: plan.shared[part].config.tasks[0].label for i, part in job.parts.items()}
-        told = dict(enumerate(task.label for task in job.config.tasks))
-        assert labels == (told if job.config.method == "restart" else {0: told[0]})
-        assert job.due == job.parts
-
-
-def test_a_part_that_is_behind_a_run_is_not_due(tmp_path):
-    """A run that was stopped in its third task needs the parts of later tasks alone."""
-    grid = Grid(methods=("restart",), orders="1-2", device="cpu")
-    job = next(iter(make_plan([grid], tmp_path).jobs.values()))
-    (job.folder / "checkpoints").mkdir(parents=True)
-    (job.folder / "checkpoints" / "checkpoint-00000001.safetensors").touch()
-    assert sorted(job.due) == [1, 2, 3, 4, 5]
-    two = sum(task.epochs * task.batches for task in job.config.tasks[:2])
-    (job.folder / "checkpoints" / f"checkpoint-{two:08d}.safetensors").touch()
-    assert sorted(job.due) == [2, 3, 4, 5]
-    # In its first epoch, which no log knows of yet.
-    (job.folder / "checkpoints" / f"checkpoint-{two + 1:08d}.safetensors").touch()
-    assert sorted(job.due) == [3, 4, 5]
-
-
-def test_a_part_whose_checkpoints_were_deleted_is_done_again_by_the_run(tmp_path):
-    """It looks finished, but there is nothing left to begin with."""
-    plan = make_plan([Grid(methods=("ewc", "fine-tuning"), orders="1", device="cpu")], tmp_path)
-    [part] = plan.shared.values()
-    engine = Invented()
-    assert conduct(plan, engine) == {}
-    assert set(engine.shared.values()) == {part.name}
-    for job in plan.jobs.values():
-        shutil.rmtree(job.folder)
-    shutil.rmtree(part.folder / "checkpoints")
-    again = Invented()
-    assert conduct(plan, again) == {}
-    assert again.shared == {}
 
 
 def test_a_folder_of_another_run_is_left_alone(tmp_path):
@@ -314,17 +252,13 @@ class Invented:
     """Statuses with which the first attempts at a job end."""
     slots: int = 2
     attempts: list[str] = attrs.field(factory=list)
-    shared: dict[str, str] = attrs.field(factory=dict)
 
     def submit(self, arguments: Sequence[str], log: Path) -> Ended:
         """Do a run."""
-        command, resume, place, *more = arguments
+        command, resume, place = arguments
         assert (command, resume) == ("run", "--resume")
         folder = Path(place)
         self.attempts.append(folder.name)
-        if more:
-            assert more[0] == "--first-task-from"
-            self.shared[folder.name] = Path(more[1]).name
         waiting = self.events.get(folder.name, [])
         if waiting:
             with log.open("a") as file:
@@ -336,7 +270,7 @@ class Invented:
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
-    """Plan four runs, two of which share their first part."""
+    """Plan four runs."""
     grid = Grid(
         methods=("fine-tuning", "llr-bc", "der++", "feng"), preset="demo", device="cpu", tests=4
     )
@@ -350,16 +284,13 @@ def named(plan: Plan, method: str) -> str:
 
 
 def test_a_run_that_dies_once_is_resumed(plan):
-    """The others go on meanwhile; each is finished once, after the part it shares."""
+    """The others go on meanwhile; each is finished once."""
     name = named(plan, "llr-bc")
     engine, told = Invented({name: [-9]}), []
     assert conduct(plan, engine, tell=told.append) == {}
-    assert sorted(engine.attempts) == sorted([*plan.shared, *plan.jobs, name])
+    assert sorted(engine.attempts) == sorted([*plan.jobs, name])
     assert all(job.finished for job in plan.jobs.values())
     assert f"{name} ended with signal 9; resuming it" in told
-    [first] = plan.shared
-    assert engine.attempts.index(first) == 0
-    assert engine.shared == dict.fromkeys((named(plan, "fine-tuning"), name), first)
     # All is there, so there is nothing left to do.
     again = Invented()
     assert conduct(plan, again) == {}
@@ -404,18 +335,9 @@ def test_a_run_that_gets_further_each_time_is_resumed_again(plan):
     assert engine.attempts.count(name) == 7
 
 
-def test_when_the_shared_part_fails_runs_go_alone(plan):
-    """They learn it themselves."""
-    [first] = plan.shared
-    engine = Invented({first: [1] * 9})
-    assert list(conduct(plan, engine)) == [first]
-    assert all(job.finished for job in plan.jobs.values())
-    assert engine.shared == {}
-
-
 def test_asked_to_stop(plan):
     """Runs are asked once, and the message says how to continue."""
-    engine = Invented({name: [None] * 9 for name in plan.shared | plan.jobs})
+    engine = Invented({name: [None] * 9 for name in plan.jobs})
     looks = iter(range(9))
     with pytest.raises(Interrupted, match=f"sweep --resume {plan.folder}"):
         conduct(plan, engine, stop=lambda: next(looks) > 1)
@@ -501,45 +423,3 @@ def test_the_table_by_hand(tmp_path):
     line = table.as_csv(results).splitlines()[1]
     assert line.startswith('"two tasks, cvrp, orders 1-2, seeds 0-1",cvrp,pomo,fine-tuning,4,4,')
     assert line.split(",fine-tuning,4,4,")[1].startswith("45,24.7487,127.062,")
-
-
-def test_the_estimate_follows_the_logs(plan):
-    """What is left of a run is its epochs at the pace of others of its kind, and their tests."""
-    job = plan.jobs[named(plan, "der++")]
-    tasks = job.config.tasks
-    steps = {estimate.kind(job.config, task): 0.5 for task in tasks}
-    known = estimate.Timing(steps, {}, besides=3.0)
-    whole = sum(task.epochs * task.batches for task in tasks)
-    assert known.seconds(job) == pytest.approx(3 + 0.5 * whole)
-    job.prepare()
-    RunFolder(job.folder).write_log([{"learning": 1, "epoch": 1, "seconds": 80.0}])
-    left = whole - tasks[0].batches
-    assert known.seconds(job) == pytest.approx(3 + 0.5 * left)
-    assert estimate.steps_logged(plan) == {
-        estimate.kind(job.config, tasks[0]): 80.0 / tasks[0].batches
-    }
-    assert known.seconds(plan.jobs[named(plan, "llr-bc")]) == pytest.approx(
-        3 + 0.5 * (whole - (tasks[0].epochs - 1) * tasks[0].batches)
-    )
-    tested = estimate.Timing({}, dict.fromkeys(steps, 0.1), besides=0.0)
-    events = sum(len(tasks) + i * (tasks[i - 1].epochs - 1) for i in range(1, len(tasks) + 1))
-    fresh = plan.jobs[named(plan, "feng")]
-    assert tested.seconds(fresh) == pytest.approx(events * 0.1 * 4)
-
-
-def test_the_wall_time():
-    """Slots share the work, but one run is never split."""
-    assert estimate.wall([60.0, 60.0, 60.0], 2) == 90
-    assert estimate.wall([100.0, 10.0], 2) == 100
-    assert estimate.wall([], 2) == 0
-    shown = [estimate.show(seconds) for seconds in (5, 600, 5400, 7500)]
-    assert shown == ["5 s", "10 min", "1 h 30 min", "2 h 05 min"]
-
-
-def test_a_torn_log_loses_only_its_pace(plan):
-    """The estimate goes by what can be read."""
-    job: Job = plan.jobs[named(plan, "feng")]
-    job.prepare()
-    good = '{"learning": 1, "seconds": 2.0}\n'
-    (job.folder / "log.jsonl").write_text(good * 2 + '{"learning": 1, "sec')
-    assert epochs_logged(job.folder, 2) == {0: [2.0, 2.0]}

@@ -4,15 +4,14 @@ from pathlib import Path
 
 import attrs
 import pytest
-import torch
-from tiny_runs import MODEL, parameters, same, tiny_config, tiny_learn
+from tiny_runs import MODEL, same, tiny_config, tiny_learn
 
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.sweep.calibration import shortened
 from lifelong_co.experiments.sweep.grid import Grid, grids_from_toml, grids_to_toml, read_grids
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.learner import learn
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.trained_solver import load_solver
 
 TASKS = """
@@ -66,36 +65,26 @@ def test_the_start_is_read(folder):
 
 
 def test_every_run_starts_there(folder):
-    """With the start's own model, whatever the preset's; the part they share starts there, too."""
+    """With the start's own model, whatever the preset's."""
     found = plan(folder)
-    configs = [job.config for job in (*found.jobs.values(), *found.shared.values())]
-    assert len(configs) == 3
+    configs = [job.config for job in found.jobs.values()]
+    assert len(configs) == 2
     for config in configs:
         assert config.start_from == str((folder / "pretrained" / "run").resolve())
         assert (config.problem, config.solver) == ("tsp", "omni")
         assert config.solver_options == {**MODEL, "norm": "none"}
-    assert shortened(configs[0]).start_from == ""  # a few timed steps need no start
     text = FILE.replace('start_from = "pretrained/run"', "")
     fresh = grids_from_toml(text + 'problems = ["tsp"]\nsolvers = ["omni"]', "f", folder)
     both = make_plan([*fresh, *read_grids(folder / "sweep.toml")], folder / "out")
     assert len(both.jobs) == 4
-    assert len(both.shared) == 2
 
 
-def test_what_is_shared_is_what_would_have_been_learned(folder, tmp_path):
-    """Runs begin with the start's parameters, which `restart` goes back to, alone or after it."""
+def test_runs_begin_with_the_starts_parameters(folder, tmp_path):
+    """`restart` goes back to them."""
     found = plan(folder)
-    [shared] = found.shared.values()
-    learn(shared.config, tmp_path / "shared")
     given = load_solver(folder / "pretrained" / "run").module.state_dict()
     for method in ("fine-tuning", "restart"):
-        config = of(found, method)
-        alone = learn(config, tmp_path / method / "alone")
-        after = learn(config, tmp_path / method / "after", first_task_from=[tmp_path / "shared"])
-        assert same(after.learner.initial, given)
-        assert same(parameters(after), parameters(alone))
-        assert after.costs == alone.costs
-        assert torch.equal(after.actions.get_state(), alone.actions.get_state())
+        assert same(learn(prepare(of(found, method), tmp_path / method)).learner.initial, given)
 
 
 @pytest.mark.parametrize(
@@ -119,12 +108,10 @@ def test_a_start_that_is_none(folder):
 
 
 def test_a_sweep_of_drifting_tasks(folder):
-    """`drift = true` makes them other runs under other names, with the first part in common."""
+    """`drift = true` makes them other runs under other names."""
     text = FILE + '[[grids]]\nname = "still"\n[[grids]]\nname = "drifting"\ndrift = true\n'
     grids = grids_from_toml(text, "sweep.toml", folder)
     found = make_plan(grids, folder / "out")
     assert len(found.jobs) == 4
     drifts = [job.config.tasks[1].drift_from for job in found.jobs.values()]
     assert sorted(drifts) == ["", "", "U", "U"]
-    assert len(found.shared) == 1
-    assert {job.parts[0] for job in found.jobs.values()} == set(found.shared)

@@ -1,0 +1,40 @@
+"""Restart: each task is learned as if it were the first."""
+
+import attrs
+import pytest
+from tiny_runs import tiny_config
+
+from lifelong_co.config.run_config import Config
+from lifelong_co.experiments.comparison import curves
+from lifelong_co.experiments.comparison.runs import load_run
+from lifelong_co.learner import learn
+from lifelong_co.runs.prepare import prepare
+
+
+@pytest.fixture
+def config() -> Config:
+    """Return a run of two tasks, the first of three epochs, tested after every epoch."""
+    found = tiny_config("restart", "cvrp")
+    tasks = (attrs.evolve(found.tasks[0], epochs=3), *found.tasks[1:])
+    return attrs.evolve(found, tasks=tasks, curve_every=1)
+
+
+def test_restart_learns_a_task_alike_in_every_order(config, tmp_path):
+    """The costs after it are the same bits, and so are those on the way to it."""
+    found = []
+    for i, tasks in enumerate((config.tasks, config.tasks[::-1])):
+        run = learn(prepare(attrs.evolve(config, tasks=tasks), tmp_path / str(i)))
+        costs = {(tasks[c.learning - 1].label, c.epoch, c.name): c.cost for c in run.costs}
+        assert len(costs) == len(run.costs)
+        found.append(costs)
+    assert found[0] == found[1]
+
+
+def test_on_the_way_restart_tests_the_present_task_alone(config, tmp_path):
+    """Its curve of the present task has every test, the mean over the learned tasks the whole."""
+    learn(prepare(config, tmp_path / "run"))
+    run = load_run(tmp_path / "run")
+    start, end = (float(epoch) for epoch in curves.boundaries(run)[1:])
+    epochs = [start + i for i in range(config.tasks[1].epochs + 1)]
+    assert [x for x, _ in curves.current(run)[1]] == epochs
+    assert [x for x, _ in curves.learned(run)[1]] == [start, end]
