@@ -75,7 +75,7 @@ def row(grid: Grid, problem: str, solver: str) -> str:
     names = [run_name(problem, solver, *which) for which in product(METHODS, seeds)]
     comparison = compare_folders([grid.results / name for name in names])
     cells = [
-        f"{1e3 * comparison.spread(group, metric)[0]:.1f}"
+        f"{1e3 * comparison.spread(group, metric).mean:.1f}"
         for metric in METRICS
         for group in comparison.groups
     ]

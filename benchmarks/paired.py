@@ -17,7 +17,7 @@ from scipy import stats
 
 from lifelong_co.experiments.comparison.comparison import compare_folders
 from lifelong_co.experiments.comparison.runs import Run
-from lifelong_co.experiments.sweep.student import half_width
+from lifelong_co.experiments.spread import half_width
 
 METRICS = ("AP", "AF", "APl")
 

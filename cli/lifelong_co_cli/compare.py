@@ -48,12 +48,13 @@ def compare(
     """
     import json
 
-    from lifelong_co.experiments.comparison import figures, gaps, publish, tables
+    from lifelong_co.experiments.comparison import figures, publish, tables
     from lifelong_co.experiments.comparison.comparison import compare_folders
+    from lifelong_co.experiments.references.gaps import mean_references
     from lifelong_co_cli.places import places
 
     comparison = compare_folders(runs)
-    found = gaps.mean_references(comparison.runs[0].config, places(references))
+    found = mean_references(comparison.runs[0].config, places(references))
     means = found.means
     if out is not None:
         written = publish.write_report(comparison, out, overwrite=overwrite, references=found)
@@ -71,8 +72,7 @@ def compare(
     elif output is Format.CSV:
         typer.echo(tables.as_csv(comparison, means), nl=False)
     else:
-        typer.echo(tables.as_text(comparison), nl=False)
-        typer.echo(gaps.as_text(comparison, found), nl=False)
+        typer.echo(tables.as_text(comparison, found), nl=False)
         if references and not means:  # asked for, so their absence is said
             typer.echo(
                 f"\nno gaps: {references} has no task whose test instances all have a reference"

@@ -47,7 +47,8 @@ def evaluate(
 
     from lifelong_co.errors import LifelongError
     from lifelong_co.evaluation import best_costs
-    from lifelong_co.experiments.references import gaps
+    from lifelong_co.experiments.references.gaps import gap_of
+    from lifelong_co.experiments.references.lookup import of_task, origins
     from lifelong_co.runs.folder import RunFolder
     from lifelong_co.runs.trained_solver import load_solver
     from lifelong_co.tasks.instances import testing
@@ -65,12 +66,12 @@ def evaluate(
         costs[one.label] = float(each.mean())
         if not json:
             try:
-                known = gaps.of_task(looked, one, solver.problem, count, groups)
+                known = of_task(looked, one, solver.problem, count, groups)
             except LifelongError as error:  # the costs are worth more than the gap
                 typer.echo(f"no gap on {one.label}: {error}", err=True)
                 known = []
-            gap = gaps.gap(each.tolist(), known)
-            shown = f"  {gap} to {looked.named(gaps.origins(known))}" if gap else ""
+            gap = gap_of(each.tolist(), known)
+            shown = f"  {gap} to {looked.named(origins(known))}" if gap else ""
             print(f"{one.label:<12} {costs[one.label]:.4f}{shown}", flush=True)
     if json:
         print(json_module.dumps(costs))

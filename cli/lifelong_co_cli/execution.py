@@ -24,10 +24,10 @@ def continue_run(folder: Path) -> None:
 def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Show the configuration, learn, and end with the metrics and the report."""
     from lifelong_co.errors import Interrupted
-    from lifelong_co.experiments.comparison import gaps
     from lifelong_co.experiments.comparison.comparison import compare_folders
     from lifelong_co.experiments.comparison.publish import write_run_report
     from lifelong_co.experiments.comparison.tables import as_text
+    from lifelong_co.experiments.references.gaps import mean_references
     from lifelong_co.learner import learn
     from lifelong_co.runs.data_parallel import joined
     from lifelong_co.runs.prepare import prepare
@@ -47,10 +47,10 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
     if not ranks.first:
         return
     comparison = compare_folders([folder])
-    references = gaps.mean_references(config, places())
+    references = mean_references(config, places())
     report = write_run_report(folder, references=references)
     print()
-    print(as_text(comparison) + gaps.as_text(comparison, references))
+    print(as_text(comparison, references))
     print(f"peak memory: {peak_memory()}")
     print(f"report: {report}")
 

@@ -9,7 +9,7 @@ from command_line import call
 from lifelong_co_adapters.official import locate
 from synthetic_references import lay
 
-from lifelong_co.experiments.comparison.gaps import CAPTION
+from lifelong_co.experiments.comparison.tables import GAPS
 from lifelong_co.experiments.sweep.grid import Grid
 from lifelong_co.experiments.sweep.plan import make_plan
 from lifelong_co.runs.folder import RunFolder
@@ -45,9 +45,9 @@ def test_a_run_ends_with_gaps(tmp_path, finished):
     lay(tmp_path / "references", task, 8, 2.5)
     after = call("run", "--resume", folder)
     assert after.status == 0, after.err
-    assert f"{CAPTION} in references\n" in after.out
-    assert f"{CAPTION} in references." in (folder / "report.html").read_text(encoding="utf-8")
-    assert CAPTION in call("compare", folder).out
+    assert f"{GAPS} in references\n" in after.out
+    assert f"{GAPS} in references." in (folder / "report.html").read_text(encoding="utf-8")
+    assert GAPS in call("compare", folder).out
 
 
 def test_a_run_on_official_test_sets_is_compared_with_their_costs(tmp_path, official):
@@ -57,7 +57,7 @@ def test_a_run_on_official_test_sets_is_compared_with_their_costs(tmp_path, offi
     )
     folder = synthetic_runs.write(tmp_path / "run", of)
     shown = call("compare", folder)
-    assert f"{CAPTION} in {official} (published)\n" in shown.out
+    assert f"{GAPS} in {official} (published)\n" in shown.out
     data = call("compare", folder, "--format", "json")
     assert f"references: in {official} (published)" in data.err
     (group,) = json.loads(data.out)["groups"]

@@ -1,11 +1,12 @@
 """What the benchmark tables compare: the checkpoints on the instances that all have solved."""
 
-import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
 from lifelong_co.experiments.benchmark.results import Result
+from lifelong_co.experiments.references.gaps import gap
+from lifelong_co.experiments.spread import Spread, spread
 
 
 @attrs.frozen
@@ -27,14 +28,14 @@ def compare(results: Sequence[Result]) -> Compared:
     return Compared(solvers, {name: _agreed(row) for name, row in whole.items()})
 
 
-def gap(one: Result) -> float | None:
+def to_best_known(one: Result) -> float | None:
     """Return the gap to the best known cost, a fraction; None where none is known."""
-    return one.cost / one.best_known - 1 if one.best_known else None
+    return gap(one.cost, one.best_known) if one.best_known else None
 
 
-def mean_gap(found: Compared, solver: str) -> float | None:
-    """Return a checkpoint's mean gap over the instances whose best cost is known; None: no such."""
-    return mean_and_std(gap(row[solver]) for row in found.rows.values())[0]
+def mean_gap(found: Compared, solver: str) -> Spread:
+    """Return a checkpoint's spread of gaps over the instances whose best cost is known."""
+    return spread(to_best_known(row[solver]) for row in found.rows.values())
 
 
 def above(row: Mapping[str, Result], *, rounded: bool) -> dict[str, float]:
@@ -49,7 +50,7 @@ def above(row: Mapping[str, Result], *, rounded: bool) -> dict[str, float]:
     """
     values = {name: one.cost if rounded else one.length for name, one in row.items()}
     least = min(values.values())
-    return {name: value / least - 1 if least else 0.0 for name, value in values.items()}
+    return {name: gap(value, least) if least else 0.0 for name, value in values.items()}
 
 
 @attrs.frozen
@@ -58,23 +59,15 @@ class Normalised:
 
     rows: Mapping[str, Mapping[str, float]]
     """By instance, then by solver."""
-    summary: Mapping[str, tuple[float | None, float | None]]
-    """By solver: mean and sample standard deviation over the instances."""
+    summary: Mapping[str, Spread]
+    """By solver, over the instances."""
 
 
 def normalise(found: Compared, *, rounded: bool) -> Normalised:
     """Return the paper's values; ``rounded`` as in `above`."""
     rows = {name: above(row, rounded=rounded) for name, row in found.rows.items()}
-    each = {name: mean_and_std(row[name] for row in rows.values()) for name in found.solvers}
+    each = {name: spread(row[name] for row in rows.values()) for name in found.solvers}
     return Normalised(rows, each)
-
-
-def mean_and_std(values: Iterable[float | None]) -> tuple[float | None, float | None]:
-    """Return mean and sample standard deviation of what is known; None where there is none."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return None, None
-    return statistics.fmean(known), statistics.stdev(known) if len(known) > 1 else None
 
 
 def _agreed(row: Mapping[str, Result]) -> dict[str, Result]:

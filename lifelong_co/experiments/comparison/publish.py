@@ -4,17 +4,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.comparison import figures, gaps, tables
+from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
 from lifelong_co.experiments.comparison.report import make_report
 from lifelong_co.experiments.page import page
+from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.storage.files import write_whole
 
 FILES = ("table.txt", "table.csv", "forgetting.png", "plasticity.png", "report.html")
 """What a comparison leaves in its folder; the figures only where matplotlib is installed."""
 
 
-def write_run_report(run_dir: Path | str, *, references: gaps.MeanReferences | None = None) -> Path:
+def write_run_report(run_dir: Path | str, *, references: MeanReferences | None = None) -> Path:
     """Write ``report.html`` and ``figures/`` of a finished run into its folder, or replace them.
 
     Parameters
@@ -47,7 +48,7 @@ def write_report(
     out_dir: Path | str,
     *,
     overwrite: bool = False,
-    references: gaps.MeanReferences | None = None,
+    references: MeanReferences | None = None,
 ) -> list[Path]:
     """Write `FILES` for a comparison, with gaps where there are references; return their paths.
 
@@ -60,9 +61,8 @@ def write_report(
     check_writable(folder, overwrite=overwrite)
     images = draw(comparison)
     means = references.means if references else {}
-    more = gaps.as_text(comparison, references) if references else ""
     files = {
-        "table.txt": (tables.as_text(comparison) + more).encode(),
+        "table.txt": tables.as_text(comparison, references).encode(),
         "table.csv": tables.as_csv(comparison, means).encode(),
         **{f"{name}.png": image for name, image in images.items()},
         "report.html": page(make_report(comparison, images, references)).encode(),

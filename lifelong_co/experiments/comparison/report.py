@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from lifelong_co.experiments.comparison import figures, gaps, tables
+from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.labels import settings
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.experiments.report import Part, Picture, Report, Section
 from lifelong_co.experiments.sheet import Sheet, words
 
@@ -48,7 +48,7 @@ TOP = ("problem", "solver", "method", "preset", "order")
 def make_report(
     comparison: Comparison,
     images: Mapping[str, bytes],
-    references: gaps.MeanReferences | None = None,
+    references: MeanReferences | None = None,
 ) -> Report:
     """Return the report of a comparison.
 
@@ -63,14 +63,14 @@ def make_report(
     """
     runs, groups, problem = comparison.runs, comparison.groups, comparison.problem.upper()
     labels = ", ".join(group.label for group in groups)
-    caption = tables.caption(comparison).replace("10^-3", "10⁻³").replace(" - ", " − ")
-    note = f"{caption[0].upper()}{caption[1:]}."
-    measured = [_sheet("metrics", tables.metrics_table(comparison), note=note, common=LEAST)]
+    measured = [_noted(tables.metrics_table(comparison), "", common=LEAST)]
     if references and references.means:
-        table = gaps.gap_table(comparison, references.means)
-        note = f"{gaps.CAPTION} {references.origin}."
-        measured.append(_sheet("gaps", table, title="Optimality gaps", note=note))
-    costs = [_costs(group, run) for group in groups for run in group.runs]
+        measured.append(_noted(tables.gap_table(comparison, references), "Optimality gaps"))
+    costs = [
+        tables.cost_table(f"{group.label}, seed {run.config.seed}", run.names, run.costs)
+        for group in groups
+        for run in group.runs
+    ]
     orders = "; ".join(dict.fromkeys(" → ".join(run.names) for run in runs))
     sections = (
         Section("Metrics", sheets=tuple(measured)),
@@ -87,13 +87,10 @@ def make_report(
     )
 
 
-def _sheet(
-    key: str, table: tables.Table, title: str = "", note: str = "", common: str = "", left: int = 1
-) -> Sheet:
-    header, *rows = table
-    block = tuple(words(*row) for row in rows)
-    return Sheet(key=key, title=title, header=tuple(header), blocks=(block,), note=note,
-                 common=common, left=left)  # fmt: skip
+def _noted(sheet: Sheet, title: str, common: str = "") -> Sheet:
+    """Return a table under another title, with what was its title in the note."""
+    note = f"{sheet.title}. {sheet.note}".strip().replace("10^-3", "10⁻³").replace(" - ", " − ")
+    return attrs.evolve(sheet, title=title, note=note, common=common)
 
 
 def _figure(name: str, image: bytes | None, comparison: Comparison) -> Section:
@@ -107,17 +104,6 @@ def _figure(name: str, image: bytes | None, comparison: Comparison) -> Section:
     return Section(heading, text + seeds, pictures=(picture,))
 
 
-def _costs(group: Group, run: Run) -> Sheet:
-    """Return the cost matrix of a run, its diagonal marked."""
-    title = f"{group.label}, seed {run.config.seed}"
-    sheet = _sheet("costs", tables.cost_table(run.names, run.costs), title=title)
-    rows = [
-        tuple(attrs.evolve(cell, marked=i == j) for j, cell in enumerate(row))
-        for i, row in enumerate(sheet.rows, start=1)
-    ]
-    return attrs.evolve(sheet, blocks=(tuple(rows),))
-
-
 def _configuration(groups: Sequence[Group]) -> Sheet:
     flats = [settings(group.runs[0].config) for group in groups]
     known = dict.fromkeys(itertools.chain(TOP, *flats))
@@ -129,7 +115,7 @@ def _configuration(groups: Sequence[Group]) -> Sheet:
         ["training, minutes a run", *map(_minutes, groups)],
         ["folders", *("\n".join(str(run.path) for run in group.runs) for group in groups)],
     ]
-    return _sheet("settings", table, left=len(table[0]))
+    return _words("settings", "", table)
 
 
 def _tasks(groups: Sequence[Group]) -> list[Sheet]:
@@ -142,9 +128,14 @@ def _tasks(groups: Sequence[Group]) -> list[Sheet]:
         ]
         used = [key for key in tasks[0] if any(task[key] not in ("", None) for task in tasks)]
         table = [used, *([_text(task[key]) for key in used] for task in tasks)]
-        title = "Tasks in the order of arrival"
-        shown[repr(table)] = _sheet("tasks", table, title=title, left=len(used))
+        shown[repr(table)] = _words("tasks", "Tasks in the order of arrival", table)
     return list(shown.values())
+
+
+def _words(key: str, title: str, table: Sequence[Sequence[str]]) -> Sheet:
+    header, *rows = map(tuple, table)
+    block = tuple(words(*row) for row in rows)
+    return Sheet(key=key, title=title, header=header, blocks=(block,), left=len(header))
 
 
 def _text(value: object) -> str:

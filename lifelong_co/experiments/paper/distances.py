@@ -3,13 +3,11 @@
 import statistics
 from collections.abc import Mapping, Sequence
 
-from lifelong_co.experiments.comparison.gaps import MeanReferences, mean_references
+from lifelong_co.experiments.comparison.runs import final_note
 from lifelong_co.experiments.paper.studies import Arrival, Chapter, Study, Variant
+from lifelong_co.experiments.references.gaps import MeanReferences, gap, mean_references
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
-
-SINGLE = "restart"
-"""It learns every task anew, so each task is measured just after it was learned (paper, D.1)."""
 
 
 def distances(chapter: Chapter, places: Places) -> tuple[list[Sheet], list[str]]:
@@ -54,8 +52,7 @@ def _sheet(
     if means:
         blocks.insert(0, (_reference_row(chapter, several, means),))
     note = "Mean cost over the test instances once the last task is learned, mean over seeds."
-    if any(variant.method == SINGLE for variant in variants):
-        note += f" {SINGLE} is measured on each task just after learning it."
+    note = f"{note} {final_note(run for each in variants for run in each.runs)}".rstrip()
     missing = [name for name in chapter.tasks if name not in means]
     if means:
         note += f" In parentheses the gap to the mean reference {found.origin}."
@@ -89,13 +86,12 @@ def _cells(
     chapter: Chapter, variant: Variant, order: Arrival, means: Mapping[str, float]
 ) -> list[Cell]:
     cells = []
+    costs = [run.final for run in variant.of(order)]
     for name in chapter.tasks:
-        j = order.index(name)
-        row = j if variant.method == SINGLE else -1
-        cost = statistics.fmean(run.costs[row][j] for run in variant.of(order))
+        cost = statistics.fmean(each[name] for each in costs)
         shown, parts = f"{cost:.3f}", {"": f"{cost:.6g}"}
         if name in means:
-            gap = cost / means[name] - 1
-            shown, parts = f"{shown} ({gap:.1%})", {**parts, "gap_fraction": f"{gap:.6f}"}
+            above = gap(cost, means[name])
+            shown, parts = f"{shown} ({above:.1%})", {**parts, "gap_fraction": f"{above:.6f}"}
         cells.append(Cell(shown, parts, rank=round(cost, 3)))
     return cells

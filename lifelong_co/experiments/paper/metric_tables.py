@@ -3,6 +3,7 @@
 Each is a function of a chapter to the sheets that its runs give; none, if they give none.
 """
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
@@ -10,12 +11,10 @@ import attrs
 
 from lifelong_co import metrics
 from lifelong_co.experiments.comparison.runs import Run
-from lifelong_co.experiments.comparison.tables import SCALE
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.paper.studies import Arrival, Chapter, Study, Variant
 from lifelong_co.experiments.sheet import THOUSANDTHS, Cell, Row, Sheet, words
-from lifelong_co.experiments.sweep.spread import Spread, show
-from lifelong_co.experiments.sweep.student import LEVEL
+from lifelong_co.experiments.spread import LEVEL, OVER_ORDERS, Spread, cell
 
 COMMON = (
     "In 10⁻³, smaller is better: gaps (d − d*) / d* to d*, the least mean cost that any of these"
@@ -181,7 +180,7 @@ def all_runs(chapter: Chapter) -> Sheet:
         rows.append(
             (
                 *words(study.problem, variant.title, study.solver, order, seed),
-                *(_measure(Spread(value, None, None)) for value in values),
+                *(_measure(Spread(value)) for value in values),
                 *words(minutes, str(run.path)),
             )
         )
@@ -226,7 +225,7 @@ def _groups(found: Iterable[tuple[Study | None, Sequence[Run]]]) -> list[Cell]:
     cells = []
     for study, runs in found:
         if study is None or not runs:
-            cells += [Cell("-"), *[_measure(Spread(float("nan"), None, None))] * len(metrics.NAMES)]
+            cells += [Cell("-"), *[_measure(Spread(math.nan))] * len(metrics.NAMES)]
         else:
             cells += [Cell(str(len(runs))), *_cells(study, runs)]
     return cells
@@ -238,13 +237,7 @@ def _cells(study: Study, runs: Sequence[Run], k: int | None = None) -> list[Cell
 
 
 def _measure(spread: Spread) -> Cell:
-    """Return a metric as a cell: as the sweep's table shows it, in CSV number by number."""
-    if spread.mean != spread.mean:
-        return Cell("-", {THOUSANDTHS: ""})
-    parts = {
-        THOUSANDTHS: spread.mean,
-        f"std_orders_{THOUSANDTHS}": spread.orders,
-        f"ci{LEVEL * 100:.0f}_seeds_{THOUSANDTHS}": spread.seeds,
-    }
-    numbers = {name: f"{v * SCALE:.6g}" for name, v in parts.items() if v is not None}
-    return Cell(show(spread), numbers, rank=round(spread.mean * SCALE, 1))
+    """Return a metric as a cell; in CSV it has a column for each number that there is."""
+    made = cell(spread, OVER_ORDERS)
+    parts = {name: number for name, number in made.parts.items() if number}
+    return attrs.evolve(made, parts=parts or {THOUSANDTHS: ""})

@@ -6,11 +6,15 @@ import attrs
 
 from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import Config
-from lifelong_co.experiments.comparison.comparison import Comparison, Group
-from lifelong_co.experiments.comparison.measured import least_costs, measured
+from lifelong_co.experiments.comparison.comparison import (
+    Comparison,
+    Group,
+    least_costs,
+    measured,
+)
 from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.paper import naming
-from lifelong_co.experiments.sweep.spread import Spread, spread
+from lifelong_co.experiments.spread import Spread, over_orders
 
 Arrival = tuple[str, ...]
 """The names of the tasks in the order of arrival."""
@@ -50,7 +54,7 @@ class Study:
     solver: str
     variants: tuple[Variant, ...]
     best: Mapping[str, float]
-    """``d*`` by task name; see `measured.least_costs`."""
+    """``d*`` by task name; see `least_costs`."""
 
     @property
     def main(self) -> list[Variant]:
@@ -80,7 +84,7 @@ class Study:
         """Return each metric over some runs of one variant, at least one."""
         values = {(repr(run.names), run.config.seed): self.metrics(run, k) for run in runs}
         return {
-            name: spread({cell: getattr(value, name) for cell, value in values.items()})
+            name: over_orders({cell: getattr(value, name) for cell, value in values.items()})
             for name in metrics.NAMES
         }
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from lifelong_co.experiments.comparison.publish import check_writable, write_files
+from lifelong_co.experiments.formats import FORMATS
 from lifelong_co.experiments.page import page
-from lifelong_co.experiments.paper.formats import FORMATS
 from lifelong_co.experiments.report import Report
 
 PLACES = ("report.html", "tables", "figures")

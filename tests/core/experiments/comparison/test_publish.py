@@ -39,7 +39,7 @@ def comparison(folders: list[Path]) -> Comparison:
 
 def test_the_metrics_table_shows_mean_and_spread_in_thousandths(comparison: Comparison) -> None:
     """A cell is the mean over seeds and their sample standard deviation, times 1,000."""
-    header, first, _ = tables.metrics_table(comparison)
+    header, first, _ = tables.metrics_table(comparison).shown
     assert header == ["method", "runs", "AP", "AF", "AMF", "APl", "AG"]
     one, two = (comparison.metrics(run).AG * 1e3 for run in comparison.groups[0].runs)
     assert one != two
@@ -73,7 +73,7 @@ def test_a_single_task_leaves_undefined_metrics_out(tmp_path: Path) -> None:
     """With one task AF is a dash in the table, empty in CSV and null in JSON."""
     folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config(distributions=("E",)))
     found = compare_folders([folder])
-    assert tables.metrics_table(found)[1][2:] == ["0.0", "-", "-", "0.0", "-"]
+    assert tables.metrics_table(found).shown[1][2:] == ["0.0", "-", "-", "0.0", "-"]
     assert next(csv.DictReader(io.StringIO(tables.as_csv(found))))["AF_1e-3"] == ""
     assert tables.as_json(found)["groups"][0]["runs"][0]["metrics"]["AF"] is None
     assert publish.write_run_report(folder).exists()

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifelong_co.experiments.benchmark.results import Benchmark, Result
+from lifelong_co.experiments.formats import as_csv, text
 from lifelong_co.experiments.paper.assemble import make_report
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
 from lifelong_co.experiments.paper.collect import Found
-from lifelong_co.experiments.paper.formats import as_csv, text
 from lifelong_co.experiments.references.cache import Cache
 from lifelong_co.experiments.references.places import Places
 
