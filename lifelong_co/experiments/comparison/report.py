@@ -57,7 +57,7 @@ def make_report(
     comparison
         One or more runs.
     images
-        PNGs by the names of `ABOUT`; the report says how to get one that is missing.
+        PNGs by the names of `ABOUT`; for a missing one the report says how to get it.
     references
         Mean reference costs of tasks; with them the report has optimality gaps.
     """

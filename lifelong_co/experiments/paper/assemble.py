@@ -15,8 +15,8 @@ from lifelong_co.experiments.paper import metric_tables
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
 from lifelong_co.experiments.paper.buffer_section import buffer_section
 from lifelong_co.experiments.paper.collect import Found
+from lifelong_co.experiments.paper.cost_tables import cost_sheets
 from lifelong_co.experiments.paper.curve_pictures import curve_pictures
-from lifelong_co.experiments.paper.distances import distances
 from lifelong_co.experiments.paper.drift_section import drift_sections
 from lifelong_co.experiments.paper.naming import file_name, order_title
 from lifelong_co.experiments.paper.studies import Chapter, chapters
@@ -80,7 +80,7 @@ def _known_now(
 
 
 def _part(chapter: Chapter, places: Places, tell: Callable[[str], None]) -> tuple[Part, list[str]]:
-    costs, notes = distances(chapter, places)
+    costs, notes = cost_sheets(chapter, places)
     tell(f"{chapter.title}: curves")
     curves = curve_pictures(chapter) if figures.available() else []
     sections = (

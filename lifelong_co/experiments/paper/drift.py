@@ -1,9 +1,9 @@
 """A low-confidence decision that drifts: what a solver did after a task, and does at the end.
 
-As in the paper's appendix A.2 one instance of an early task is solved twice, by the solver as it
-was after that task and as it is after the last. Where the two solutions part they are in one state,
-so the decisions there can be compared. Buffered states would not do: what they know of a route is
-which nodes it has visited, not in which order.
+As in the paper's appendix A.2, one instance of an early task is solved twice: with the parameters
+after that task, and with those after the last task. Where the two solutions part, both are in the
+same state, so the two decisions can be compared. Buffered states do not suffice: they hold which
+nodes a route has visited, not in which order.
 """
 
 from typing import Any

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lifelong_co import registry
 from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.comparison import figures, panels
 from lifelong_co.experiments.comparison.runs import Run
@@ -23,11 +22,11 @@ CROWDED = 60
 """From so many nodes on numbers would hide the route."""
 
 TEXT = (
-    "An instance of an early task, solved by the solver as it was after that task and as it is"
-    " after the last one. Both begin alike; where they part they are in the same state, and the"
-    " likeliest action there is another one now. Shown is the least confident of such decisions on"
-    f" {INSTANCES} test instances, of those on which the new solution is longer and the two share"
-    f" {SHARED} decisions or more, if there are any."
+    "An instance of an early task is solved twice: with the parameters after that task, and with"
+    " those after the last task. Both solutions begin alike. Where they part, both solvers are in"
+    " the same state, and the likeliest action has changed. Shown is the least confident of such"
+    f" decisions on {INSTANCES} test instances; instances come first where the new solution is"
+    f" longer and the two share {SHARED} decisions or more."
 )
 
 
@@ -61,7 +60,7 @@ def _candidates(study: Study) -> list[Run]:
     return [
         run for run in runs
         if any((run.path / "checkpoints").glob("after-task-*/*.safetensors"))
-        and not registry.method(run.config.method).restarts
+        and not run.restarts
     ]  # fmt: skip
 
 

@@ -132,7 +132,7 @@ def applicability(chapter: Chapter) -> list[Sheet]:
             groups = [(study, study.runs(name, orders) if study else []) for study in found]
             rows.append((Cell(f"{name} ({solver})"), *_groups(groups)))
         blocks += [rows] if rows else []
-    title, note = "Metrics with other base solvers", "Each solver has a d* of its own."
+    title, note = "Metrics with other base solvers", "Each solver has a separate d*."
     return [_sheet("applicability", title, ["method (solver)"], chapter.problems, blocks, note)]
 
 

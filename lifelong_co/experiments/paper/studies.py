@@ -26,14 +26,14 @@ class Variant:
 
     method: str
     name: str
-    """The method's, or how it differs from the method as it is."""
+    """The name of the method, or how the variant differs from the default."""
     main: bool
-    """Whether this is the method as it is."""
+    """Whether this is the default: the method with the options of its preset."""
     runs: tuple[Run, ...]
 
     @property
     def title(self) -> str:
-        """The method's name, and how it differs from the method as it is."""
+        """The name of the method, and how the variant differs from the default."""
         return self.name if self.main else f"{self.method} {self.name}"
 
     @property
@@ -58,7 +58,7 @@ class Study:
 
     @property
     def main(self) -> list[Variant]:
-        """The methods as they are."""
+        """The default variant of each method."""
         return [variant for variant in self.variants if variant.main]
 
     @property
@@ -72,7 +72,7 @@ class Study:
         return list(dict.fromkeys(run.names for each in self.variants for run in each.runs))
 
     def runs(self, method: str, orders: Collection[Arrival]) -> list[Run]:
-        """Return the runs of a method as it is in some orders."""
+        """Return the runs of a method's default variant in some orders."""
         found = (run for variant in self.main if variant.name == method for run in variant.runs)
         return [run for run in found if run.names in orders]
 
@@ -89,7 +89,7 @@ class Study:
         }
 
     def comparison(self, order: Arrival) -> Comparison:
-        """Return the lifelong methods as they are in one order, side by side."""
+        """Return the default variants of the lifelong methods in one order, side by side."""
         found = [(each.name, tuple(each.of(order))) for each in self.lifelong]
         groups = [Group(name, runs) for name, runs in found if runs]
         return Comparison(tuple(groups), self.best)

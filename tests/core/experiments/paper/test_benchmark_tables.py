@@ -1,4 +1,4 @@
-"""The benchmark tables of a report: names of their own, units in CSV, references found since."""
+"""The benchmark tables of a report: unique names, units in CSV, references found since."""
 
 import csv
 import io
@@ -57,7 +57,7 @@ def names_and_keys(*folders, library="tsplib"):
     return list(summary.header[1:]), [sheet.key for sheet in sheets]
 
 
-def test_two_benchmarks_of_one_library_are_told_apart_by_their_folders():
+def test_two_benchmarks_of_one_library_are_named_by_their_folders():
     """By as much of the path as that needs; the results of both are there."""
     assert names_and_keys("/x/out") == (["TSPLIB"], ["benchmark-tsplib", "benchmark-tsplib-costs"])
     assert names_and_keys("/x/a", "/x/b")[0] == ["TSPLIB a", "TSPLIB b"]

@@ -82,7 +82,7 @@ def test_the_parting_decision_is_found():
     assert {row[:2] for row in drift.likeliest} >= set(top)
 
 
-def test_the_three_likeliest_of_each_are_told():
+def test_the_three_likeliest_of_each_are_listed():
     """Actions of either solver's top three, with the probability that each gave them."""
     old, new = around(), around()
     old[2] = torch.tensor([0.0, 0.0, 0.0, 3.0, 2.0, 1.0])

@@ -120,7 +120,7 @@ def test_all_tables_are_printed_in_one_form(report, form, sign):
 
 
 def test_runs_on_other_tasks_are_another_part(tmp_path):
-    """Each part has files of its own names."""
+    """Files of different parts have different names."""
     for name, distributions in (("one", ("E", "C")), ("other", ("U", "C"))):
         of = synthetic_runs.config(distributions=distributions)
         synthetic_runs.write(tmp_path / name, of)

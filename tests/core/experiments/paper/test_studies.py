@@ -13,7 +13,7 @@ from lifelong_co import registry
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.paper import metric_tables
 from lifelong_co.experiments.paper.collect import collect
-from lifelong_co.experiments.paper.distances import distances
+from lifelong_co.experiments.paper.cost_tables import cost_sheets
 from lifelong_co.experiments.paper.naming import variant_name
 from lifelong_co.experiments.paper.studies import Chapter, chapters
 from lifelong_co.experiments.references.places import Places
@@ -83,7 +83,7 @@ def test_a_folder_without_finished_runs_is_refused(root, tmp_path):
         collect([root, run])
 
 
-def test_a_method_as_it_is_is_told_from_its_variants(chapter):
+def test_default_of_a_method_has_the_options_of_the_preset(chapter):
     """The main variant has the preset's options, whatever else there is; others are named."""
     study = chapter.of("pomo")["cvrp"]
     assert [(v.name, v.main, len(v.runs)) for v in study.variants] == [
@@ -143,7 +143,7 @@ def test_what_was_varied_stands_beside_the_default_with_the_same_orders_and_seed
     assert [row[1].shown for row in sheet.rows] == ["1", "1", "1"]
 
 
-def test_what_was_varied_elsewhere_has_a_default_of_its_own(root, tmp_path):
+def test_what_was_varied_elsewhere_has_a_separate_default(root, tmp_path):
     """A setting with two seeds is not held against a mean over other seeds, nor changes it."""
     for seed in (0, 1):
         write(tmp_path, f"units-{seed}", options={"replay_size": 4}, seed=seed)
@@ -156,7 +156,7 @@ def test_what_was_varied_elsewhere_has_a_default_of_its_own(root, tmp_path):
 
 
 def test_means_over_different_orders_are_not_set_against_each_other(root, tmp_path):
-    """A method with order 1 alone stands beside the others in that order, in a block of its own."""
+    """A method with order 1 alone stands beside the others in that order, in a separate block."""
     write(tmp_path, "ewc", "ewc")
     (more,) = chapters(collect([root, tmp_path]).runs)
     (sheet,) = metric_tables.over_orders(more)
@@ -189,7 +189,7 @@ def test_what_learns_all_tasks_at_once_is_no_lifelong_learning(root, tmp_path):
 
 
 def test_other_solvers_stand_apart(chapter):
-    """Each has its block and a d* of its own; only orders that another solver has count."""
+    """Each has a separate block and d*; only orders that another solver has count."""
     (sheet,) = metric_tables.applicability(chapter)
     assert [[row[0].shown for row in block] for block in sheet.blocks] == [
         ["fine-tuning (pomo)", "llr-bc (pomo)"],
@@ -233,9 +233,9 @@ def test_distances_show_gaps_where_references_are(chapter, tmp_path):
     costs = np.linspace(5, 7, 64)
     fields = {name: getattr(group, name).numpy() for name in ("depot", "nodes", "demand")}
     np.savez(tmp_path / "cvrp-U10.npz", reference_cost=costs, **fields)
-    (plain,), _ = distances(chapter, Places(tmp_path / "absent"))
+    (plain,), _ = cost_sheets(chapter, Places(tmp_path / "absent"))
     assert plain.title == "Mean cost on CVRP (pomo)"
-    (sheet, varied, other), notes = distances(chapter, Places(tmp_path))
+    (sheet, varied, other), notes = cost_sheets(chapter, Places(tmp_path))
     assert notes == []
     assert sheet.header == ("order", "method", "E20", "C40", "U10")
     assert [cell.shown for cell in sheet.rows[0]] == ["", "reference", "-", "-", "6.000"]
@@ -246,7 +246,7 @@ def test_distances_show_gaps_where_references_are(chapter, tmp_path):
     assert float(found[4].parts["gap_fraction"]) == pytest.approx(cost / 6 - 1, abs=1e-5)
     assert "(" not in found[2].shown
     assert f"the gap to the mean reference in {tmp_path}." in sheet.note
-    # What was varied and other solvers have gaps to the same references in sheets of their own.
+    # What was varied and other solvers have gaps to the same references in separate sheets.
     assert (varied.key, other.key) == ("distances-cvrp-varied", "distances-cvrp-omni")
     assert {row[1].shown for row in varied.rows} == {"reference", "llr-bc -α(10)", "llr-bc -KLD"}
     (run,) = chapter.of("omni")["cvrp"].variants[0].runs
@@ -258,7 +258,7 @@ def test_distances_show_gaps_where_references_are(chapter, tmp_path):
 def test_references_that_cannot_be_read_are_named(chapter, tmp_path):
     """The costs are there, and a note says which file is at fault."""
     (tmp_path / "cvrp-U10.npz").write_text("torn")
-    (sheet,), (note,) = distances(chapter, Places(tmp_path))
+    (sheet,), (note,) = cost_sheets(chapter, Places(tmp_path))
     assert sheet.key == "distances-cvrp"
     assert note.startswith(f"references of cvrp: no gap on U10: {tmp_path / 'cvrp-U10.npz'}: ")
 
@@ -267,6 +267,6 @@ def test_restart_is_measured_just_after_each_task(tmp_path):
     """As in the paper its distances are those of solvers of one task each."""
     folder = write(tmp_path, "restart", "restart")
     (one,) = chapters(collect([folder]).runs)
-    (sheet,), _ = distances(one, Places(tmp_path / "absent"))
+    (sheet,), _ = cost_sheets(one, Places(tmp_path / "absent"))
     costs = one.studies[0].variants[0].runs[0].costs
     assert [cell.shown for cell in sheet.rows[0][1:]] == [f"{costs[i][i]:.3f}" for i in range(3)]
