@@ -13,6 +13,8 @@ from lifelong_co.experiments.comparison.labels import UNLIKE, settings
 
 PAPERS = "llr-bc"
 """The method of the paper: last in a table, and not named before its variants."""
+SOLVER = "pomo"
+"""The solver of the paper's main experiments."""
 METHODS = (
     *("li-inter", "li-intra", "feng", "restart", "fine-tuning", "ewc", "libog", "der++"),
     *("multi-task-epoch", "multi-task-batch"),
