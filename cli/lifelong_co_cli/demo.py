@@ -31,7 +31,8 @@ def demo(
 
     Each of the two runs uses one CPU core.
     """
-    from lifelong_co.experiments.comparison.publish import write_comparison
+    from lifelong_co.experiments.comparison.comparison import compare_folders
+    from lifelong_co.experiments.comparison.publish import write_report
     from lifelong_co_cli.options import fresh_folder
 
     folder = fresh_folder(out)
@@ -48,7 +49,7 @@ def demo(
     if any(statuses):
         # A run that a signal ended, e.g. when memory ran out, has a negative status.
         raise typer.Exit(max(status if status >= 0 else 128 - status for status in statuses))
-    report = write_comparison(folders, folder / "report")
+    *_, report = write_report(compare_folders(folders), folder / "report")
     print((folder / "report" / "table.txt").read_text(encoding="utf-8"))
     figure = report.with_name("forgetting.png")
     if figure.exists():  # matplotlib may be missing

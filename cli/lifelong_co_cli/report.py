@@ -45,9 +45,9 @@ def report(
     """
     from lifelong_co.experiments.comparison import figures
     from lifelong_co.experiments.comparison.publish import check_writable
-    from lifelong_co.experiments.paper.assemble import make_book
+    from lifelong_co.experiments.paper.assemble import make_report
     from lifelong_co.experiments.paper.collect import collect
-    from lifelong_co.experiments.paper.write import PLACES, older_files, printed, write_book
+    from lifelong_co.experiments.paper.write import PLACES, older_files, printed, write_report
     from lifelong_co_cli.options import places
 
     def tell(line: str) -> None:
@@ -55,12 +55,12 @@ def report(
 
     check_writable(out, PLACES, overwrite=overwrite)  # before the work that takes time
     found = collect(folders)
-    book = make_book(found, places(references), tell)
-    written = write_book(book, out, overwrite=overwrite)
-    typer.echo(printed(book, output), nl=False)
-    for line in book.missing:
+    made = make_report(found, places(references), tell)
+    written = write_report(made, out, overwrite=overwrite)
+    typer.echo(printed(made, output), nl=False)
+    for line in made.missing:
         tell(f"not in this report: {line}")
-    for line in book.left_out:
+    for line in made.left_out:
         tell(f"left out: {line}")
     older = older_files(out, written)
     if older:

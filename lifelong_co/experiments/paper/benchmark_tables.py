@@ -1,7 +1,7 @@
 """Benchmark instances: the paper's summary over TSPLIB and CVRPLIB, and its two long tables."""
 
+import itertools
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -53,31 +53,25 @@ def _named(sheet: Sheet, key: str, title: str, **more: Any) -> Sheet:
 def _names(benchmarks: Sequence[Benchmark]) -> list[str]:
     """Return the libraries, with as much of their folders as is needed to tell them apart."""
     libraries = [str(each.settings.get("library", "benchmark")).upper() for each in benchmarks]
+    paths = [each.folder.resolve().parts for each in benchmarks]
     names = []
-    for library, each in zip(libraries, benchmarks, strict=True):
-        alike = [b.folder for b, of in zip(benchmarks, libraries, strict=True) if of == library]
-        names.append(library if len(alike) == 1 else f"{library} {_tail(each.folder, alike)}")
+    for library, path in zip(libraries, paths, strict=True):
+        alike = [other for of, other in zip(libraries, paths, strict=True) if of == library]
+        ends = range(1, max(map(len, alike)) + 1)
+        shortest = (k for k in ends if len({other[-k:] for other in alike}) == len(alike))
+        tail = "/".join(path[-next(shortest, ends[-1]) :])
+        names.append(library if len(alike) == 1 else f"{library} {tail}")
     return names
 
 
-def _tail(folder: Path, folders: Sequence[Path]) -> str:
-    """Return the end of a folder's path, as long as tells each of ``folders`` from the others."""
-    parts = [each.resolve().parts for each in folders]
-    longest = max(map(len, parts))
-    length = next(
-        (k for k in range(1, longest) if len({p[-k:] for p in parts}) == len(parts)), longest
-    )
-    return "/".join(folder.resolve().parts[-length:])
-
-
 def _keys(names: Sequence[str]) -> list[str]:
-    """Return a key for each name that no other's is, nor that of its costs, in any case."""
+    """Return names of files that differ on every system, also from those of costs."""
     keys: list[str] = []
+    taken: set[str] = set()
     for name in names:
-        key = stem = f"benchmark-{file_name(name.lower())}"
-        number = 1
-        while {key, f"{key}-costs"} & {own for each in keys for own in (each, f"{each}-costs")}:
-            number += 1
-            key = f"{stem}-{number}"
-        keys.append(key)
+        stem = f"benchmark-{file_name(name.lower())}"
+        numbered = (f"{stem}-{number}" for number in itertools.count(2))
+        tried = itertools.chain([stem], numbered)
+        keys.append(next(key for key in tried if not {key, f"{key}-costs"} & taken))
+        taken |= {keys[-1], f"{keys[-1]}-costs"}
     return keys

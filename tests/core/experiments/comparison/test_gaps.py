@@ -8,8 +8,10 @@ import pytest
 import synthetic_runs
 from synthetic_references import lay
 
-from lifelong_co.experiments.comparison import html, publish, tables
+from lifelong_co.experiments.comparison import publish, tables
 from lifelong_co.experiments.comparison.comparison import compare_folders
+from lifelong_co.experiments.comparison.report import make_report
+from lifelong_co.experiments.page import page
 from lifelong_co.experiments.references import gaps
 from lifelong_co.experiments.references.places import Places
 
@@ -40,7 +42,7 @@ def test_every_form_has_the_same_gap(comparison):
     data = tables.as_json(comparison, MEANS)
     assert data["groups"][0]["gaps"]["U10"] == pytest.approx(gap)
     assert data["references"] == MEANS
-    assert f"{cost:.4f} ({gap:.2%})" in html.page(comparison, {}, FOUND)
+    assert f"{cost:.4f} ({gap:.2%})" in page(make_report(comparison, {}, FOUND))
     assert f"{cost:.4f} ({gap:.2%})" in tables.as_text(comparison, FOUND)
 
 
@@ -61,8 +63,8 @@ def test_without_references_nothing_speaks_of_them(comparison):
     data = tables.as_json(comparison)
     assert "references" not in data
     assert "gaps" not in data["groups"][0]
-    assert html.page(comparison, {}, NOTHING) == html.page(comparison, {})
-    assert tables.GAPS not in html.page(comparison, {})
+    assert make_report(comparison, {}, NOTHING) == make_report(comparison, {})
+    assert tables.GAPS not in page(make_report(comparison, {}))
     assert tables.as_text(comparison, NOTHING) == tables.as_text(comparison)
 
 
@@ -91,11 +93,11 @@ def test_a_runs_own_report_has_gaps(tmp_path):
     (tmp_path / "references" / "cvrp-C40.npz").write_text("torn")
     found = gaps.mean_references(of, Places(tmp_path / "references"))
     assert found.means == {"U10": pytest.approx(6.0)}
-    page = publish.write_run_report(folder, references=found).read_text(encoding="utf-8")
+    text = publish.write_run_report(folder, references=found).read_text(encoding="utf-8")
     cost = compare_folders([folder]).runs[0].costs[-1][2]
-    assert f"{cost:.4f} ({cost / 6 - 1:.2%})" in page
-    assert f"{tables.GAPS} in {tmp_path / 'references'}." in page
-    assert "no gap on C40: " in page
+    assert f"{cost:.4f} ({cost / 6 - 1:.2%})" in text
+    assert f"{tables.GAPS} in {tmp_path / 'references'}." in text
+    assert "no gap on C40: " in text
     assert tables.GAPS not in before
     absent = gaps.mean_references(of, Places(tmp_path / "absent"))
     unchanged = publish.write_run_report(folder, references=absent).read_text(encoding="utf-8")
