@@ -1,4 +1,4 @@
-"""Testing: greedy decoding, the best of the multi-start, optionally over eight symmetric images."""
+"""Testing: greedy decoding, the best solution of the multi-start, optionally of eight images."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from torch import Tensor
 from lifelong_co.protocols import Solver
 from lifelong_co.tensors import records
 
-# Nodes times trajectories of one test batch: bounds memory whatever the size of the problem.
+# Instances times nodes times trajectories of one test batch: a limit on the memory it needs.
 CPU_WORK = 80_000
 GPU_WORK = 4_000_000
 
@@ -23,13 +23,13 @@ def best_costs(
     Parameters
     ----------
     solver
-        Put to evaluation mode for the test and back afterwards.
+        In evaluation mode during the test; afterwards in the mode it had before.
     instances
-        Any number; moved to the solver's device batch by batch.
+        Any number of instances; moved to the solver's device batch by batch.
     augment
         Also solve the seven symmetric images of every instance (POMO's x8 augmentation).
     batch
-        Instances at once; bounded by memory when None.
+        Instances that are solved at once; None: as many as a limit on memory allows.
     """
     device = next(solver.module.parameters()).device
     n = solver.problem.size(instances)
@@ -51,6 +51,6 @@ def best_costs(
 
 
 def mean_cost(solver: Solver, groups: Sequence[Any], *, augment: bool = False) -> float:
-    """Return the mean of `best_costs` over groups of instances (one per size)."""
+    """Return the mean of `best_costs` over all instances of some groups, one group per size."""
     costs = torch.cat([best_costs(solver, group, augment=augment) for group in groups])
     return float(costs.double().mean())

@@ -1,7 +1,7 @@
-"""The lifelong loop: algorithms 1 and 2 of the paper (appendix A), read top to bottom.
+"""The lifelong loop: algorithms 1 and 2 of the paper (appendix A), to be read from top to bottom.
 
-``Task -> Instances -> Solver.rollout -> cost and log-probs -> loss -> step``, with two side rooms:
-the method adds terms to the loss, and observes the decoding steps that it wants to remember.
+``Task -> Instances -> Solver.rollout -> cost and log-probs -> loss -> step``. The method adds terms
+to the loss, and it observes the decoding steps that it wants to remember.
 """
 
 import time
@@ -35,18 +35,18 @@ def learn(
     on_step: OnStep = lambda run, losses: None,  # noqa: ARG005
     log: Log = lambda line: None,  # noqa: ARG005
 ) -> Run:
-    """Learn the tasks of a run one after another (algorithm 1), from where the run stands.
+    """Learn the tasks of a run one after another (algorithm 1), starting where the run stands.
 
     Parameters
     ----------
     run
         Made by `runs.prepare.prepare`, new or resumed.
     stop
-        Asked after every step. When it returns True, the run is saved and stops.
+        Called after every step. When it returns True, the run is saved and stops.
     on_step
-        Called after every step with the run and the losses, scalars on the device.
+        Called after every step with the run and the losses, which are scalars on the device.
     log
-        Called with a line after every test.
+        Called with one line of text after every test.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def learn(
 
 
 def before_task(run: Run) -> None:
-    """Prepare for a task; a method that restarts meets it as if it were the first."""
+    """Prepare for a task; a method that restarts learns it as if it were the first."""
     run.learner.optimizer = new_optimizer(run.config, run.learner)
     if run.method.restarts:
         rewind(run)
@@ -75,7 +75,7 @@ def before_task(run: Run) -> None:
 
 
 def train_epoch(run: Run, stop: Stop, on_step: OnStep) -> None:
-    """Train on the batches that are left of an epoch: lines 4 to 19 of algorithm 2."""
+    """Train on the remaining batches of an epoch: lines 4 to 19 of algorithm 2."""
     learner = run.learner
     if learner.batch == 0:
         run.method.before_epoch(learner)
@@ -86,7 +86,7 @@ def train_epoch(run: Run, stop: Stop, on_step: OnStep) -> None:
         learner.batch += 1
         run.steps += 1
         now = time.perf_counter()
-        for name, value in losses.items():  # left on the device: a number would wait for it
+        for name, value in losses.items():  # stays on the device: reading it would wait
             run.sums[name] = run.sums.get(name, 0.0) + value.double()
         run.sums["seconds"] = run.sums.get("seconds", 0.0) + now - began
         began = now
@@ -108,7 +108,8 @@ def train_batch(run: Run) -> dict[str, Tensor]:
     learner.optimizer.zero_grad()
     policy.backward()
     losses = {"cost": rollout.cost.min(dim=1).values.mean().detach(), "policy": policy.detach()}
-    # Lines 8 to 13: the method's terms, LLR-BC's is alpha L_BC. Gradients of the sum are summed.
+    # Lines 8 to 13: the method's terms; that of LLR-BC is alpha L_BC. Each backward pass adds to
+    # the gradients, so the step below follows the gradient of the sum.
     terms = method.loss_terms(learner, rollout)
     for name, term in each_in(config.precision, config.device, terms):
         term.backward()
@@ -128,7 +129,7 @@ def sampled(run: Run, instances: Any, observe: Observer | None) -> Rollout:
 
 
 def after_epoch(run: Run, log: Log) -> None:
-    """Close an epoch: note its means, test where due, save."""
+    """End an epoch: note its means, test if a test is due, and save."""
     learner, config = run.learner, run.config
     run.method.after_epoch(learner)
     run.objective.after_epoch(learner)
@@ -138,7 +139,8 @@ def after_epoch(run: Run, log: Log) -> None:
     if finished:
         run.method.after_task(learner)
     if finished or learner.epoch % config.curve_every == 0:
-        # After a task all tasks are tested; on the way the learned ones, for the forgetting curve.
+        # After a task, all tasks are tested. During a task, the tasks learned so far are tested:
+        # they give the forgetting curve.
         first = learner.task if run.method.restarts else 0
         test(run, range(len(config.tasks)) if finished else range(first, learner.task + 1), log)
     if finished:
@@ -147,7 +149,7 @@ def after_epoch(run: Run, log: Log) -> None:
 
 
 def note_epoch(run: Run) -> None:
-    """Add the means over an epoch's batches to the run's history."""
+    """Add an entry with the means over the epoch's batches to the run's history."""
     learner = run.learner
     batches = run.config.tasks[learner.task].batches
     means = {name: float(total) / batches for name, total in run.sums.items()}
@@ -164,7 +166,7 @@ def note_epoch(run: Run) -> None:
 
 
 def test(run: Run, tasks: range, log: Log) -> None:
-    """Test on some tasks and keep the costs; of several processes the first does so for all."""
+    """Test on some tasks and keep the costs; with several processes, only the first one tests."""
     if not run.ranks.first:
         return
     learner, config = run.learner, run.config

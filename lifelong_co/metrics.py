@@ -1,8 +1,8 @@
 """The paper's five metrics of a lifelong run (§4): plain fractions, lower is better.
 
 Row ``i`` of a cost matrix holds the mean cost on every task after learning the first ``i + 1``
-tasks. Costs of different tasks are made comparable by their gap ``(d - d*) / d*`` to ``d*``, the
-least cost on the task among everything compared.
+tasks. Costs of different tasks cannot be compared, so the metrics use the gap ``(d - d*) / d*``.
+Here ``d*`` is the lowest cost on the task among all the runs that are compared.
 """
 
 import math
@@ -23,7 +23,7 @@ Matrix = NDArray[np.float64]
 class Metrics:
     """AP, AF, AMF, APl and AG of one run after ``k`` tasks, as plain fractions (0.004 is 0.4 %).
 
-    AF, AMF and AG are averages over ``k - 1`` terms and therefore ``nan`` when ``k = 1``.
+    AF, AMF and AG are averages over ``k - 1`` terms, so they are ``nan`` when ``k = 1``.
     """
 
     AP: float
@@ -31,7 +31,7 @@ class Metrics:
     AF: float
     """Average forgetting: how far the gap of each earlier task rose by the end; at least 0."""
     AMF: float
-    """Average maximal forgetting: how far it rose at its worst; at least AF."""
+    """Average maximal forgetting: how far that gap rose at its highest; at least AF."""
     APl: float
     """Average plasticity: the mean gap on each task just after learning it."""
     AG: float
@@ -51,8 +51,8 @@ def summarize(costs: Any, best: Any = None) -> Metrics:
         ``[k, k]``, ``k >= 1``, finite: a tensor, an array or nested lists. ``costs[i][j]`` is the
         mean cost on task ``j`` after learning the first ``i + 1`` tasks.
     best
-        ``d*``: ``[k]``, finite and positive. None: the least cost of each column, i.e. the best
-        that this run reached. A cost below ``d*`` gives a negative gap.
+        ``d*``: ``[k]``, finite and positive. None: the lowest cost of each column, which is the
+        best cost of this run. A cost below ``d*`` gives a negative gap.
 
     Raises
     ------
@@ -82,10 +82,10 @@ def summarize(costs: Any, best: Any = None) -> Metrics:
 
 
 def meaningful(found: Metrics, *, knows_all_tasks: bool) -> Metrics:
-    """Return the metrics of a run, those without a meaning as ``nan``.
+    """Return the metrics of a run, with ``nan`` for those that have no meaning.
 
-    Of a method that learns all tasks at once (`Method.knows_all_tasks`) only AP has a meaning: no
-    task came before another.
+    For a method that learns all tasks at once (`Method.knows_all_tasks`) only AP has a meaning,
+    because no task comes before another.
     """
     if not knows_all_tasks:
         return found
@@ -93,18 +93,18 @@ def meaningful(found: Metrics, *, knows_all_tasks: bool) -> Metrics:
 
 
 def best_by_task(runs: Iterable[tuple[Sequence[str], Any]]) -> dict[str, float]:
-    """Return ``d*`` of every task over several runs, matched by the tasks' names.
+    """Return ``d*`` of every task over several runs; tasks of the same name are the same task.
 
     Parameters
     ----------
     runs
-        Pairs of the ``k`` task names of a run, in the run's order, and its costs ``[k, k]``. The
+        For each run a pair: the ``k`` task names in the run's order, and the costs ``[k, k]``. The
         orders, and even the sets of tasks, may differ.
 
     Raises
     ------
     ConfigError
-        If a cost matrix is not square or not finite, or has another number of tasks than names.
+        If a cost matrix is not square or not finite, or its size is not the number of names.
     """
     best: dict[str, float] = {}
     for names, costs in runs:
@@ -119,12 +119,12 @@ def best_by_task(runs: Iterable[tuple[Sequence[str], Any]]) -> dict[str, float]:
 
 
 def best_over(matrices: Iterable[Any]) -> list[float]:
-    """Return ``d*`` per column over the cost matrices ``[k, k]`` of runs that share one order.
+    """Return ``d*`` of each column over the cost matrices ``[k, k]`` of runs with the same order.
 
     Raises
     ------
     ConfigError
-        If there is no matrix, or they differ in size, or one is not square or not finite.
+        If there is no matrix, if they differ in size, or if one is not square or not finite.
     """
     checked = [_matrix(costs) for costs in matrices]
     sizes = sorted({len(matrix) for matrix in checked})
@@ -134,7 +134,7 @@ def best_over(matrices: Iterable[Any]) -> list[float]:
 
 
 def json_values(metrics: Metrics) -> dict[str, float | None]:
-    """Return the metrics by name with None for ``nan``, which JSON cannot say."""
+    """Return the metrics by name, with None for ``nan``, because JSON has no ``nan``."""
     values = attrs.asdict(metrics)
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 

@@ -1,8 +1,8 @@
-"""Every contract between the parts of lifelong-co; each tensor's shape is written here once.
+"""Every contract between the parts of lifelong-co; the shape of each tensor is written here once.
 
 Sizes: ``B`` instances, ``n`` nodes, ``S`` trajectories per instance, ``A`` actions (``n`` for the
-TSP, ``n + 1`` for the CVRP with the depot at 0), ``T`` actions of a solution. A *record* is a
-frozen attrs class whose fields are tensors that share their first dimension (`records`).
+TSP; ``n + 1`` for the CVRP, where action 0 is the depot), ``T`` actions of a solution. A *record*
+is a frozen attrs class whose fields are tensors with the same first dimension (`tensors.records`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ X = TypeVar("X")
 
 
 class Instances(Protocol):
-    """A batch of ``B`` instances; a record."""
+    """A batch of ``B`` instances, as a record."""
 
     @property
     def nodes(self) -> Tensor:
@@ -27,37 +27,38 @@ class Instances(Protocol):
 
 
 class State(Protocol):
-    """The partial solution of every trajectory; a record of ``[B, S, ...]``."""
+    """The partial solution of every trajectory, as a record of tensors ``[B, S, ...]``."""
 
     @property
     def current(self) -> Tensor:
-        """The node visited last, long ``[B, S]``; -1 where there is none."""
+        """The node visited last, long ``[B, S]``; -1 if no node is visited yet."""
 
 
 @attrs.frozen(eq=False)
 class Context:
-    """What a network reads of a state."""
+    """The part of a state that a network reads."""
 
     nodes: dict[str, Tensor]
-    """Role to node index, long ``[B, S]``; any valid index where `nowhere`."""
+    """Role to node index, long ``[B, S]``; where `nowhere` is True, any valid index."""
     scalars: Tensor | None = None
     """Float ``[B, S, k]``, or None when ``k = 0``."""
     nowhere: Tensor | None = None
-    """Bool ``[B, S]``: no node visited yet, so there is nothing to decide from; None: never."""
+    """Bool ``[B, S]``: True if the trajectory has visited no node yet. None: False everywhere."""
 
 
 class Problem(Protocol):
-    """Instances, states and costs of one routing problem; records of its types go in and out.
+    """Instances, states and costs of one routing problem.
 
-    No method but `instances` may wait for the device.
+    Its methods take and return records of the types `instances_type` and `state_type`. Only
+    `instances` may wait for the device.
     """
 
     name: str
     """The registered name."""
     instances_type: type[Any]
-    """Its record of instances, `Instances`."""
+    """The record type of its instances; it follows `Instances`."""
     state_type: type[Any]
-    """Its record of a state, `State`."""
+    """The record type of its states; it follows `State`."""
     feature_dims: dict[str, int]
     """Width of each tensor of `features`."""
     context_nodes: tuple[str, ...]
@@ -66,46 +67,56 @@ class Problem(Protocol):
     """``k`` of `Context.scalars`."""
 
     def instances(self, **fields: Any) -> Any:
-        """Check and wrap tensors; raise `InvalidInstancesError` naming the bad field."""
+        """Check tensors and return them as a record.
+
+        Raises
+        ------
+        InvalidInstancesError
+            If a field is wrong; the message names it.
+        """
 
     def reset(self, instances: Any, trajectories: int) -> Any:
         """Return the state of ``S = trajectories`` empty solutions."""
 
     def feasible(self, instances: Any, state: Any) -> Tensor:
-        """Return bool ``[B, S, A]``."""
+        """Return bool ``[B, S, A]``: which actions are allowed next."""
 
     def strictly_feasible(self, instances: Any, state: Any) -> Tensor:
-        """Return bool ``[B, S, A]``: `feasible`, less what leaves nothing, if that leaves any."""
+        """Return bool ``[B, S, A]``: `feasible` with the strict rule of INViT's official code.
+
+        For the CVRP: a customer whose demand equals the remaining load is not feasible, unless
+        then no action is left. For the TSP there is no difference.
+        """
 
     def unfinished(self, state: Any) -> Tensor:
         """Return bool ``[B, S, A]``: the nodes still to visit, now or later; never a depot."""
 
     def step(self, instances: Any, state: Any, action: Tensor) -> Any:
-        """Return the state after ``action`` long ``[B, S]``."""
+        """Return the state after ``action``, long ``[B, S]``."""
 
     def done(self, instances: Any, state: Any) -> Tensor:
-        """Return bool ``[B, S]``."""
+        """Return bool ``[B, S]``: which trajectories are complete solutions."""
 
     def cost(self, instances: Any, actions: Tensor) -> Tensor:
-        """Return the cost ``[B, S]`` of ``actions`` long ``[B, S, T]``."""
+        """Return the cost ``[B, S]`` of ``actions``, long ``[B, S, T]``."""
 
     def size(self, instances: Any) -> int:
-        """Return ``n``."""
+        """Return the number of nodes ``n``."""
 
     def steps(self, size: int) -> tuple[int, int]:
-        """Return the least and greatest ``T`` for ``n = size``."""
+        """Return the lowest and the highest possible ``T`` for ``n = size``."""
 
     def starts(self, instances: Any, trajectories: int) -> tuple[Tensor, ...]:
         """Return the forced first actions of a multi-start, each long ``[B, S]``."""
 
     def augment(self, instances: Any) -> Any:
-        """Return ``8 B`` instances: row ``k * B + b`` is image ``k`` of instance ``b``."""
+        """Return ``8 B`` instances: row ``k * B + b`` is the ``k``-th image of instance ``b``."""
 
     def features(self, instances: Any) -> dict[str, Tensor]:
-        """Return float ``[B, *, dim]`` per kind of action; joined, they run over all ``A``."""
+        """Return float ``[B, *, dim]`` for each kind of action; together they cover all ``A``."""
 
     def context(self, state: Any) -> Context:
-        """Return what a network reads of a state."""
+        """Return the part of a state that a network reads."""
 
 
 Observer = Callable[[Any, Tensor], None]
@@ -117,16 +128,16 @@ class Rollout:
     """Solutions of a batch."""
 
     actions: Tensor
-    """Long ``[B, S, T]``, forced ones included."""
+    """Long ``[B, S, T]``, forced actions included."""
     cost: Tensor
-    """``[B, S]``, in the unit of the coordinates."""
+    """Float ``[B, S]``, in the unit of the coordinates."""
     log_likelihood: Tensor
-    """``[B, S]``: the sum of the log-probabilities of the actions taken; differentiable."""
+    """Float ``[B, S]``: the sum of the log-probabilities of the actions taken; differentiable."""
 
 
 @runtime_checkable
 class Solver(Protocol):
-    """A neural routing solver: a policy without memory beyond the state."""
+    """A neural routing solver: a policy that depends on the instance and the state only."""
 
     @property
     def problem(self) -> Problem:
@@ -134,13 +145,13 @@ class Solver(Protocol):
 
     @property
     def module(self) -> nn.Module:
-        """Its parameters."""
+        """The network with its parameters."""
 
     def encode(self, instances: Any) -> Any:
-        """Return whatever `log_probs` needs of the instances; once per batch."""
+        """Return all that `log_probs` needs of the instances; called once per batch."""
 
     def log_probs(self, encoding: Any, state: Any) -> Tensor:
-        """Return ``[B, S, A]``: log-probabilities, -inf where infeasible; differentiable."""
+        """Return the log-probabilities ``[B, S, A]``; -inf where infeasible; differentiable."""
 
     def rollout(
         self,
@@ -153,50 +164,53 @@ class Solver(Protocol):
     ) -> Rollout:
         """Solve the instances with ``S = trajectories`` solutions each.
 
-        The default is the solver's: ``n`` for POMO, 1 for INViT. An observer may keep what it is
-        shown: a loop that writes the next step into the same memory shows copies.
+        With None the solver chooses ``S``: ``n`` for POMO, 1 for INViT. An observer may keep what
+        it receives, so a loop that uses the same memory again for the next step passes copies.
         """
 
     def objective(self) -> "Objective":
-        """Return a fresh ``L_DRL`` (paper §3, eq. 2) and what it needs between the steps."""
+        """Return a new ``L_DRL`` (paper §3, eq. 2) with the state it keeps between steps."""
 
     def load_official(self, state_dict: Mapping[str, Tensor]) -> None:
         """Load parameters under the official code's names and shapes."""
 
 
 Weighting = Callable[[Tensor], Tensor]
-"""``w(e)`` of the teacher's behavior: probs ``[..., A] -> [...]``, un-normalised, at least 0.
+"""``w(e)`` of the teacher's behavior: probs ``[..., A] -> [...]``, not normalised, at least 0.
 
-A function of the behavior and nothing else: an experience is weighed once.
+It must depend on the behavior only, because the weight of an experience is computed once and kept.
 """
 
 Divergence = Callable[[Tensor, Tensor], Tensor]
 """``D(e)`` per state: teacher and learner log-probs ``[..., A] x [..., A] -> [...]``.
 
-Both are -inf on infeasible actions; the gradient there must be zero, not NaN. A teacher may be -inf
-where the learner is finite, and the other way round: INViT sees the nearest nodes only, and a
-buffer can come from another solver.
+Both are -inf on infeasible actions; the gradient there must be zero, not NaN. The teacher may be
+-inf where the learner is finite, and the other way round: INViT considers only the nearest nodes,
+and the experiences in a buffer can come from another solver.
 """
 
 
 class ConsolidationLoss(Protocol):
-    """``L_BC``, eq. 1 of the paper."""
+    """The consolidation loss ``L_BC``, eq. 1 of the paper."""
 
     def __call__(self, teachers: Sequence[Tensor], learners: Sequence[Tensor]) -> Tensor:
-        """Return a scalar from two lists of log-probs ``[B, S, A]``, one entry a unit."""
+        """Return a scalar from two lists of log-probs ``[B, S, A]``, one entry per unit."""
 
     def raw_weights(self, teacher: Tensor) -> Tensor:
-        """Return what one unit's states weigh alone, ``[B, S]``, at least 0; it never changes."""
+        """Return the weights ``[B, S]`` of one unit's states before they are normalised.
+
+        They are at least 0 and depend on ``teacher``, log-probs ``[B, S, A]``, only.
+        """
 
     def normalise(self, raw: Sequence[Tensor]) -> list[Tensor]:
-        """Return raw weights ``[B, S]`` per unit normalised: over all units they sum to 1."""
+        """Return the weights ``[B, S]`` of each unit, normalised so that all of them sum to 1."""
 
     def unit(self, weights: Tensor, teacher: Tensor, learner: Tensor) -> Tensor:
-        """Return one unit's share of the loss; `__call__` is the sum over the units."""
+        """Return one unit's share of the loss, a scalar; `__call__` sums over the units."""
 
 
 class Experience(Protocol):
-    """One decoding step of one batch: a state and the behavior the solver had there."""
+    """One decoding step of one batch: a state and the behavior of the solver in it."""
 
     @property
     def task(self) -> int:
@@ -207,25 +221,25 @@ class Experience(Protocol):
         """The batch's instances (shared by all experiences of the batch)."""
 
     def state(self, rows: Tensor | slice = slice(None)) -> Any:
-        """Return the state of the chosen instances (default all)."""
+        """Return the state of the chosen instances; by default of all."""
 
     def log_probs(self, rows: Tensor | slice = slice(None)) -> Tensor:
-        """Return the behavior ``P`` there as log-probabilities ``[B, S, A]``."""
+        """Return the behavior ``P`` on the chosen instances as log-probabilities ``[B, S, A]``."""
 
 
 class Buffer(Protocol[X]):
-    """A store of fixed capacity for anything."""
+    """A store of fixed capacity for items of any type."""
 
     @property
     def capacity(self) -> int:
-        """The most items it holds."""
+        """The highest number of items it can hold."""
 
     @property
     def seen(self) -> int:
-        """How many items were offered to it so far."""
+        """The number of items offered to it so far."""
 
     def admit(self) -> int | None:
-        """Count one item as seen and return the slot it takes, or None: rejected."""
+        """Count one item as seen and return its slot, or None if it is rejected."""
 
     def put(self, slot: int, item: X) -> None:
         """Store an admitted item."""
@@ -241,7 +255,7 @@ class Buffer(Protocol[X]):
     def __iter__(self) -> Iterator[X]: ...
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all of it, the random stream included."""
+        """Return the complete state, including that of the random stream."""
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
@@ -256,7 +270,7 @@ class Distribution(Protocol):
 
 @attrs.define(eq=False)
 class LearnerState:
-    """Where the lifelong loop stands; what a method may see and use."""
+    """Where the lifelong loop stands, and what a method may read and use."""
 
     problem: Problem
     solver: Solver
@@ -266,23 +280,27 @@ class LearnerState:
     tasks: Sequence[Any]
     """All tasks (`tasks.Task`), in the order of arrival."""
     stream: Any
-    """Where training batches come from (`tasks.TaskStream`); methods call `draw`."""
+    """The source of training batches (`tasks.TaskStream`); methods call `draw`."""
     seed: int = 0
-    """`seeding` derives streams from it: the run's, and another in each further process."""
+    """Seed of a method's random streams: the run's seed in the first process, another one in each
+    further process (`data_parallel`)."""
     schedule_seed: int = 0
-    """Seed of what all processes must decide alike: the run's, in each."""
+    """Seed for decisions that must be equal in all processes: the run's seed."""
     processes: int = 1
-    """How many learn the run together, each on its share of every batch (`data_parallel`)."""
+    """Number of processes that learn the run together, each on its share of every batch."""
     task: int = 0
+    """Index of the present task, from 0."""
     epoch: int = 0
+    """Finished epochs of the present task."""
     batch: int = 0
+    """Finished batches of the present epoch."""
 
     def draw(self, task: int, step: int | None = None) -> Any:
         """Return a fresh training batch of a task, at a step of its budget; None: `step_of`."""
         return self.stream.batch(task, self.step_of(task) if step is None else step)
 
     def step_of(self, task: int) -> int:
-        """Return how many steps of its budget a task has had; all, if it is not the present one."""
+        """Return the finished steps of the present task, or all steps of any other task."""
         its = self.tasks[task]
         present = self.epoch * its.batches + self.batch
         return int(present if task == self.task else its.epochs * its.batches)
@@ -307,9 +325,10 @@ def _no_buffer(learner: LearnerState, state: Mapping[str, Any]) -> None:  # noqa
 
 @attrs.frozen(eq=False, kw_only=True)
 class Objective:
-    """What a solver learns by; every function but `loss` defaults to doing nothing.
+    """The loss that a solver learns by. Only `loss` is required; the other functions do nothing.
 
-    `reinforce` has POMO's, ``shared_baseline()``, and INViT's, ``greedy_baseline(solver)``.
+    `reinforce` has the objective of POMO, ``shared_baseline()``, and that of INViT,
+    ``greedy_baseline(solver)``.
     """
 
     loss: Callable[[Any, Rollout], Tensor]
@@ -334,17 +353,17 @@ def _no_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Te
 
 @attrs.frozen(eq=False, kw_only=True)
 class Method:
-    """A lifelong-learning strategy: functions that the loop calls; each defaults to doing nothing.
+    """A lifelong-learning strategy: functions that the loop calls. By default each does nothing.
 
-    Fine-tuning is ``Method()``. State lives in the closure or object the functions belong to and
-    travels through `state_dict` (nested dicts and lists of tensors and JSON values).
+    Fine-tuning is ``Method()``. The functions keep their state in a closure or an object.
+    `state_dict` returns it as nested dicts and lists of tensors and JSON values.
     """
 
     knows_all_tasks: bool = False
-    """Whether it learns all tasks at once: a reference. Of its metrics only AP has a meaning."""
+    """Whether it learns all tasks at once, as a reference. Then only its AP has a meaning."""
     restarts: bool = False
-    """Whether every task is learned as if it were the first: `before_task` forgets the others, the
-    loop puts the random streams back, and during a task only this task is tested."""
+    """Whether every task is learned as if it were the first: `before_task` forgets the other tasks,
+    the loop resets the random streams, and during a task only this task is tested."""
     before_task: Callable[[LearnerState], None] = _nothing
     before_epoch: Callable[[LearnerState], None] = _nothing
     instances: Callable[[LearnerState], Any] = _fresh
@@ -352,15 +371,16 @@ class Method:
     observer: Callable[[LearnerState, Any], Observer | None] = _no_observer
     """Observes the decoding steps of the rollout on these instances."""
     loss_terms: Callable[[LearnerState, Rollout], Iterable[tuple[str, Tensor]]] = _no_terms
-    """Yields named scalars that are added to ``L_DRL``.
+    """Yields pairs of a name and a scalar that is added to ``L_DRL``.
 
-    Each is differentiated as it arrives, after ``L_DRL``, so that its memory is free before the
-    next is computed: terms share no graph with each other or with the rollout.
+    The loop differentiates each term as soon as it arrives, after ``L_DRL``, so that its memory is
+    free before the next term is computed. So no two terms may share a graph, and no term may use
+    the graph of the rollout.
     """
     after_step: Callable[[LearnerState], None] = _nothing
     after_epoch: Callable[[LearnerState], None] = _nothing
     after_task: Callable[[LearnerState], None] = _nothing
     adopt: Callable[[LearnerState, Mapping[str, Any]], None] = _no_buffer
-    """Takes over the experiences in the `state_dict` of another run's method; before all else."""
+    """Takes over the experiences in the `state_dict` of another run's method; called first."""
     state_dict: Callable[[], dict[str, Any]] = dict
     load_state_dict: Callable[[LearnerState, Mapping[str, Any]], None] = _nothing_to_load

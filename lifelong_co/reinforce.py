@@ -1,4 +1,4 @@
-"""REINFORCE, and the baselines that solvers learn with."""
+"""REINFORCE and the baselines that solvers learn with."""
 
 import copy
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from torch import Tensor
 from lifelong_co.protocols import LearnerState, Objective, Rollout, Solver
 from lifelong_co.tensors.modules import with_parameters
 
-# Batches on which the end of an epoch compares candidate and baseline.
+# Number of batches on which the candidate and the baseline are compared at the end of an epoch.
 TRIAL_BATCHES = 4
 
 
@@ -30,8 +30,8 @@ def greedy_baseline(solver: Solver) -> Objective:
     """Return the objective with a greedy rollout baseline (Kool et al. 2019, §4).
 
     The baseline of a trajectory is the cost that the best parameters so far reach on its instance
-    when decoding greedily. They are the present ones when a task starts, and are replaced at the
-    end of an epoch if the present ones cost less on fresh instances of the task.
+    with greedy decoding. When a task starts, the best parameters are the present ones. At the end
+    of an epoch the present ones replace them if their mean cost on fresh instances is lower.
     """
     baseline = GreedyBaseline(solver)
     return Objective(
@@ -50,7 +50,7 @@ def weighted(rollout: Rollout, baseline: Tensor) -> Tensor:
 
 
 class GreedyBaseline:
-    """The best parameters so far, and what they reach; see `greedy_baseline`."""
+    """The best parameters so far and the costs they reach; see `greedy_baseline`."""
 
     def __init__(self, solver: Solver) -> None:
         self.solver = solver
@@ -65,7 +65,7 @@ class GreedyBaseline:
         return weighted(rollout, self.costs(instances, rollout.cost.shape[1], self.best))
 
     def after_epoch(self, learner: LearnerState) -> None:
-        """Replace the baseline if the present parameters beat it."""
+        """Replace the best parameters if the present ones have a lower mean cost."""
         present = self.solver.module.state_dict()
         candidate = baseline = 0.0
         for _ in range(TRIAL_BATCHES):
@@ -77,7 +77,7 @@ class GreedyBaseline:
 
     @torch.no_grad()
     def costs(self, instances: Any, trajectories: int | None, parameters: Any) -> Tensor:
-        """Return the cost ``[B, S]`` of decoding greedily with given parameters."""
+        """Return the cost ``[B, S]`` of greedy decoding with the given parameters."""
         module = self.solver.module
         was_training = module.training
         module.eval()

@@ -1,4 +1,4 @@
-"""The configuration of a run: presets, ablations, and what they resolve to."""
+"""The configuration of a run: presets, ablations, and the resolved result."""
 
 from lifelong_co.config.run_config import Config
 

@@ -1,6 +1,6 @@
-"""Ablations of methods by their short names: those of the paper (§4 and its appendix).
+"""The paper's ablations of methods, by their short names (§4 and appendix).
 
-Each stands for the options that make it, so that a run of it is resolved like any other.
+Each name is short for some method options, so a run of an ablation is resolved like any other run.
 """
 
 from collections.abc import Mapping
@@ -21,25 +21,26 @@ ABLATIONS: dict[str, dict[str, Options]] = {
         "IB": {"unit": "solution", "buffer_size": 20, "replay_size": 1},
     },
 }
-"""Method to short name to the options that the name stands for."""
+"""For each method: short name to the options it stands for."""
 
 
 def ablated(method: str, given: Mapping[str, Any]) -> Options:
-    """Return options of a method with those that their ``ablation``, if any, stands for.
+    """Return the given options together with those that the option ``ablation`` stands for.
 
     Parameters
     ----------
     method
-        Its registered name. The options of a method without ablations are returned unchanged.
+        Registered name of the method. Without ablations of it, ``given`` is returned unchanged.
     given
-        The options that were asked for, without defaults and presets, which give way.
+        The options from the user. Defaults and presets do not belong here: an ablation
+        overrides them.
 
     Raises
     ------
     UnknownNameError
-        If there is no such ablation.
+        If the method has no ablation of this name.
     ConfigError
-        If an option was given that the ablation sets otherwise.
+        If an option is given whose value differs from that of the ablation.
     """
     known = ABLATIONS.get(method)
     if known is None:
@@ -54,7 +55,7 @@ def ablated(method: str, given: Mapping[str, Any]) -> Options:
     for option, value in known[name].items():
         if given.get(option, value) != value:
             raise ConfigError(
-                f"method {method!r}: ablation {name!r} is {option} = {value!r}: expected no "
-                f"other {option} beside it, got {option} = {given[option]!r}"
+                f"method {method!r}: ablation {name!r} sets {option} = {value!r}: expected no "
+                f"other {option}, got {option} = {given[option]!r}"
             )
     return {**given, **known[name]}

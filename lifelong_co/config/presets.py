@@ -1,4 +1,7 @@
-"""Presets: everything a run needs, at three scales (design §4)."""
+"""Presets: everything a run needs, at three scales.
+
+``paper`` has the paper's sizes and budgets (§4 and appendix); ``small`` and ``demo`` are smaller.
+"""
 
 from typing import Any
 
@@ -12,11 +15,14 @@ Options = dict[str, Any]
 
 @attrs.frozen
 class Scale:
-    """Size and budget of the tasks with one of the paper's three problem sizes."""
+    """Size and budget of the tasks that have one of the paper's three problem sizes."""
 
     size: int
+    """Number of nodes ``n``."""
     batches: int
+    """Batches per epoch."""
     batch_size: int
+    """Instances per batch."""
 
 
 @attrs.frozen(kw_only=True)
@@ -26,27 +32,38 @@ class Preset:
     name: str
     summary: str
     solver: str = "pomo"
-    """The solver of a run that names none; so are the next two."""
+    """The solver of a run that does not name one."""
     problem: str = "cvrp"
+    """The problem of a run that does not name one."""
     method: str = "llr-bc"
+    """The method of a run that does not name one."""
     scales: dict[str, Scale]
     """Distribution to scale."""
     epochs: int
+    """Epochs of each task."""
     tests: int
     """Test instances of each task."""
     curve_every: int
     """Epochs between two points of the forgetting curve."""
     solver_options: dict[str, Options]
+    """Solver to its options."""
     method_options: dict[str, Options]
+    """Method to its options."""
     order: tuple[str, ...] = ()
-    """The distributions to learn when no order is asked for."""
+    """The distributions to learn, in this order, when the user gives no order."""
     epochs_of: dict[str, int] = attrs.field(factory=dict)
-    """Epochs of the solvers that need another number of them."""
+    """Solver to epochs of each task, if they differ from `epochs`."""
     settings_of: dict[str, Options] = attrs.field(factory=dict)
-    """Settings of `config.Config` that a solver needs."""
+    """Solver to settings of `config.Config` that it needs."""
 
     def tasks(self, distributions: tuple[str, ...], solver: str) -> tuple[Task, ...]:
-        """Return the tasks of a sequence of distributions at this preset's scales."""
+        """Return one task for each of the distributions, at this preset's scales.
+
+        Raises
+        ------
+        UnknownNameError
+            If the preset has no scale for a distribution.
+        """
         tasks = []
         for name in distributions:
             if name not in self.scales:
@@ -96,7 +113,7 @@ def _ours_and_official(value: Any, solver: str) -> dict[str, Any]:
 
 
 def _llr_bc(behavior: str, alpha: float, buffer_size: int) -> dict[str, Options]:
-    """Replays little of much; docs/performance.md says why that is no worse than all of less."""
+    """Return options that replay a small part of many experiences; see docs/performance.md."""
     return {
         "llr-bc": {
             "weighting": "variance",
@@ -142,7 +159,7 @@ PRESETS = {
     "demo": Preset(
         name="demo",
         summary="forgetting and its cure in about two minutes on two cores",
-        # Rings after clusters, small after large: what fine-tuning forgets most in so little time.
+        # Rings after clusters, small after large: here fine-tuning forgets most in a short time.
         scales=_scales(Scale(10, 40, 48), Scale(20, 40, 24), Scale(20, 40, 24)),
         epochs=5,
         tests=128,
@@ -163,7 +180,7 @@ def preset(name: str) -> Preset:
     Raises
     ------
     UnknownNameError
-        If there is none.
+        If no preset has this name.
     """
     if name not in PRESETS:
         raise UnknownNameError("preset", name, PRESETS)

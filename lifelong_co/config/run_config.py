@@ -1,4 +1,4 @@
-"""The resolved configuration of a run: everything that decides its bytes, and its TOML form."""
+"""The resolved configuration of a run: everything its result depends on, and its TOML form."""
 
 from pathlib import Path
 from typing import Any
@@ -21,30 +21,34 @@ Options = dict[str, Any]
 
 @attrs.frozen(kw_only=True)
 class Config:
-    """What a run does; two runs with equal configurations give equal costs on the CPU."""
+    """All settings of a run; two runs with equal configurations give equal costs on the CPU."""
 
     solver: str
     problem: str
     method: str
     preset: str
     order: str
-    """Number of the paper's order, or the file that lists the tasks."""
+    """Number of one of the paper's orders, or the path of the task file."""
     seed: int = attrs.field(validator=at_least(0))
+    """At least 0."""
     device: str
+    """A torch device, for example ``cpu`` or ``cuda``."""
     tests: int = attrs.field(validator=at_least(1))
+    """Test instances of each task."""
     curve_every: int = attrs.field(validator=at_least(1))
+    """Epochs between two points of the forgetting curve."""
     augment: bool = False
     """Test with the eight symmetric images of each instance."""
     images: bool = False
     """Train on the eight symmetric images of each instance."""
     one_pass: bool = False
-    """Learn a rollout's likelihood in one pass (`one_pass`), not step by step."""
+    """Learn the likelihood of a rollout in one pass (`rollout.one_pass`), not step by step."""
     precision: str = attrs.field(default="float32", validator=known_precision)
-    """What training steps compute in; parameters and tests are float32 whatever it is."""
+    """Number format of training steps; parameters and tests are always float32."""
     start_from: str = ""
-    """Run folder whose parameters this run starts with; empty: fresh ones."""
+    """Run folder whose parameters this run starts with; empty: new parameters."""
     buffer_from: str = ""
-    """Run folder whose experiences this run starts with; empty: none."""
+    """Run folder whose experiences this run starts with; empty: no experiences."""
     learning_rate: float = 1e-4
     weight_decay: float = 1e-6
     solver_options: Options = attrs.field(factory=dict)
@@ -69,31 +73,33 @@ def resolve(
     method_options: Options | None = None,
     **settings: Any,
 ) -> Config:
-    """Fill a configuration from a preset; what the caller gives wins.
+    """Return a configuration made from a preset; the caller's values override the preset's.
 
     Parameters
     ----------
     solver, problem
-        When None those of ``start_from``, else of the preset.
+        None: those of ``start_from`` if it is given, else those of the preset.
     method
-        The preset's when None.
+        None: that of the preset.
     order_number, tasks_file
-        One of the paper's orders at the preset's sizes, or a task file (`read_tasks`); the
-        preset's own sequence when neither is given.
+        One of the paper's orders at the preset's sizes, or a task file (`read_tasks`). If both
+        are None, the tasks are those of the preset.
     start_from, buffer_from
-        Folders of other runs: one with parameters to start with, one with a buffer.
+        Folders of other runs. The run starts with the parameters of the first one and with the
+        experiences of the second one.
     drift
-        Let every task but the first drift from the one before it (`tasks.drifting`).
+        Whether each task except the first drifts from the one before it (`tasks.task.drifting`).
     solver_options, method_options
-        Override the options of the preset, or of ``start_from``, one by one.
+        Override single options of the preset, or of ``start_from``.
     settings
         ``tests``, ``curve_every``, ``augment``, ``images``, ``learning_rate``, ``weight_decay``,
-        ``precision``, ``one_pass``; None: the preset's; ``one_pass`` as the device likes it.
+        ``precision``, ``one_pass``. None: the value of the preset. ``one_pass`` is then True on a
+        GPU, except for a solver with the option ``batchnorm``.
 
     Raises
     ------
     ConfigError, UnknownNameError
-        If a value or a name cannot be used, or an ablation sets an option otherwise.
+        If a value or a name is invalid, or a given option contradicts an ablation.
     """
     base = find_preset(preset)
     solver, problem, model = _model(base, solver, problem, start_from)
@@ -111,7 +117,7 @@ def resolve(
     chosen = {name: value for name, value in settings.items() if value is not None}
     given, options = dict(method_options or {}), {**model, **(solver_options or {})}
     method = method or base.method
-    given = ablated(method, given)  # before the preset's options, which give way
+    given = ablated(method, given)  # first, since an ablation overrides the preset's options
     return Config(
         solver=solver,
         problem=problem,
@@ -127,7 +133,7 @@ def resolve(
         tasks=unique_labels(tasks),
         **{
             "tests": base.tests,
-            # Normalised together (`invit`), states learn something else in one pass.
+            # With batch normalisation over states (`invit`) one pass would learn something else.
             "one_pass": not device.startswith("cpu") and not options.get("batchnorm", False),
             "curve_every": base.curve_every,
             **base.settings_of.get(solver, {}),
@@ -139,7 +145,7 @@ def resolve(
 def _model(
     base: Preset, solver: str | None, problem: str | None, start_from: Path | None
 ) -> tuple[str, str, Options]:
-    """Return solver, problem and the solver's options; parameters fit only their own."""
+    """Return solver, problem and the solver's options; those of ``start_from`` if it is given."""
     if start_from is None:
         solver = solver or base.solver
         return solver, problem or base.problem, base.solver_options.get(solver, {})
@@ -159,7 +165,7 @@ def read_config(folder: Path) -> Config:
     Raises
     ------
     ConfigError
-        If this is no run folder.
+        If this is not a run folder.
     """
     file = folder / "config.toml"
     try:
@@ -173,9 +179,12 @@ def read_config(folder: Path) -> Config:
 
 
 def to_toml(config: Config) -> str:
-    """Return the configuration as TOML; what is None or a task does not say is left out."""
+    """Return the configuration as TOML.
+
+    It leaves out values that are None, and the text fields of a task that have their default.
+    """
     plain = drop_none(cattrs.unstructure(config))
-    # Not the variant, with which configurations have been written ever since.
+    # The variant is always written: earlier versions wrote it, too.
     unsaid = {f.name: f.default for f in attrs.fields(Task) if isinstance(f.default, str)}
     del unsaid["variant"]
     plain["tasks"] = [

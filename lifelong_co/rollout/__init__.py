@@ -1,4 +1,4 @@
-"""Rollouts: from a policy to solutions."""
+"""Rollouts: a policy builds solutions, action by action."""
 
 from lifelong_co.rollout.action_selection import Decoding
 from lifelong_co.rollout.decoding import multi_start, rollout, single

@@ -1,4 +1,4 @@
-"""How a rollout decodes, and taking an action from a behavior."""
+"""The options of decoding, and the choice of an action from a behavior."""
 
 from typing import Any
 
@@ -23,20 +23,20 @@ def _positive(_: object, __: object, value: int) -> None:
 
 @attrs.frozen(eq=False)
 class Decoding:
-    """How to decode: what a rollout gets besides the instances and the forced actions.
+    """The options of decoding: all inputs of a rollout except instances and forced actions.
 
     Raises
     ------
     ConfigError
-        If ``decode`` is neither of the two, or ``trajectories`` is below 1.
+        If ``decode`` is neither ``greedy`` nor ``sample``, or ``trajectories`` is below 1.
     """
 
     decode: Decode = attrs.field(default="greedy", validator=_known)
     """``greedy`` takes the likeliest action, ``sample`` draws one."""
     trajectories: int = attrs.field(default=1, validator=_positive, kw_only=True)
-    """``S``."""
+    """The number of trajectories ``S`` per instance, at least 1."""
     generator: torch.Generator | None = attrs.field(default=None, kw_only=True)
-    """The random stream of ``sample``; None: torch's own."""
+    """The random stream of ``sample``; None: torch's global stream."""
     observe: Observer | None = attrs.field(default=None, kw_only=True)
     """Called with ``(state, log_probs)`` at every step that is not forced."""
 
@@ -44,7 +44,7 @@ class Decoding:
 def with_default(
     default: int, decode: Decode = "greedy", *, trajectories: int | None = None, **options: Any
 ) -> Decoding:
-    """Return how to decode, with ``default`` trajectories where none are asked for."""
+    """Return the options of decoding; ``trajectories=None`` becomes ``default``."""
     S = default if trajectories is None else trajectories
     return Decoding(decode, trajectories=S, **options)
 
@@ -53,15 +53,15 @@ def with_default(
 def pick(log_probs: Tensor, decode: Decode, generator: torch.Generator | None = None) -> Tensor:
     """Return an action long ``[B, S]`` from log-probabilities ``[B, S, A]``.
 
-    Sampling inverts the cumulative distribution: one uniform number per trajectory, where
-    `torch.multinomial` draws one per action, and an action of probability zero is never taken,
-    which `torch.multinomial` does not promise in single precision.
+    Sampling inverts the cumulative distribution. It has two advantages over `torch.multinomial`:
+    it draws one uniform number per trajectory instead of one per action, and it never takes an
+    action of probability zero, which `torch.multinomial` may do in single precision.
     """
     if decode == "greedy":
         return log_probs.argmax(dim=2)
     cumulative = probabilities(log_probs).cumsum(dim=2)
     total = cumulative[..., -1:]
     uniform = torch.rand(total.shape, dtype=total.dtype, device=total.device, generator=generator)
-    # Kept strictly below the total, which rounding could otherwise reach.
+    # The factor keeps the threshold below the total; rounding could make them equal.
     threshold = uniform * (total * (1 - 2 * torch.finfo(total.dtype).eps))
     return torch.searchsorted(cumulative, threshold, right=True).squeeze(2)

@@ -1,9 +1,10 @@
-"""Decoding on a GPU without launching each kernel again: each step is a CUDA graph, replayed.
+"""Decoding on a GPU by CUDA graphs: each step is captured once and then replayed.
 
-A step of decoding is some twenty small kernels, which take less time than it takes to launch them.
-So a rollout's beginning (encoding, forced actions) and its step are captured once for all batches
-of one shape, and replayed. What they read and write therefore stays at one place in memory. Nothing
-waits for the device but to learn, eight steps later, whether all trajectories are done.
+A step of decoding has about twenty small kernels; to launch them takes longer than to run them. So
+the beginning of a rollout (encoding, forced actions) and its step are captured once per shape of a
+batch, and then replayed. The tensors that they read and write therefore stay at fixed places in
+memory. The host waits for the device only to read whether all trajectories are done; it reads the
+answer eight steps after it was requested.
 """
 
 from collections import OrderedDict
@@ -20,43 +21,43 @@ from lifelong_co.rollout.action_selection import Decoding
 from lifelong_co.rollout.static_rollout import Starts, Tape, new_tape
 from lifelong_co.tensors import records
 
-# Rollouts kept: a training batch, a recorded one, and test batches of several sizes.
+# Captured rollouts kept: for training batches with and without observer, and for test batches.
 KEPT = 8
-# How often it is asked whether all trajectories are done; the answer is awaited as much later.
+# Steps between two requests whether all trajectories are done; an answer is read at the next one.
 ASK_EVERY = 8
 
 
 class Graph(Protocol):
-    """Something to do again and again, on whatever its tensors then hold."""
+    """A call that can be replayed on the present contents of its tensors."""
 
     def replay(self) -> None:
-        """Do it."""
+        """Do the call once more."""
 
 
 class CudaGraph:
-    """A captured call; what it read and wrote while being captured it reads and writes again."""
+    """A captured call; a replay reads and writes the same memory as the captured call."""
 
     def __init__(self, call: Callable[[], None], generator: torch.Generator | None) -> None:
         before = None if generator is None else generator.get_state()
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
-            call()  # libraries make their workspaces, which a capture does not allow
+            call()  # libraries allocate their workspaces now: a capture does not allow it
         torch.cuda.current_stream().wait_stream(side)
         self.graph = torch.cuda.CUDAGraph()
         if generator is not None and before is not None:
-            generator.set_state(before)  # what was drawn to warm up is drawn again
+            generator.set_state(before)  # the first replay draws the same numbers as this call
             self.graph.register_generator_state(generator)
         with torch.cuda.graph(self.graph, stream=side):
             call()
 
     def replay(self) -> None:
-        """Do it on the current stream."""
+        """Do the call once more, on the current stream."""
         self.graph.replay()
 
 
 class Asked:
-    """Whether all trajectories were done when last asked; asking does not wait, reading does."""
+    """Whether all trajectories were done at the last request; only `read` waits for the device."""
 
     def __init__(self) -> None:
         on_gpu = torch.cuda.is_available()
@@ -65,14 +66,14 @@ class Asked:
         self.open = False
 
     def ask(self, done: Tensor) -> None:
-        """Have the answer copied here once the device gets to it."""
+        """Request the answer; the device copies it to the host when it gets there."""
         self.answer.copy_(done, non_blocking=True)
         if self.arrived is not None:
             self.arrived.record()
         self.open = True
 
     def read(self) -> bool:
-        """Return the answer to the last question, if one was asked."""
+        """Return the answer to the last request; False if there was none."""
         if self.open and self.arrived is not None:
             self.arrived.synchronize()
         return self.open and bool(self.answer)
@@ -80,14 +81,14 @@ class Asked:
 
 @attrs.frozen(eq=False)
 class Captured:
-    """A tape and the graphs of its beginning and its step."""
+    """A tape with the graphs of its beginning and of its step."""
 
     tape: Tape
     begin: Graph
     advance: Graph
 
     def rollout(self, instances: Any, observe: Observer | None) -> Rollout:
-        """Return the solutions of a batch of the tape's shapes."""
+        """Return the solutions of a batch that has the tape's shapes."""
         tape, problem = self.tape, self.tape.solver.problem
         least, most = problem.steps(problem.size(instances))
         forced = list(tape.starts(instances))
@@ -104,7 +105,7 @@ class Captured:
             taken += 1
         count = taken - len(forced)
         if observe is not None:
-            count = int((~tape.kept["done"][:count]).sum())  # the one wait for the device
+            count = int((~tape.kept["done"][:count]).sum())  # waits for the device, only here
         kept = {name: tensor[:count].clone() for name, tensor in tape.kept.items()}
         if observe is not None:
             show(kept, type(tape.state), observe)
@@ -117,14 +118,20 @@ class Captured:
 
 
 def show(kept: dict[str, Tensor], state_type: type[Any], observe: Observer) -> None:
-    """Show an observer the steps of a rollout, one after another."""
+    """Call an observer with the steps of a rollout, one after another."""
     states = {k.removeprefix("state."): x for k, x in kept.items() if k.startswith("state.")}
     for t, log_probs in enumerate(kept["log_probs"]):
         observe(state_type(**{name: tensor[t] for name, tensor in states.items()}), log_probs)
 
 
 class Graphs:
-    """The captured rollouts of a solver, by all that a capture fixes."""
+    """The captured rollouts of a solver, by all values that a capture cannot change.
+
+    Parameters
+    ----------
+    capture
+        Captures a call; its second argument is the generator that the call draws from.
+    """
 
     def __init__(
         self, capture: Callable[[Callable[[], None], torch.Generator | None], Graph] = CudaGraph
@@ -135,13 +142,13 @@ class Graphs:
     def record(
         self, solver: Solver, instances: Any, decoding: Decoding, starts: Starts
     ) -> Captured:
-        """Capture the beginning and the step of a tape."""
+        """Capture the beginning and the step of a new tape."""
         buffers = [(each, each.clone()) for each in solver.module.buffers()]
         tape = new_tape(solver, instances, decoding, starts)
         begin = self.capture(tape.begin, None)
-        begin.replay()  # capturing computes nothing, and the step needs an encoding to warm up on
+        begin.replay()  # a capture computes nothing, and the first step needs an encoding
         advance = self.capture(tape.advance, decoding.generator)
-        for buffer, before in buffers:  # running statistics, which trial runs are no part of
+        for buffer, before in buffers:  # running statistics must not count the calls above
             buffer.copy_(before)
         return Captured(tape, begin, advance)
 
@@ -149,7 +156,7 @@ class Graphs:
     def rollout(
         self, solver: Solver, instances: Any, decoding: Decoding, starts: Starts
     ) -> Rollout:
-        """Do what `decoding.decoded` does, without gradients, by graphs."""
+        """Return the same as `decoding.decoded`, without gradients, by replaying graphs."""
         device = records.device(instances)
         key = (
             decoding.decode,
@@ -159,10 +166,10 @@ class Graphs:
             solver.module.training,
             torch.is_autocast_enabled(device.type),
             tuple((name, x.shape, x.dtype) for name, x in records.tensors(instances).items()),
-            # Other parameters may stand in for a while (`tensors.modules`).
+            # A call may use other parameters for a while (`tensors.modules`).
             tuple(parameter.data_ptr() for parameter in solver.module.parameters()),
         )
-        # A stream is one of the present GPU, which need not be that of the instances.
+        # The current stream belongs to the current GPU, which must be that of the instances.
         with torch.cuda.device(device) if device.type == "cuda" else nullcontext():
             if key not in self.captured:
                 self.captured[key] = self.record(solver, instances, decoding, starts)

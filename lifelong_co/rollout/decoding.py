@@ -1,4 +1,4 @@
-"""Decoding: the one loop that turns a policy into solutions, for every solver and problem."""
+"""Decoding: the loop that builds solutions with a policy, for every solver and problem."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from lifelong_co.rollout.action_selection import Decoding, pick, with_default
 from lifelong_co.rollout.cuda_graphs import Graphs
 from lifelong_co.tensors import records
 
-# How often an accelerator is asked whether all trajectories are done: asking waits for the device.
+# On a GPU, steps between two checks whether all trajectories are done: each check waits for it.
 ASK_EVERY = 8
 
 
@@ -35,7 +35,7 @@ def rollout(
     Raises
     ------
     ConfigError
-        If ``decode`` or ``trajectories`` cannot be used.
+        If ``decode`` or ``trajectories`` is invalid.
     """
     return decoded(solver, instances, Decoding(decode, **options), starts)
 
@@ -57,8 +57,8 @@ def multi_start(
     decode, **options
         The fields of `Decoding`; ``trajectories`` may be None.
     graphs
-        With them a GPU replays the steps while no gradients are kept; nothing in the solver's
-        `encode` and `log_probs` may wait for the device then.
+        With these a GPU replays captured steps whenever gradients are off. Then the solver's
+        `encode` and `log_probs` must not wait for the device.
     """
     problem = solver.problem
     decoding = with_default(problem.size(instances), decode, **options)
@@ -70,10 +70,10 @@ def multi_start(
 
 
 def single(solver: Solver, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
-    """Solve with ``trajectories`` solutions each, by default one.
+    """Solve each instance with ``trajectories`` solutions, by default one.
 
-    Only where they begin nowhere (TSP) are their first nodes forced, to be different ones. The
-    parameters are those of `multi_start`.
+    If solutions begin at no node, as for the TSP, their first nodes are forced and differ. Else no
+    action is forced. The parameters are those of `multi_start`, without ``graphs``.
     """
     problem = solver.problem
     decoding = with_default(1, decode, **options)
@@ -91,28 +91,28 @@ def decoded(
     Parameters
     ----------
     solver
-        Its `encode` is called once, its `log_probs` at every step that is not forced.
+        Its `encode` is called once, and its `log_probs` at every step that is not forced.
     instances
         ``B`` instances of the solver's problem.
     decoding
-        How actions are chosen, and who observes the steps.
+        How actions are chosen, and the observer of the steps.
     starts
         The forced first actions, each long ``[B, S]``.
     """
     problem, S = solver.problem, decoding.trajectories
     least, most = problem.steps(problem.size(instances))
-    # An observer must see no step after all are done.
+    # An observer must not see a step after all trajectories are done.
     waits = records.device(instances).type == "cpu" or decoding.observe is not None
 
     encoding = solver.encode(instances)
     state = problem.reset(instances, S)
-    # One place for all actions: small tensors that stay, allocated between large ones that go,
-    # would make the heap grow at every step (500 nodes: by 1.6 GiB in all).
+    # One tensor for all actions. Small tensors that are kept, allocated between large ones that
+    # are freed, make the heap grow at every step (500 nodes: by 1.6 GiB in total).
     shape = records.rows(instances), S, most
     actions = torch.empty(shape, dtype=torch.long, device=records.device(instances))
     taken = 0
     likelihood = torch.zeros(shape[:2], device=actions.device)
-    chosen: list[Tensor] = []  # log-probability of each action taken, [B, S], if to be learned
+    chosen: list[Tensor] = []  # log-probability of each action taken, [B, S], with gradients
     for action in starts:
         state = problem.step(instances, state, action)
         actions[..., taken] = action

@@ -1,11 +1,12 @@
 """A sampled rollout whose log-likelihood is learned in one pass instead of step by step.
 
-The usual rollout keeps every step's graph for the backward pass: some twenty kernels forward and
-forty backward for each of up to ``2 n`` steps. Here the actions are chosen without gradients, and
-then all states are decoded at once, as if each step were another trajectory: the same sum of
-log-probabilities, and the same gradients up to rounding, in a hundred kernels. It decodes twice,
-so it pays where launching kernels is what takes the time: on a GPU. It encodes twice, too: running
-statistics of a normalisation, if a solver keeps any, move twice a step.
+The usual rollout keeps the graph of every step for the backward pass: about twenty kernels forward
+and forty backward for each of up to ``2 n`` steps. Here the actions are chosen without gradients.
+Then all states are decoded at once, as if each step were another trajectory. The sum of the
+log-probabilities is the same, and so are the gradients up to rounding, with about a hundred
+kernels. Every state is decoded twice, so this is faster only where launching kernels takes most of
+the time, that is on a GPU. Instances are encoded twice, too: if the solver keeps running
+statistics, they are updated twice per step.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from torch import Tensor
 from lifelong_co.protocols import Observer, Rollout, Solver
 from lifelong_co.tensors import records
 
-# States decoded at once; CUDA's fused attention takes no batch of 65,536 or more.
+# States decoded at once; CUDA's fused attention does not accept batches of 65,536 or more.
 ROWS = 60_000
 
 
@@ -29,13 +30,13 @@ def one_pass(
     generator: torch.Generator | None = None,
     observe: Observer | None = None,
 ) -> Rollout:
-    """Return what ``solver.rollout(instances, "sample")`` returns, differentiable alike.
+    """Return the same differentiable result as ``solver.rollout(instances, "sample")``.
 
     Parameters
     ----------
     solver
-        Its `log_probs` of a state depends on nothing but the instances and the state: on no other
-        state beside it, as INViT's does with ``batchnorm``.
+        Its `log_probs` of a state must depend only on the instances and on that state. INViT with
+        the option ``batchnorm`` does not fit: there they depend on the other states, too.
     generator, observe
         As for `Solver.rollout`.
     """
@@ -60,7 +61,7 @@ def likelihood(solver: Solver, instances: Any, states: Sequence[Any], taken: Ten
     Parameters
     ----------
     states
-        The ``T`` states ``[B, S, ...]`` that they were taken in.
+        The ``T`` states ``[B, S, ...]`` in which the actions were taken.
     """
     B, S, T = taken.shape
     encoding, at_once = solver.encode(instances), max(1, ROWS // (B * S))
@@ -74,7 +75,7 @@ def likelihood(solver: Solver, instances: Any, states: Sequence[Any], taken: Ten
 
 
 def side_by_side(states: Sequence[Any]) -> Any:
-    """Return states ``[B, S, ...]`` as one of ``t S`` trajectories."""
+    """Join ``t`` states ``[B, S, ...]`` to one state of ``t S`` trajectories."""
     build: Any = type(states[0])
     fields = [records.tensors(state) for state in states]
     return build(**{name: torch.cat([f[name] for f in fields], dim=1) for name in fields[0]})

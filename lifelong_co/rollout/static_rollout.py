@@ -1,4 +1,4 @@
-"""A rollout whose tensors stay at one place in memory, so that a graph can replay it."""
+"""A rollout whose tensors stay at fixed places in memory, so that a CUDA graph can replay it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,30 +12,33 @@ from lifelong_co.rollout.action_selection import Decoding, pick
 from lifelong_co.tensors import records
 
 Starts = Callable[[Any], Sequence[Tensor]]
-"""The forced first actions of a batch, each long ``[B, S]``."""
+"""Returns the forced first actions of a batch, each long ``[B, S]``."""
 
 
 @attrs.define(eq=False, kw_only=True)
 class Tape:
-    """A rollout of fixed shapes, everything it reads and writes at one place in memory."""
+    """A rollout of fixed shapes; the tensors it reads and writes stay at fixed places in memory."""
 
     solver: Solver
     decoding: Decoding
-    """Without the observer, which changes from rollout to rollout."""
+    """How to decode, without the observer, which changes from rollout to rollout."""
     observed: bool
-    """Whether there is one, so that what it is shown is kept."""
+    """Whether there is an observer; then states and log-probabilities are kept for it."""
     starts: Starts
     instances: Any
+    """The present batch."""
     steps: int
-    """The most that are not forced."""
+    """The highest number of steps that are not forced."""
     encoding: Any = None
+    """The solver's encoding of the present batch."""
     state: Any = None
+    """The present state."""
     now: Tensor = attrs.field(factory=lambda: torch.zeros(0))
     """Number of the step, long ``[1]``."""
     done: Tensor = attrs.field(factory=lambda: torch.zeros(0))
-    """Bool scalar: whether all trajectories are."""
+    """Bool scalar: whether all trajectories are done."""
     kept: dict[str, Tensor] = attrs.field(factory=dict)
-    """What each step left, ``[steps, ...]``."""
+    """The results of all steps by name, each ``[steps, ...]``."""
 
     def begin(self) -> None:
         """Encode the instances and take the forced actions."""
@@ -45,7 +48,7 @@ class Tape:
         self.done.zero_()
 
     def allocate(self) -> None:
-        """Make room for the state and for what is kept of the steps."""
+        """Allocate the memory of the state and of the results of the steps."""
         device = records.device(self.instances)
         self.now = torch.zeros(1, dtype=torch.long, device=device)
         self.done = torch.zeros((), dtype=torch.bool, device=device)
@@ -55,7 +58,7 @@ class Tape:
         self.kept = {name: x.new_zeros((self.steps, *x.shape)) for name, x in made.items()}
 
     def advance(self) -> None:
-        """Take a step."""
+        """Take one step and keep its results."""
         made = self._made(self.decoding.decode)
         for name, tensor in made.items():
             self.kept[name].index_copy_(0, self.now, tensor[None])
@@ -65,7 +68,7 @@ class Tape:
         self.now.add_(1)
 
     def _made(self, decode: Decode) -> dict[str, Tensor]:
-        """Return all that a step leaves."""
+        """Choose an action and return it with all that is kept of the step."""
         log_probs = self.solver.log_probs(self.encoding, self.state)
         action = pick(log_probs, decode, self.decoding.generator)
         chosen = log_probs.gather(2, action[..., None]).squeeze(2)
@@ -84,14 +87,14 @@ class Tape:
         return state
 
     def _become(self, state: Any) -> None:
-        """Copy a state to where the next step reads it."""
+        """Copy a state to the place from which the next step reads it."""
         for mine, its in zip(
             records.tensors(self.state).values(), records.tensors(state).values(), strict=True
         ):
             mine.copy_(its)
 
     def load(self, instances: Any) -> None:
-        """Copy a batch to where the graphs read it."""
+        """Copy a batch to the place from which the graphs read it."""
         for mine, its in zip(
             records.tensors(self.instances).values(),
             records.tensors(instances).values(),
@@ -101,7 +104,7 @@ class Tape:
 
 
 def new_tape(solver: Solver, instances: Any, decoding: Decoding, starts: Starts) -> Tape:
-    """Return a tape for batches of the shapes of these instances, its memory allocated."""
+    """Return a tape, with its memory allocated, for batches of the same shapes as ``instances``."""
     steps = solver.problem.steps(solver.problem.size(instances))[1]
     tape = Tape(
         solver=solver,

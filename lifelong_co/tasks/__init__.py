@@ -1,4 +1,4 @@
-"""Tasks: what is learned, in which order, and where the instances come from."""
+"""Tasks: their order, and where their instances come from."""
 
 from lifelong_co.tasks.stream import TaskStream
 from lifelong_co.tasks.task import Task

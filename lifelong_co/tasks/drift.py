@@ -1,11 +1,11 @@
-"""Tasks that drift: batches that move, a little each, from one distribution to the task's own.
+"""Tasks that drift: their batches move step by step from another distribution to the task's.
 
-At step ``t`` of the ``N`` of a task each instance of the batch is drawn from the task's own
-distribution with probability ``t / (N - 1)``, and else from the former one (`tasks.Task.former`):
-the first batch is all of the former, the last all of the task's own. So any two distributions can
-be mixed, a plugin's as well, without knowing what their parameters are; to interpolate those, both
-would have to be of one family. What is mixed follows from where the loop stands and what is drawn
-from the run's stream of instances: there is nothing to save.
+A task has ``N`` steps. At step ``t`` each instance of the batch comes from the task's distribution
+with probability ``t / (N - 1)``, and otherwise from the distribution before it
+(`tasks.Task.former`). So the first batch comes only from the distribution before, and the last
+batch only from the task's. This works for any two distributions, also those of plugins, because it
+needs nothing of their parameters. The mixture depends only on the step and on the run's stream of
+instances, so a checkpoint needs no further state.
 """
 
 from collections.abc import Callable
@@ -23,14 +23,14 @@ Draw = Callable[[torch.Generator, int], Any]
 
 
 def share(task: Task, step: int) -> float:
-    """Return the chance that an instance is of the task's own distribution, in ``[0, 1]``.
+    """Return the probability that an instance comes from the task's distribution, in ``[0, 1]``.
 
     Parameters
     ----------
     task
         A task that drifts.
     step
-        ``t`` of its ``N = epochs * batches`` steps, from 0; at ``N - 1`` and after it is 1.
+        ``t``, from 0. From ``t = N - 1`` on the result is 1, with ``N = epochs * batches``.
     """
     last = task.epochs * task.batches - 1
     return 1.0 if step >= last else step / last
@@ -45,7 +45,7 @@ def training(task: Task, problem: Problem) -> Draw:
 
     def draw(stream: torch.Generator, step: int) -> Any:
         B = task.batch_size
-        # Two batches, each drawn whole: how many of which are kept need not be asked of the device.
+        # Both batches are drawn whole: to draw only what is needed would wait for the device.
         both = records.concatenate([own(stream), former(stream)])
         coin = torch.rand(B, generator=stream, device=stream.device)
         row = torch.arange(B, device=stream.device)

@@ -1,4 +1,4 @@
-"""Where the instances of a task come from: a distribution or files, to train on and to test on."""
+"""The training and test instances of a task, from a distribution or from files."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,9 +15,9 @@ from lifelong_co.seeding import generator
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors import records
 
-# Test instances are the same for every run, whatever its seed: else `d*` would compare nothing.
+# All runs are tested on the same instances, for every seed: `d*` compares costs across runs.
 TEST_SEED = 0
-# How many test instances of each distribution the paper has.
+# Number of the paper's test instances of each distribution.
 PUBLISHED = 1000
 
 Draw = Callable[[torch.Generator], Any]
@@ -25,7 +25,7 @@ Draw = Callable[[torch.Generator], Any]
 
 @contextmanager
 def _about(task: Task) -> Iterator[None]:
-    """Note on an error which task it is about: a sequence may have many."""
+    """Add a note with the task's name to an error."""
     try:
         yield
     except LifelongError as error:
@@ -34,10 +34,15 @@ def _about(task: Task) -> Iterator[None]:
 
 
 def training(task: Task, problem: Problem) -> Draw:
-    """Return a function that draws a training batch from a generator, on its device.
+    """Return a function that draws a training batch with a generator, on the generator's device.
 
-    Files are drawn from with replacement, since a stream may be shorter than the budget. Batches
-    are of the task's own distribution, whether it drifts (`drift`) or not.
+    Instances of files are drawn with replacement, because a file may hold fewer than the budget
+    needs. Drift is not applied here (see `drift`).
+
+    Raises
+    ------
+    LifelongError
+        If the distribution or the files cannot be used; a note of the error names the task.
     """
     with _about(task):
         draw = _training(task, problem)
@@ -64,9 +69,17 @@ def _training(task: Task, problem: Problem) -> Draw:
 def testing(task: Task, problem: Problem, tests: int) -> list[Any]:
     """Return the test instances of a task, one batch per size, on the CPU.
 
-    They are the paper's own 1,000 where the task is the paper's and 1,000 are asked for; else drawn
-    from the distribution with a fixed seed; else those of the test files, or of the training files
-    when there are none (the first ``tests`` of each size). They are the same under each distance.
+    - A task with files: the first ``tests`` of each size in its test files, or in its training
+      files if it has no test files.
+    - A task of the paper with ``tests = 1000``: the 1,000 test instances that the paper published.
+    - Any other task: drawn from the distribution with a fixed seed.
+
+    The coordinates do not depend on the task's distance.
+
+    Raises
+    ------
+    LifelongError
+        If the distribution or the files cannot be used; a note of the error names the task.
     """
     with _about(task):
         return [measured(group, task.distance) for group in _testing(task, problem, tests)]
@@ -92,7 +105,7 @@ def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
 
 
 def papers_own(task: Task, problem: Problem, tests: int) -> Any | None:
-    """Return the paper's own 1,000 test instances where a task is tested on them; else None."""
+    """Return the paper's 1,000 test instances if the task is tested on them, else None."""
     official = task.variant == "official" and task.capacity is None
     if not (task.distribution and official and tests == PUBLISHED):
         return None
@@ -106,5 +119,5 @@ def papers_own(task: Task, problem: Problem, tests: int) -> Any | None:
 def stream_of_tests(
     problem: Problem, distribution: str, size: int, seed: int = TEST_SEED
 ) -> torch.Generator:
-    """Return the stream that test instances of a distribution are drawn from."""
+    """Return the random stream for the test instances of a distribution."""
     return generator(seed, f"test {problem.name} {distribution} {size}")

@@ -1,4 +1,4 @@
-"""The training batches of a run: one random stream, from which all tasks are drawn."""
+"""The training batches of a run: those of all tasks come from one random stream."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,18 +17,25 @@ class TaskStream:
     """Draws the training batches of a sequence of tasks; made by `task_stream`."""
 
     draws: Sequence[drift.Draw]
-    """One function a task."""
+    """One function per task."""
     generator: torch.Generator
-    """Its state is all that a checkpoint has to keep."""
+    """A checkpoint keeps the state of this generator, and needs nothing else."""
     device: str
+    """The device on which batches are returned."""
 
     def batch(self, task: int, step: int) -> Any:
-        """Return a fresh batch of the task with this index, at a step of its budget, from 0."""
+        """Return a fresh batch of the task with index ``task``, at its step ``step``, from 0."""
         return records.to(self.draws[task](self.generator, step), self.device)
 
 
 def task_stream(
     tasks: Sequence[Task], problem: Problem, generator: torch.Generator, device: str
 ) -> TaskStream:
-    """Return the stream of these tasks, drawn from a generator and put on a device."""
+    """Return the stream that draws the tasks' batches with a generator and moves them to a device.
+
+    Raises
+    ------
+    LifelongError
+        If the instances of a task cannot be drawn; a note of the error names the task.
+    """
     return TaskStream([drift.training(task, problem) for task in tasks], generator, device)

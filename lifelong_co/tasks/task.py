@@ -31,26 +31,31 @@ class Task:
     Parameters
     ----------
     distribution
-        A registered name, or empty when the instances come from ``files``.
+        A registered name, or empty if the instances come from ``files``.
     size
-        ``n``; 0 when the files decide.
+        The number of nodes ``n``. For files, 0 means all their sizes.
     epochs, batches, batch_size
         The budget: ``epochs * batches`` steps on ``batch_size`` instances each.
     name
-        How tables and figures call it; distribution and size when empty.
+        The name in tables and figures; empty: made of distribution and size.
     capacity
-        Vehicle capacity that demands are fractions of; the official rule when None.
+        The vehicle capacity; demands are fractions of it. None: the rule of the official code.
     variant
-        ``official`` or ``paper``: whose definition of the distribution.
+        Which definition of the distribution: that of the ``official`` code or of the ``paper``.
     files
         A ``.npz`` file or a folder of TSPLIB/CVRPLIB files to train on.
     test_files
-        The same for testing; the training files when empty.
+        The same for testing; empty: the training files.
     distance
-        ``euclidean``, ``manhattan`` or ``chebyshev``: what the length of a leg is.
+        The distance between two nodes: ``euclidean``, ``manhattan`` or ``chebyshev``.
     drift_from
-        Where its training batches gradually come from (`drift`): a distribution, or a distribution
-        and a distance, e.g. ``U manhattan``. Empty: the task does not drift.
+        The distribution from which the first training batches come (`tasks.drift`), with a
+        distance if it differs, for example ``U manhattan``. Empty: the task does not drift.
+
+    Raises
+    ------
+    ConfigError, UnknownNameError
+        If a value is invalid, or if not exactly one of ``distribution`` and ``files`` is given.
     """
 
     distribution: str = ""
@@ -78,15 +83,15 @@ class Task:
             raise ConfigError(f"task size: expected at least 2 nodes, got {self.size}")
         if self.drift_from and self.size < 2:
             raise ConfigError(
-                "task drift_from: expected a size beside it, as instances of several sizes make no"
-                f" batch, got files={self.files!r} without one"
+                "task drift_from: expected a task with a size, because all instances of a batch"
+                f" have one size, got files={self.files!r} without a size"
             )
         if self.drift_from:
-            _ = self.former  # its distance may be unknown
+            _ = self.former  # raises if its distance is unknown
 
     @property
     def label(self) -> str:
-        """The name shown: the given one, or e.g. ``GM100``, or the files' stem."""
+        """The name that is shown: `name` if given, else for example ``GM100`` or the file's stem."""
         if self.name:
             return self.name
         label = f"{self.distribution}{self.size}" if self.distribution else Path(self.files).stem
@@ -94,7 +99,7 @@ class Task:
 
     @property
     def former(self) -> "Task":
-        """What a task drifts from: another distribution or distance; all else is the task's."""
+        """The task with the distribution and distance of `drift_from` instead of those it has."""
         distribution, _, distance = self.drift_from.partition(" ")
         return attrs.evolve(
             self,
@@ -108,7 +113,7 @@ class Task:
 
     @property
     def tested(self) -> dict[str, Any]:
-        """What decides the test instances and their costs, in words."""
+        """All values on which the test instances and their costs depend, by name."""
         return {
             "distribution": self.distribution or "none",
             "size": self.size,
@@ -125,7 +130,7 @@ def order(number: int) -> tuple[str, ...]:
     Raises
     ------
     UnknownNameError
-        If there is no such order.
+        If the paper has no order of this number.
     """
     if number not in ORDERS:
         raise UnknownNameError("task order", str(number), [str(known) for known in ORDERS])
@@ -133,7 +138,7 @@ def order(number: int) -> tuple[str, ...]:
 
 
 def unique_labels(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
-    """Name tasks so that no two share a label: a task that returns is ``U20 (2)``."""
+    """Return the tasks with different labels: the second task ``U20`` becomes ``U20 (2)``."""
     taken: set[str] = set()
     named = []
     for task in tasks:
@@ -147,23 +152,23 @@ def unique_labels(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
 
 
 def drifting(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
-    """Return the tasks, each but the first drifting from the one before it.
+    """Return the tasks with drift: each except the first drifts from the task before it.
 
-    A task that says itself what it drifts from keeps that; one of the same distribution and
-    distance as the one before has nothing to drift from. The variant and the capacity of the one
-    before do not count: the former distribution is taken with the task's own.
+    A task whose `Task.drift_from` is given keeps it. A task with the same distribution and distance
+    as the task before does not drift. The distribution before is drawn with the variant and the
+    capacity of the task that drifts.
 
     Raises
     ------
     ConfigError
-        If a task is to drift from one of files.
+        If the task before has files and no distribution.
     """
     found = list(tasks[:1])
     for before, task in pairwise(tasks):
         if not (task.drift_from or before.distribution):
             raise ConfigError(
-                f"drift: task {task.label}: expected a distribution before it to drift from, "
-                f"got {before.label}, which is of files"
+                f"drift: task {task.label}: expected a task with a distribution before it, "
+                f"got {before.label}, whose instances come from files"
             )
         source = before.distribution
         if before.distance != task.distance:

@@ -204,7 +204,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     files, uniform = Task(files="may.npz", **budget), task(drift_from="")
     with pytest.raises(lco.ConfigError, match="task U5: expected a distribution before it"):
         drifting((files, uniform))
-    with pytest.raises(lco.ConfigError, match="drift_from: expected a size beside it"):
+    with pytest.raises(lco.ConfigError, match="drift_from: expected a task with a size"):
         drifting((uniform, files))
     with pytest.raises(lco.UnknownNameError, match="Unknown distance 'manhatten'"):
         task(drift_from="U manhatten")
