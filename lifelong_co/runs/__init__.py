@@ -1,1 +1,1 @@
-"""A run: built, saved, resumed, started from another, shared by processes."""
+"""Runs: building, saving and resuming them, warm starts, several processes."""

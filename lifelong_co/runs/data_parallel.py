@@ -1,9 +1,10 @@
 """Several processes that learn one run together, each on its share of every batch.
 
-Gradients are averaged before every step, as DistributedDataParallel does; not by it, since a step
-calls `encode` and `log_probs` many times and goes backward more than once, which it does not allow.
-Parameters are then the same in all processes. Streams of instances and actions differ from process
-to process, and so do buffers: the units of each hold its share of a batch's rows.
+Gradients are averaged over the processes before every step, so the parameters are the same in all
+processes. torch's DistributedDataParallel does the same but cannot be used here: a step calls
+`encode` and `log_probs` many times and has several backward passes, and DistributedDataParallel
+allows neither. Each process has random streams of instances and actions that differ from those of
+the others. Each also has a buffer; the units in it hold the process's share of a batch.
 """
 
 import os
@@ -21,27 +22,29 @@ from lifelong_co.errors import ConfigError
 
 @attrs.frozen
 class Ranks:
-    """A process among those that learn together."""
+    """This process among those that learn a run together."""
 
     rank: int = 0
+    """Number of this process, from 0."""
     count: int = 1
+    """Number of processes."""
 
     @property
     def first(self) -> bool:
-        """Whether this is the process that tests, reports and writes the run's files."""
+        """Whether this is the first process, which tests, reports and writes the run's files."""
         return self.rank == 0
 
     def stream(self, purpose: str) -> str:
-        """Return the name of this process's own stream for a purpose."""
+        """Return the name of this process's random stream for a purpose."""
         return purpose if self.first else f"{purpose}, rank {self.rank}"
 
     def share(self, batch_size: int) -> int:
-        """Return how many instances of a batch are this process's.
+        """Return this process's number of instances of a batch.
 
         Raises
         ------
         ConfigError
-            If they cannot be shared equally.
+            If the batch size is not a multiple of the number of processes.
         """
         if batch_size % self.count:
             raise ConfigError(
@@ -50,11 +53,11 @@ class Ranks:
         return batch_size // self.count
 
     def place(self, checkpoints: Path) -> Path:
-        """Return where this process keeps its checkpoints."""
+        """Return the folder of this process's checkpoints."""
         return checkpoints if self.first else checkpoints / f"rank-{self.rank}"
 
     def average(self, parameters: Iterable[Parameter]) -> None:
-        """Replace every gradient by its mean over the processes; frozen parameters have none."""
+        """Replace every gradient by its mean over the processes; skip frozen parameters."""
         if self.count == 1:
             return
         held = [parameter for parameter in parameters if parameter.requires_grad]
@@ -71,11 +74,11 @@ class Ranks:
             gradient.copy_(mean.view_as(gradient))
 
     def any(self, mine: bool) -> bool:
-        """Return whether any process says yes; each has to ask."""
+        """Return whether ``mine`` is True in any process; every process must call this."""
         return bool(self.highest(int(mine)))
 
     def highest(self, mine: int) -> int:
-        """Return the highest of all processes' numbers."""
+        """Return the highest ``mine`` of all processes; every process must call this."""
         if self.count == 1:
             return mine
         number = torch.tensor(mine)
@@ -83,25 +86,25 @@ class Ranks:
         return int(number)
 
     def wait(self) -> None:
-        """Wait until all processes are here."""
+        """Wait until every process has called this."""
         self.highest(0)
 
 
 ALONE = Ranks()
-"""One process that does all."""
+"""A run that one process learns."""
 
 
 @contextmanager
 def joined(device: str = "cpu") -> Iterator[Ranks]:
-    """Within the block, this process is among those that ``torchrun`` has started.
+    """Connect this process, within the block, to the others that ``torchrun`` has started.
 
-    Without it (no ``WORLD_SIZE`` in the environment, or 1) the process is alone. On the device
-    ``cuda`` each has the GPU of its local rank.
+    Without torchrun (``WORLD_SIZE`` is 1 or not set) the process is alone. On the device ``cuda``
+    each process uses the GPU of its local rank.
 
     Raises
     ------
     ConfigError
-        If the environment is not torchrun's.
+        If ``WORLD_SIZE`` is above 1 and other variables of torchrun are missing.
     """
     count = os.environ.get("WORLD_SIZE", "1")
     if count == "1":
@@ -114,12 +117,13 @@ def joined(device: str = "cpu") -> Iterator[Ranks]:
     ]
     if missing:
         raise ConfigError(
-            f"WORLD_SIZE is {count}: expected {', '.join(missing)} beside it, as torchrun sets them"
+            f"WORLD_SIZE is {count}: expected also {', '.join(missing)}, as torchrun sets them;"
+            " start the processes with torchrun"
         )
     on_gpus = device.startswith("cuda")
     if on_gpus:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    # gloo, too, for what the processes agree on.
+    # gloo as well: `Ranks.highest` exchanges numbers on the CPU.
     distributed.init_process_group("cpu:gloo,cuda:nccl" if on_gpus else "gloo")
     try:
         yield Ranks(rank=distributed.get_rank(), count=distributed.get_world_size())

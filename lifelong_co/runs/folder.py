@@ -19,56 +19,56 @@ STARTS = {
     "maml": PRETRAINED,
     "import-checkpoint": IMPORTED,
 }
-"""What a folder that is no lifelong run holds, by the ``method`` of its configuration."""
+"""``method`` of a configuration to the kind of folder, for folders that are not lifelong runs."""
 
 HEADER = ("learning", "epoch", "tested", "name", "cost")
 
 
 @attrs.frozen
 class Cost:
-    """One test: while or after learning a task, on a task."""
+    """One test on one task, during or after learning a task; a row of ``costs.csv``."""
 
     learning: int
-    """1-based number of the task being learned."""
+    """Number of the task that is learned, from 1."""
     epoch: int
-    """Epochs of it that are finished."""
+    """Finished epochs of the task that is learned."""
     tested: int
-    """1-based number of the task tested."""
+    """Number of the task that is tested, from 1."""
     name: str
-    """The tested task's name."""
+    """Name of the task that is tested."""
     cost: float
-    """Mean cost over its test instances."""
+    """Mean cost over the test instances."""
 
 
 @attrs.frozen
 class RunFolder:
-    """Reads and writes the files of one run; each is written whole or not at all."""
+    """Reads and writes the files of one run; each file is written whole or not at all."""
 
     path: Path
 
     @property
     def checkpoints(self) -> Path:
-        """Where the checkpoints lie."""
+        """The folder of the checkpoints."""
         return self.path / "checkpoints"
 
     def after_task(self, learned: int) -> Path:
-        """Where the parameters after learning so many tasks are kept."""
+        """Return the folder of the parameters after learning the first ``learned`` tasks."""
         return self.checkpoints / f"after-task-{learned}"
 
     def create(self, config: Config) -> None:
-        """Make the folder.
+        """Create the folder with ``config.toml``.
 
         Raises
         ------
         FolderError
-            If something is there already, as nothing is overwritten.
+            If the path is a file or a folder that is not empty; nothing is overwritten.
         ConfigError
-            If it cannot be written.
+            If the folder cannot be written.
         """
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
             raise FolderError(self.path, NEW_FOLDER, self._holds())
         try:
-            # The configuration first: with it, and nothing else yet, the run can be resumed.
+            # The configuration first: a folder that holds only this file can be resumed.
             self.path.mkdir(parents=True, exist_ok=True)
             write_whole(self.path / "config.toml", to_toml(config))
             self.checkpoints.mkdir(exist_ok=True)
@@ -88,7 +88,7 @@ class RunFolder:
         return read_config(self.path)
 
     def write_costs(self, costs: list[Cost], config: Config) -> None:
-        """Write ``costs.csv``, and ``metrics.json`` of the tasks learned so far."""
+        """Write ``costs.csv``, and ``metrics.json`` for the tasks learned so far."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(HEADER)
@@ -105,7 +105,7 @@ class RunFolder:
 
 
 def cost_matrix(costs: list[Cost], config: Config) -> list[list[float]]:
-    """Return ``d[i][j]``: row ``i`` after learning task ``i + 1``, for every task learned."""
+    """Return ``d[i][j]``, one row per learned task: the costs after learning ``i + 1`` tasks."""
     cells = {
         (row.learning, row.tested): row.cost
         for row in costs
@@ -117,9 +117,9 @@ def cost_matrix(costs: list[Cost], config: Config) -> list[list[float]]:
 
 
 def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
-    """Return what ``metrics.json`` holds; metrics are over the tasks learned so far.
+    """Return the content of ``metrics.json``; the metrics are over the tasks learned so far.
 
-    ``d*`` is the best of this run; `compare` uses the best of all runs compared.
+    Here ``d*`` is the lowest cost of this run; `compare` uses the lowest cost of all compared runs.
     """
     k = len(matrix)
     best = [min(column) for column in zip(*matrix, strict=True)]
@@ -135,12 +135,12 @@ def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
 
 
 def refuse_start(config: Config, folder: Path) -> None:
-    """Refuse a folder with nothing but parameters to start from, where a lifelong run is wanted.
+    """Raise an error if a folder is not a lifelong run but a pretraining or an import.
 
     Raises
     ------
     FolderError
-        If it is one.
+        If the folder holds a pretraining or an imported checkpoint.
     """
     if config.method in STARTS:
         raise FolderError(folder, RUN, STARTS[config.method])

@@ -1,4 +1,4 @@
-"""Checkpoints that the official codebases saved: reading them, and making them run folders."""
+"""Checkpoints of the official codebases: reading them, and making run folders of them."""
 
 import hashlib
 import re
@@ -19,26 +19,26 @@ from lifelong_co.storage import checkpoint
 METHOD = "import-checkpoint"
 """The ``method`` of a run folder that holds imported parameters."""
 
-# Key of the trained parameters in what a codebase saves, the first that is there.
+# Keys under which the codebases save the trained parameters; the first one found is used.
 KEYS = {
     "model_state_dict": "POMO, Omni-VRP, LLR-BC: `model_state_dict`",
     # Beside it INViT saves `model_baseline`, the greedy rollout baseline it was trained against.
     "model_train": "INViT: `model_train`",
 }
-# LLR-BC trains on several GPUs through DataParallel, which puts this before every name.
+# LLR-BC trains on several GPUs with DataParallel, which puts this before every name.
 PARALLEL = "module."
-# How torch names what it will not call.
+# How torch's error names a function that it refuses to call.
 NAMED = re.compile(r"GLOBAL ([\w.]+)")
 
 
 @attrs.frozen
 class Official:
-    """The parameters in a file."""
+    """The trained parameters of an official checkpoint."""
 
     parameters: dict[str, Tensor]
-    """Under the official names, on the CPU."""
+    """By their official names, on the CPU."""
     part: str
-    """Where in the file they were; empty for a bare state dict."""
+    """The key of the parameters in the file; empty for a bare state dict."""
 
 
 def read(file: Path) -> Official:
@@ -47,13 +47,14 @@ def read(file: Path) -> Official:
     Parameters
     ----------
     file
-        What POMO, Omni-VRP, LLR-BC or INViT saved with `torch.save`, or a bare state dict.
+        A checkpoint of POMO, Omni-VRP, LLR-BC or INViT, or a bare state dict, saved with
+        `torch.save`.
 
     Raises
     ------
     CheckpointError
-        If it is missing, damaged, needs more than tensors and plain values to be read, or holds
-        no parameters where one of the codebases has them.
+        If the file is missing or damaged, if it holds other things than tensors and plain values,
+        or if there are no parameters under any of the expected keys.
     """
     content = _load(file)
     if not isinstance(content, Mapping):
@@ -87,21 +88,21 @@ def import_checkpoint(
     file
         See `read`.
     folder
-        New or empty.
+        The run folder to create; it must be new or empty.
     solver, problem
-        What the parameters are of.
+        The solver and the problem that the parameters belong to.
     preset
         Gives the solver's options, and the tasks on which an evaluation tests.
     solver_options
-        Override the preset's one by one: shapes do not show the number of heads or the
-        normalisation.
+        Override single options of the preset. They are needed because the shapes of the
+        parameters do not show the number of heads or the kind of normalisation.
 
     Raises
     ------
     CheckpointError
-        If the file cannot be used or its parameters do not fit the solver.
+        If the file cannot be read or its parameters do not fit the solver.
     ConfigError, UnknownNameError
-        If an option or the folder cannot be used.
+        If an option is invalid or the folder cannot be written.
     """
     official = read(file)
     config = resolve(
@@ -132,21 +133,21 @@ def import_checkpoint(
 
 
 def _load(file: Path) -> Any:
-    """Return what `torch.save` wrote, if it is tensors and plain values."""
+    """Return the content of a file of `torch.save`, if it holds only tensors and plain values."""
     try:
         return torch.load(file, map_location="cpu", weights_only=True)
     except OSError as error:
         raise CheckpointError(f"{file}: cannot be read ({error.strerror or error})") from error
-    except Exception as error:  # pickle's own, which we do not import, or whatever nonsense raises
+    except Exception as error:  # a damaged file can raise errors of any type
         named = NAMED.search(str(error))
         if named:
             raise CheckpointError(
-                f"{file}: refused, as reading it would run code that it names ({named[1]}); only"
-                " tensors and plain values are read. Its owner can save the parameters alone:"
+                f"{file}: refused, because reading it would run code that it names ({named[1]});"
+                " only tensors and plain values are read. Its owner can save the parameters alone:"
                 " torch.save(model.state_dict(), 'parameters.pt')"
             ) from error
         raise CheckpointError(
-            f"{file}: expected a whole file written by torch.save, got something else or a part"
+            f"{file}: expected a complete file of torch.save, got another or an incomplete file"
         ) from error
 
 

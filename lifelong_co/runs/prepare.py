@@ -1,4 +1,4 @@
-"""Preparing a run: new in its folder, or resumed to the same bytes."""
+"""Preparing a run: a new one, or one that continues exactly where it stopped."""
 
 from pathlib import Path
 
@@ -20,31 +20,31 @@ def prepare(
     ranks: Ranks = ALONE,
     log: Log = lambda line: None,  # noqa: ARG005
 ) -> Run:
-    """Return a run that `learner.learn` can begin or go on with.
+    """Return a run that `learner.learn` can begin or continue.
 
     Parameters
     ----------
     config
-        What to do.
+        The configuration of the run.
     folder
         The run folder: a new one, or with ``resume`` the folder of an interrupted run.
     resume
-        Go on from the latest checkpoint that is whole; without any, from the beginning.
+        Continue from the latest complete checkpoint; without one, start from the beginning.
     ranks
-        This process among those that learn the run together; all of them prepare it alike.
+        This process among those that learn the run together; each of them prepares the run.
     log
-        Called with the configuration, and with lines about what is resumed.
+        Called with the configuration, and with lines about the checkpoint that is used.
 
     Raises
     ------
     ConfigError, UnknownNameError
         If the configuration or the folder cannot be used.
     CheckpointError
-        If checkpoints are there and none is whole, or the latest belongs to another run.
+        If there are checkpoints and none is complete, or the latest belongs to another run.
     """
     run = start(config, RunFolder(folder), ranks)
     if not resume:
-        take_over(run)  # what cannot be taken over is refused before anything is written
+        take_over(run)  # before anything is written, because it may raise
         if ranks.first:
             run.folder.create(config)
         ranks.wait()
@@ -56,12 +56,12 @@ def prepare(
 
 
 def restore(run: Run, log: Log) -> bool:
-    """Go on from the latest checkpoint that is whole; return whether there is one.
+    """Continue from the latest complete checkpoint; return False if there is no checkpoint.
 
     Raises
     ------
     CheckpointError
-        If checkpoints are there and none is whole, or the latest belongs to another run.
+        If there are checkpoints and none is complete, or the latest belongs to another run.
     """
     path = load_latest(run.folder, lambda state: load(run, state), log, run.ranks)
     if path is None:

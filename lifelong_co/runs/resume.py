@@ -1,4 +1,4 @@
-"""Going on from the latest checkpoint of a run folder, if it fits the configuration."""
+"""Finding and loading the latest checkpoint of a run folder."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,23 +17,23 @@ def resume(
     log: Callable[[str], None],
     ranks: Ranks = ALONE,
 ) -> Path | None:
-    """Load the latest checkpoint that is whole and return its file; None when there is none.
+    """Load the latest complete checkpoint and return its path, or None if there is no checkpoint.
 
     Parameters
     ----------
     folder
-        Where the checkpoints lie.
+        The run folder.
     load
-        Puts what one holds in place.
+        Called with the content of the checkpoint; it restores the run.
     log
-        Called with a line when there is none.
+        Called with a line of text if there is no checkpoint.
     ranks
-        Each of several processes loads its checkpoint, all of the same step.
+        With several processes each loads its checkpoint, and all of them are of the same step.
 
     Raises
     ------
     CheckpointError
-        If checkpoints are there and none is whole, or the latest belongs to another run.
+        If there are checkpoints and none is complete, or the latest belongs to another run.
     """
     found = latest_of_all(folder, ranks)
     if found is None:
@@ -43,7 +43,7 @@ def resume(
     try:
         load(state)
     except (LookupError, TypeError, ValueError, RuntimeError) as error:
-        # The checkpoint is whole, so one of the two belongs to another run.
+        # The checkpoint is complete, so it or the configuration belongs to another run.
         reason = " ".join(str(error).split())
         raise CheckpointError(
             f"{path}: does not fit {folder.path / 'config.toml'} ({reason:.200})"
@@ -52,9 +52,14 @@ def resume(
 
 
 def latest_of_all(folder: RunFolder, ranks: Ranks) -> tuple[Path, Tree] | None:
-    """Return this process's checkpoint of the latest step of which each has a whole one.
+    """Return this process's checkpoint of the latest step that is complete in every process.
 
-    None when the first process has no checkpoint, as a run's are there once its first one's is.
+    Return None if the first process has no checkpoint: it saves last, so then the run has none.
+
+    Raises
+    ------
+    CheckpointError
+        If the first process has checkpoints, but no step is complete in every process.
     """
     place = ranks.place(folder.checkpoints)
     faults: list[str] = []
@@ -69,12 +74,12 @@ def latest_of_all(folder: RunFolder, ranks: Ranks) -> tuple[Path, Tree] | None:
         lowest = -ranks.highest(-step)
         if ranks.highest(step) == lowest:
             break
-        limit = lowest  # a process has none later: look for that step
+        limit = lowest  # some process has no later checkpoint: look for this step
     begun = ranks.any(ranks.first and bool(checkpoint.checkpoints(place)))
     if found is None and begun:
         missing = (
-            f"{place}: holds no whole checkpoint of a step that all processes have one of; a run "
-            "goes on with as many processes as it was begun with"
+            f"{place}: expected a complete checkpoint of the same step in every process, found "
+            "none; a run must continue with the number of processes it was started with"
         )
         raise CheckpointError("; ".join(dict.fromkeys(faults)) or missing)
     return found

@@ -1,4 +1,4 @@
-"""A run in motion: built from its configuration, saved, and restored to the same bytes."""
+"""The state of a run: built from its configuration, saved, and restored exactly."""
 
 import copy
 from collections.abc import Callable, Mapping
@@ -20,16 +20,16 @@ from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.stream import TaskStream, task_stream
 
 Stop = Callable[[], bool]
-"""Returns whether to save and stop."""
+"""Returns whether the run should be saved and stop."""
 Log = Callable[[str], None]
-"""Shows a line."""
+"""Shows a line of text."""
 OnStep = Callable[["Run", dict[str, Tensor]], None]
-"""Called after a step with the run and the losses of the step, scalars on the device."""
+"""Called after a step with the run and the losses of the step, which are scalars on the device."""
 
 
 @attrs.define(kw_only=True, eq=False)
 class Run:
-    """A run in motion: all that a checkpoint holds."""
+    """The state of a run that is being learned."""
 
     config: Config
     folder: RunFolder
@@ -37,22 +37,31 @@ class Run:
     method: Method
     objective: Objective
     actions: torch.Generator
-    """Stream of the sampled actions."""
+    """Random stream of the sampled actions."""
     stream: TaskStream
     """Draws the training batches."""
     tests: list[list[Any]]
-    """Test instances of every task."""
+    """Test instances of every task, one batch per size."""
     costs: list[Cost] = attrs.field(factory=list)
+    """One entry for each test: the rows of ``costs.csv``."""
     history: list[dict[str, Any]] = attrs.field(factory=list)
     """One entry for each finished epoch: the lines of ``log.jsonl``."""
     sums: dict[str, float | Tensor] = attrs.field(factory=dict)
-    """Sums over the present epoch's batches of the losses and of the training cost."""
+    """Sums of the losses and of the training cost over the batches of the present epoch."""
     steps: int = 0
+    """Finished steps of the run."""
     ranks: Ranks = ALONE
+    """This process among those that learn the run together."""
 
 
 def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
-    """Build everything a run needs; all of it follows from the configuration and the rank."""
+    """Return a new run; it depends on nothing but the configuration and the rank.
+
+    Raises
+    ------
+    ConfigError, UnknownNameError
+        If the configuration has an invalid value or name.
+    """
     problem = registry.problem(config.problem)
     solver = new_solver(config, problem)
     tasks = tuple(attrs.evolve(t, batch_size=ranks.share(t.batch_size)) for t in config.tasks)
@@ -83,14 +92,14 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
 
 
 def rewind(run: Run) -> None:
-    """Put the streams of instances and actions back to where they were before the first task."""
+    """Reset the random streams of instances and actions to their state before the first task."""
     for stream, purpose in ((run.stream.generator, "instances"), (run.actions, "actions")):
         stream.manual_seed(python_seed(run.config.seed, run.ranks.stream(purpose)))
 
 
 def new_solver(config: Config, problem: Problem) -> Solver:
-    """Return a solver to be trained, with the first parameters that the seed gives."""
-    # Layers draw their first parameters from torch's own stream: borrow it, and give it back.
+    """Return a solver in training mode, with initial parameters that follow from the seed."""
+    # Layers draw their parameters from torch's global stream: seed it here and restore it after.
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(python_seed(config.seed, "parameters"))
         solver = registry.solver(config.solver, problem, **config.solver_options)
@@ -99,7 +108,7 @@ def new_solver(config: Config, problem: Problem) -> Solver:
 
 
 def new_optimizer(config: Config, learner: LearnerState) -> torch.optim.Optimizer:
-    """Return the fresh Adam with which every task starts."""
+    """Return a new Adam; every task starts with one."""
     return torch.optim.Adam(
         learner.solver.module.parameters(),
         lr=config.learning_rate,
@@ -109,12 +118,12 @@ def new_optimizer(config: Config, learner: LearnerState) -> torch.optim.Optimize
 
 
 def save(run: Run) -> None:
-    """Write the costs and a checkpoint of all there is."""
+    """Write the costs, the log and a checkpoint of the whole run."""
     learner, ranks = run.learner, run.ranks
     if ranks.first:
         run.folder.write_costs(run.costs, run.config)
         run.folder.write_log(run.history)
-        ranks.wait()  # the checkpoint is there when the first process's is: it comes last
+        ranks.wait()  # the first process saves last: with its checkpoint all others are there
     checkpoint.save(
         ranks.place(run.folder.checkpoints),
         run.steps,
@@ -123,7 +132,7 @@ def save(run: Run) -> None:
             "epoch": learner.epoch,
             "batch": learner.batch,
             "parameters": learner.solver.module.state_dict(),
-            # From the seed there is nothing to keep; from another run's folder there is.
+            # Saved only if they come from another run: otherwise they follow from the seed.
             "initial": learner.initial if run.config.start_from else {},
             "optimizer": learner.optimizer.state_dict(),
             "method": run.method.state_dict(),
@@ -141,7 +150,7 @@ def save(run: Run) -> None:
 
 
 def save_learned(run: Run) -> None:
-    """Keep the parameters after a task, for `trained_solver.load_solver`."""
+    """Save the parameters after a task, for `trained_solver.load_solver`."""
     if not run.ranks.first:
         return
     parameters = {"parameters": run.learner.solver.module.state_dict()}
@@ -149,11 +158,17 @@ def save_learned(run: Run) -> None:
 
 
 def load(run: Run, state: Mapping[str, Any]) -> None:
-    """Put in place what `save` has written."""
+    """Restore a run from what `save` has written.
+
+    Raises
+    ------
+    CheckpointError
+        If the run was started with another number of processes.
+    """
     learner, count = run.learner, state.get("ranks", 1)
     if count != run.ranks.count:
         raise CheckpointError(
-            f"{run.folder.path}: expected {count} processes, which it was begun with, "
+            f"{run.folder.path}: expected {count} processes, as at the start of the run, "
             f"got {run.ranks.count}"
         )
     learner.task, learner.epoch, learner.batch = state["task"], state["epoch"], state["batch"]

@@ -1,4 +1,4 @@
-"""Solvers that a run has trained, read back from its folder."""
+"""Loading the solver that a run has trained."""
 
 import hashlib
 import json
@@ -20,16 +20,16 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
     folder
         A run folder.
     after
-        The solver after this many tasks; the present one when None.
+        The number of learned tasks, from 1; None: the parameters of the latest checkpoint.
     device
-        Where to put it.
+        The device of the solver.
 
     Raises
     ------
     ConfigError
-        If this is no run folder, or the run has not learned that many tasks.
+        If this is not a run folder, or the run has fewer than ``after`` tasks.
     CheckpointError
-        If no checkpoint is there or whole, or it does not fit the configuration.
+        If there is no complete checkpoint, or it does not fit the configuration.
     """
     run = RunFolder(folder)
     config = run.config()
@@ -56,10 +56,10 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
 
 
 def fingerprint(folder: Path, solver: Solver) -> str:
-    """Return what a run's solver is known by, 64 hexadecimal digits.
+    """Return the SHA-256 hash of a solver's name, options and parameters, 64 hexadecimal digits.
 
-    Of its name, options and parameters: the same wherever the run lies and whatever else its
-    checkpoint holds, another one once it has learned on.
+    It does not depend on where the run folder is or on anything else in the checkpoint. It changes
+    when the solver learns more.
     """
     config = RunFolder(folder).config()
     tree, tensors = skeleton.flatten(dict(solver.module.state_dict()))

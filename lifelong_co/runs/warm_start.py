@@ -1,4 +1,4 @@
-"""What a run takes over from others before its first step: parameters, experiences."""
+"""Warm start: a run takes over parameters or experiences of other runs before its first step."""
 
 import copy
 from pathlib import Path
@@ -14,15 +14,15 @@ from lifelong_co.storage import checkpoint
 
 
 def take_over(run: Run) -> None:
-    """Start with the parameters and experiences of the runs that the configuration names.
+    """Take over the parameters and the experiences of the runs that the configuration names.
 
     Raises
     ------
     ConfigError
-        If one of them is no run folder, is of another problem, or has nothing in a buffer; or the
-        method keeps none.
+        If a folder is not a run folder, if the run has another problem or an empty buffer, or if
+        this run's method has no buffer.
     CheckpointError
-        If one has no checkpoint, or its parameters do not fit.
+        If a run has no checkpoint, or its parameters do not fit.
     """
     if run.config.start_from:
         take_parameters(run, Path(run.config.start_from))
@@ -31,21 +31,21 @@ def take_over(run: Run) -> None:
 
 
 def take_parameters(run: Run, folder: Path) -> None:
-    """Start with the parameters of another run, to which a method that restarts goes back."""
+    """Start with the parameters of another run; a method that restarts returns to them."""
     module = run.learner.solver.module
     load_parameters(module, folder)
     run.learner.initial = copy.deepcopy(module.state_dict())
 
 
 def load_parameters(module: nn.Module, folder: Path) -> None:
-    """Give a solver's module the parameters of a run.
+    """Load the latest parameters of a run into a solver's module.
 
     Raises
     ------
     ConfigError
-        If this is no run folder.
+        If ``folder`` is not a run folder.
     CheckpointError
-        If it has no checkpoint, or its parameters do not fit.
+        If the run has no checkpoint, or its parameters do not fit.
     """
     given = load_solver(folder).module.state_dict()
     try:
@@ -58,7 +58,15 @@ def load_parameters(module: nn.Module, folder: Path) -> None:
 
 
 def take_buffer(run: Run, folder: Path) -> None:
-    """Offer another run's experiences to the method; any solver may have recorded them."""
+    """Offer another run's experiences to the method; they may come from another solver.
+
+    Raises
+    ------
+    ConfigError
+        If the folder is not a lifelong run on the same problem, or the method cannot use it.
+    CheckpointError
+        If the run has no checkpoint with experiences, or they cannot be read.
+    """
     config = read_config(folder)
     refuse_start(config, folder)
     problem = config.problem

@@ -91,7 +91,7 @@ class Task:
 
     @property
     def label(self) -> str:
-        """The name that is shown: `name` if given, else for example ``GM100`` or the file's stem."""
+        """The name to show: `name` if given, else for example ``GM100`` or the file's stem."""
         if self.name:
             return self.name
         label = f"{self.distribution}{self.size}" if self.distribution else Path(self.files).stem
