@@ -1,1 +1,1 @@
-"""Meta-training: parameters from which a solver adapts to any task of a family in a few steps."""
+"""Meta-training: it finds parameters from which a solver adapts to a task in a few steps."""

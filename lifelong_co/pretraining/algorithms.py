@@ -1,15 +1,15 @@
-"""Reptile, FOMAML and MAML: each returns the gradient along which the meta-parameters move.
+"""Reptile, FOMAML and MAML: each returns a gradient by which the meta-parameters are updated.
 
-``theta`` are the meta-parameters, ``theta_k`` those adapted to a task by ``k`` inner steps on
-batches of their own. As every batch is sampled afresh, ``loss`` is a random function, and as in the
-official code the derivative through the inner steps takes the sampled actions as given.
+``theta`` are the meta-parameters. ``theta_k`` are the parameters after adaptation to a task: ``k``
+inner steps, each on a new batch. Every batch is sampled, so ``loss`` is a random function. As in
+the official code, the derivative through the inner steps treats the sampled actions as constants.
 
-The outer and inner settings follow Omni-VRP (Zhou et al. 2023; ``CVRPTrainer_meta.py``): inner
-steps with Adam at the learning rate of the outer Adam, made afresh for each task in Reptile and
-FOMAML, and going on from the outer Adam's moments in MAML, since a first step of a new Adam
-is ``learning_rate * sign(g)``, whose derivative is zero almost everywhere. (The official MAML
-also writes the inner steps into the outer moments; ours leaves them alone.) ``sgd`` is the inner
-step of the papers that introduced the algorithms.
+The settings follow Omni-VRP (Zhou et al. 2023; ``CVRPTrainer_meta.py``). Inner steps use Adam with
+the learning rate of the outer Adam. Reptile and FOMAML start a new inner Adam for each task. MAML
+starts from the moments of the outer Adam: the first step of a new Adam is ``learning_rate *
+sign(g)``, whose derivative is zero almost everywhere. (The official MAML also writes the inner
+steps into the outer moments; ours does not change them.) ``sgd`` is the inner step of the papers
+that introduced the algorithms.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,13 +23,15 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.pretraining.inner import Inner, Moments, Parameters, Step
 
 Loss = Callable[[Parameters], torch.Tensor]
-"""Returns the loss of the parameters, a scalar, on a fresh batch of a task."""
+"""Returns the loss of the given parameters, a scalar, on a new batch of a task."""
 
-FLOOR = 0.1  # the last tenth of FOMAML and MAML is at a tenth of the rate, as in the official code
+# FOMAML and MAML multiply the meta learning rate by this in the last tenth of the iterations, as
+# in the official code.
+FLOOR = 0.1
 
 
 def adapt(loss: Loss, theta: Parameters, step: Step, k: int, *, differentiable: bool) -> Parameters:
-    """Return ``theta_k``; attached to ``theta`` when differentiable, leaves of their own if not."""
+    """Return ``theta_k``, with a graph back to ``theta`` if differentiable, else as new leaves."""
     adapted = theta
     for _ in range(k):
         gradients = gradient(loss(adapted), adapted, create_graph=differentiable)
@@ -46,18 +48,18 @@ def reptile(loss: Loss, theta: Parameters, inner: Inner, moments: Moments | None
 
 
 def fomaml(loss: Loss, theta: Parameters, inner: Inner, moments: Moments | None) -> Parameters:  # noqa: ARG001
-    """Return the gradient at ``theta_k`` of the loss on one more batch (Finn et al. 2017, §5.2)."""
+    """Return the gradient of the loss at ``theta_k`` on a new batch (Finn et al. 2017, §5.2)."""
     adapted = adapt(loss, leaves(theta), inner.begin(), inner.steps, differentiable=False)
     return gradient(loss(adapted), adapted)
 
 
 def maml(loss: Loss, theta: Parameters, inner: Inner, moments: Moments | None) -> Parameters:
-    """Return the gradient by ``theta`` of the loss at ``theta_k`` on one more batch.
+    """Return the gradient, by ``theta``, of the loss at ``theta_k`` on a new batch.
 
     Source: Finn et al. 2017, algorithm 1.
     """
     start = leaves(theta)
-    # Of torch's attention kernels only this one can be differentiated twice.
+    # This is the only attention kernel of torch that can be differentiated twice.
     with sdpa_kernel(SDPBackend.MATH):
         adapted = adapt(loss, start, inner.begin(moments), inner.steps, differentiable=True)
         return gradient(loss(adapted), start)
@@ -66,20 +68,21 @@ def maml(loss: Loss, theta: Parameters, inner: Inner, moments: Moments | None) -
 def gradient(
     loss: torch.Tensor, parameters: Parameters, *, create_graph: bool = False
 ) -> Parameters:
-    """Return the gradients of a loss by parameters; zeros by those that it does not use.
+    """Return the gradients of a loss by parameters; zeros for parameters that it does not use.
 
     Raises
     ------
     ConfigError
-        If it uses none of them: then the solver computes with others than its module's.
+        If the loss uses none of the parameters: the solver then computes with other parameters
+        than those of its module.
     """
     found = torch.autograd.grad(
         loss, tuple(parameters.values()), create_graph=create_graph, allow_unused=True
     )
     if all(each is None for each in found):
         raise ConfigError(
-            "meta-training: expected a solver that computes with the parameters of its module as"
-            " they are at the time, got a loss that depends on none of them"
+            "meta-training: expected a solver that computes with the present parameters of its"
+            " module, got a loss that depends on none of them"
         )
     return {
         name: torch.zeros_like(value) if each is None else each
@@ -88,22 +91,23 @@ def gradient(
 
 
 def leaves(parameters: Parameters) -> Parameters:
-    """Return the same values as the start of a new graph."""
-    # Of the type that a module's own have, as some solvers ask for it.
+    """Return copies with the same values, at which a new graph starts."""
+    # As `nn.Parameter`, because some solvers check the type.
     return {name: nn.Parameter(value.detach()) for name, value in parameters.items()}
 
 
 @attrs.frozen
 class Algorithm:
-    """A meta-learning algorithm: what it moves along, and how far."""
+    """A meta-learning algorithm: the gradient it follows, and its step size."""
 
     gradient: Callable[[Loss, Parameters, Inner, Moments | None], Parameters]
+    """Returns the gradient of one task from loss, ``theta``, inner steps and outer moments."""
     optimizer: Callable[[Iterable[torch.Tensor], float, float], torch.optim.Optimizer]
     """Makes the outer optimizer from parameters, meta learning rate and weight decay."""
     rate: Callable[[float], float]
-    """The part of the meta learning rate at a fraction ``[0, 1)`` of the iterations."""
+    """Factor of the meta learning rate after a fraction, in ``[0, 1)``, of the iterations."""
     meta_learning_rate: float
-    """The default."""
+    """The default meta learning rate."""
 
 
 def _adam(
@@ -129,9 +133,9 @@ def _linear(done: float) -> float:
 
 
 ALGORITHMS = {
-    # theta += epsilon (theta_k - theta), with epsilon annealed as by Nichol et al.
+    # theta += epsilon (theta_k - theta); epsilon falls linearly to 0, as in Nichol et al.
     "reptile": Algorithm(reptile, _plain, _linear, 1.0),
     "fomaml": Algorithm(fomaml, _adam, _drop, 1e-4),
     "maml": Algorithm(maml, _adam, _drop, 1e-4),
 }
-"""Name to algorithm; a run folder has the name as its ``method``."""
+"""Name to algorithm; the name is also the ``method`` in the run folder's configuration."""

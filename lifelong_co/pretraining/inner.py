@@ -9,25 +9,26 @@ from torch import Tensor
 from lifelong_co.errors import UnknownNameError
 
 Parameters = dict[str, Tensor]
-"""A module's parameters by name, or as many gradients."""
+"""The parameters of a module by name, or their gradients by name."""
 
 Step = Callable[[Parameters, Parameters], Parameters]
-"""Takes parameters and their gradients and returns new parameters; it may count its calls."""
+"""Takes parameters and their gradients and returns new parameters; it may keep a state."""
 
-BETAS, EPSILON = (0.9, 0.999), 1e-8  # torch's own defaults
-# Added under Adam's root: its derivative at 0 is infinite, and 0 times that is no number.
+BETAS, EPSILON = (0.9, 0.999), 1e-8  # the defaults of torch's Adam
+# Added under Adam's square root: its derivative at 0 is infinite, which gives NaN gradients.
 TINY = 1e-32
 
 
 @attrs.frozen
 class Moments:
-    """What Adam knows before its next step."""
+    """The state of Adam before its next step."""
 
     steps: int
+    """Finished steps."""
     first: Parameters
     """Running mean of the gradients."""
     second: Parameters
-    """Running mean of their squares."""
+    """Running mean of the squared gradients."""
 
 
 @attrs.frozen
@@ -52,12 +53,12 @@ class Inner:
     steps: int
 
     def begin(self, moments: Moments | None = None) -> Step:
-        """Return the step of a fresh optimizer, or of an Adam that starts with these moments.
+        """Return the step of a new optimizer; an Adam starts with these moments.
 
         Raises
         ------
         UnknownNameError
-            If there is no such optimizer.
+            If `optimizer` is neither ``adam`` nor ``sgd``.
         """
         if self.optimizer == "sgd":
             return lambda parameters, gradients: sgd(
@@ -77,7 +78,7 @@ class Inner:
 
 
 def decayed(parameters: Parameters, gradients: Parameters, weight_decay: float) -> Parameters:
-    """Return the gradients with those of ``weight_decay / 2 * |parameters|^2`` added."""
+    """Return the gradients plus those of the penalty ``weight_decay / 2 * |parameters|^2``."""
     return {
         name: gradient + weight_decay * parameters[name] for name, gradient in gradients.items()
     }
@@ -118,7 +119,7 @@ def adam(
 def moments_of(
     optimizer: torch.optim.Optimizer, parameters: Mapping[str, Tensor]
 ) -> Moments | None:
-    """Return the moments of a `torch.optim.Adam`; None before its first step and of others."""
+    """Return the moments of an Adam; None before its first step, and for other optimizers."""
     states = {name: optimizer.state.get(value, {}) for name, value in parameters.items()}
     if not all("exp_avg" in state for state in states.values()):
         return None

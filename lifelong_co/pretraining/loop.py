@@ -35,32 +35,37 @@ def pretrain(
 ) -> Pretraining:
     """Meta-train a solver over the tasks of a configuration.
 
-    At every iteration: draw tasks of the family, adapt to each, and move the meta-parameters by
-    what the algorithm (`algorithms`) makes of it. A solver's objective that has a state, as a
-    greedy baseline, is one for the whole family: it begins once, and its epoch ends at every
-    validation, on the tasks in turn.
+    Every iteration draws tasks, adapts to each of them, and updates the meta-parameters with the
+    gradient of the algorithm (`algorithms`). All tasks share one objective of the solver. If it has
+    a state, as a greedy baseline has, it starts once. Its epoch ends at every validation, each time
+    on the next task.
 
     Parameters
     ----------
     config
         Made by `settings.configure`.
     folder
-        The run folder: a new one, or with ``resume`` an interrupted one.
+        The run folder: a new one, or with ``resume`` the folder of an interrupted pretraining.
+    resume
+        Continue from the latest complete checkpoint; without one, start from the beginning.
     stop
-        Asked after every iteration. When it returns True, all is saved and `Interrupted` raised.
+        Called after every iteration. When it returns True, the state is saved and `Interrupted`
+        is raised.
     on_iteration
         Called after every iteration.
     log
-        Called with the configuration, and with a line after every validation.
+        Called with the configuration, and with one line of text after every validation.
 
     Raises
     ------
     ConfigError, UnknownNameError, CheckpointError
         If the configuration, the folder or its checkpoint cannot be used.
+    Interrupted
+        If ``stop`` ended the pretraining.
     """
     state = start(config, folder)
     if not resume:
-        take_parameters(state)  # what cannot be taken over is refused before anything is written
+        take_parameters(state)  # before anything is written, because it may raise
         state.folder.create(config)
     log(to_toml(config))
     restored = resume and restore(state, log)
@@ -87,13 +92,13 @@ def pretrain(
 
 
 def take_parameters(state: Pretraining) -> None:
-    """Start with the parameters of the run that the configuration names, if it names one."""
+    """Start with the parameters of the run in ``start_from``, if the configuration has one."""
     if state.config.start_from:
         load_parameters(state.solver.module, Path(state.config.start_from))
 
 
 def iterate(state: Pretraining) -> None:
-    """Move the meta-parameters once."""
+    """Update the meta-parameters once."""
     settings, optimizer, theta = state.settings, state.learner.optimizer, state.theta
     moments = moments_of(optimizer, theta)
     total: Parameters = {}
@@ -119,11 +124,11 @@ def task_loss(
     actions: torch.Generator,
     note: Callable[[Pretraining, str, float], None] = lambda state, name, value: None,  # noqa: ARG005
 ) -> Loss:
-    """Return the policy loss of given parameters on fresh batches of a task."""
+    """Return a function that gives the policy loss of parameters on a new batch of a task."""
     state.learner.task = task
 
     def loss(parameters: Parameters) -> Tensor:
-        batch = stream.batch(task, 0)  # no task drifts
+        batch = stream.batch(task, 0)  # any step: tasks of a pretraining do not drift
 
         def learn() -> Tensor:
             rollout = state.solver.rollout(batch, "sample", generator=actions)
@@ -139,12 +144,12 @@ def task_loss(
 
 
 def count(state: Pretraining, name: str, value: float) -> None:
-    """Add to a sum since the last validation."""
+    """Add to one of the sums since the last validation."""
     state.sums[name] = state.sums.get(name, 0.0) + value
 
 
 def end_epoch(state: Pretraining) -> None:
-    """Let the objective look at the meta-parameters, on the tasks in turn."""
+    """End an epoch of the objective with the present parameters, each time on the next task."""
     learner = state.learner
     learner.task = learner.epoch % len(learner.tasks)
     state.objective.after_epoch(learner)
@@ -152,7 +157,7 @@ def end_epoch(state: Pretraining) -> None:
 
 
 def validate(state: Pretraining, log: Log) -> None:
-    """Test before and after adaptation to each task, log it and save."""
+    """Test on each task before and after adaptation to it, log the costs and save."""
     costs, adapted = {}, {}
     for index, task in enumerate(state.config.tasks):
         costs[task.label], adapted[task.label] = validate_task(state, index)
@@ -172,7 +177,7 @@ def validate(state: Pretraining, log: Log) -> None:
 def validate_task(state: Pretraining, task: int) -> tuple[float, float]:
     """Return the mean greedy cost on the task's test instances, before and after adaptation.
 
-    Every validation adapts on the same batches, and leaves no trace in the solver.
+    Every validation adapts on the same batches. The solver is the same afterwards as before.
     """
     solver, config, tests = state.solver, state.config, state.tests[task]
     before = mean_cost(solver, tests, augment=config.augment)

@@ -1,4 +1,4 @@
-"""The settings of a pretraining: the ``method_options`` of its run folder."""
+"""The settings of a pretraining: the ``method_options`` in its configuration."""
 
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ from lifelong_co.pretraining.inner import Inner
 from lifelong_co.registry.factory import make
 from lifelong_co.validators import at_least, positive
 
-# Preset to outer iterations: the official number, and what takes a few minutes on two cores.
+# Preset to outer iterations: `paper` has the official number; the others take a few minutes.
 ITERATIONS = {"paper": 250_000, "small": 600, "demo": 200}
-# At most so many iterations between two validations, and thus between two checkpoints.
+# Default of the highest number of iterations between two validations, so between two checkpoints.
 SELDOM = 1000
 
 
@@ -25,22 +25,24 @@ def _optimizer(instance: object, attribute: "attrs.Attribute[str]", value: str) 
 
 @attrs.frozen(kw_only=True)
 class Settings:
-    """How to meta-train; the defaults are the official code's (Omni-VRP, ``train.py``).
+    """The settings of meta-training; defaults are those of the official Omni-VRP (``train.py``).
 
     Parameters
     ----------
     iterations
-        Steps of the meta-parameters.
+        Updates of the meta-parameters, at least 1.
     inner_steps
-        ``k``: steps on a task, each on another batch.
-    inner_learning_rate, inner_optimizer
-        Of these steps; ``adam`` or ``sgd``.
+        ``k``: steps of the adaptation to a task, each on a new batch; at least 1.
+    inner_learning_rate
+        Learning rate of these steps, above 0.
+    inner_optimizer
+        Optimizer of these steps, ``adam`` or ``sgd``.
     meta_learning_rate
-        Of the meta-parameters: Adam's, or Reptile's ``epsilon``.
+        Learning rate of the meta-parameters, above 0: that of Adam, or ``epsilon`` of Reptile.
     meta_batch
-        Tasks of an iteration; their gradients are averaged.
+        Tasks per iteration, at least 1; their gradients are averaged.
     validate_every
-        Iterations between two validations.
+        Iterations between two validations, at least 1.
     """
 
     iterations: int = attrs.field(validator=at_least(1))
@@ -52,7 +54,7 @@ class Settings:
     validate_every: int = attrs.field(validator=at_least(1))
 
     def inner(self, weight_decay: float) -> Inner:
-        """Return how a solver adapts to a task."""
+        """Return the settings of the adaptation to a task."""
         return Inner(self.inner_optimizer, self.inner_learning_rate, weight_decay, self.inner_steps)
 
 
@@ -72,14 +74,15 @@ def configure(
     preset
         Gives the family of tasks, the model and the number of iterations.
     options
-        The fields of `Settings` that are not to have their defaults; None: the default.
+        Values for fields of `Settings`; None: the default.
     **chosen
-        Of `lifelong_co.config.resolve`: ``solver``, ``problem``, ``tasks_file``, ``seed``, …
+        Arguments of `config.run_config.resolve`: ``solver``, ``problem``, ``tasks_file``,
+        ``seed``, …
 
     Raises
     ------
     ConfigError, UnknownNameError
-        If a value or a name cannot be used.
+        If a value or a name is invalid.
     """
     if algorithm not in ALGORITHMS:
         raise UnknownNameError("meta-training algorithm", algorithm, ALGORITHMS)
@@ -101,7 +104,7 @@ def settings_of(config: Config, folder: Path) -> Settings:
     Raises
     ------
     ConfigError
-        If it is the configuration of something else, or a setting cannot be used.
+        If it is not the configuration of a pretraining, or a setting is invalid.
     """
     if config.method not in ALGORITHMS:
         raise ConfigError(

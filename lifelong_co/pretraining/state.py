@@ -1,4 +1,4 @@
-"""A pretraining in motion: built from its configuration, saved, and restored to the same bytes."""
+"""The state of a pretraining: built from its configuration, saved, and restored exactly."""
 
 import copy
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ from lifelong_co.tasks.stream import TaskStream, task_stream
 
 @attrs.define(kw_only=True, eq=False)
 class Pretraining:
-    """A pretraining in motion: all that a checkpoint holds."""
+    """The state of a pretraining that is running."""
 
     config: Config
     settings: Settings
@@ -35,18 +35,18 @@ class Pretraining:
     inner: Inner
     folder: RunFolder
     learner: LearnerState
-    """Its optimizer is the outer one, its parameters ``theta``."""
+    """Its optimizer is the outer optimizer, and its solver has the parameters ``theta``."""
     objective: Objective
     choices: torch.Generator
-    """Stream of the tasks drawn."""
+    """Random stream of the choice of tasks."""
     stream: TaskStream
     """Draws the training batches."""
     actions: torch.Generator
-    """Stream of the sampled actions."""
+    """Random stream of the sampled actions."""
     tests: list[list[Any]]
-    """Test instances of every task."""
+    """Test instances of every task, one batch per size."""
     iteration: int = 0
-    """Steps of ``theta`` so far."""
+    """Updates of ``theta`` so far."""
     sums: dict[str, float] = attrs.field(factory=dict)
     """Sums since the last validation."""
     history: list[dict[str, Any]] = attrs.field(factory=list)
@@ -59,25 +59,31 @@ class Pretraining:
 
     @property
     def theta(self) -> dict[str, Tensor]:
-        """The meta-parameters: those of the solver that are not frozen."""
+        """The meta-parameters: the parameters of the solver that are not frozen."""
         named = self.solver.module.named_parameters()
         return {name: value for name, value in named if value.requires_grad}
 
 
 def start(config: Config, path: Path) -> Pretraining:
-    """Build everything; all of it follows from the configuration."""
+    """Return a new pretraining; it depends on nothing but the configuration.
+
+    Raises
+    ------
+    ConfigError, UnknownNameError
+        If the configuration has an invalid value or name, no task, or a task that drifts.
+    """
     settings = settings_of(config, path)
     if not config.tasks:
         raise ConfigError("tasks: expected at least one to meta-train on, got none")
     for task in config.tasks:
         if task.drift_from:
             raise ConfigError(
-                f"task {task.label}: expected no drift, as pretraining has no order,"
-                f" got drift_from={task.drift_from!r}"
+                f"task {task.label}: expected no drift, because the tasks of a pretraining have no"
+                f" order, got drift_from={task.drift_from!r}"
             )
     algorithm = ALGORITHMS[config.method]
     problem = registry.problem(config.problem)
-    solver = new_solver(config, problem)  # with the first parameters of a run with this seed
+    solver = new_solver(config, problem)  # the same initial parameters as a run with this seed
     instances = generator(config.seed, "pretraining instances", config.device)
     stream = task_stream(config.tasks, problem, instances, config.device)
     learner = LearnerState(
@@ -107,7 +113,7 @@ def start(config: Config, path: Path) -> Pretraining:
 
 
 def save(state: Pretraining) -> None:
-    """Write the log and a checkpoint of all there is."""
+    """Write the log and a checkpoint of the whole state."""
     state.folder.write_log(state.history)
     learner = state.learner
     checkpoint.save(
@@ -128,12 +134,12 @@ def save(state: Pretraining) -> None:
 
 
 def restore(state: Pretraining, log: Log) -> bool:
-    """Continue from the latest checkpoint that is whole; return False when there is none.
+    """Continue from the latest complete checkpoint; return False if there is no checkpoint.
 
     Raises
     ------
     CheckpointError
-        If checkpoints are there and none is whole, or the latest belongs to another run.
+        If there are checkpoints and none is complete, or the latest belongs to another run.
     """
     path = resume(state.folder, lambda saved: load(state, saved), log)
     if path is None:
@@ -143,7 +149,7 @@ def restore(state: Pretraining, log: Log) -> bool:
 
 
 def load(state: Pretraining, saved: Mapping[str, Any]) -> None:
-    """Put in place what `save` has written."""
+    """Restore the state that `save` has written."""
     learner = state.learner
     learner.solver.module.load_state_dict(saved["parameters"])
     learner.optimizer.load_state_dict(saved["optimizer"])

@@ -22,7 +22,7 @@ from lifelong_co.errors import ConfigError
 
 @attrs.frozen
 class Ranks:
-    """This process among those that learn a run together."""
+    """One process among those that learn a run together."""
 
     rank: int = 0
     """Number of this process, from 0."""

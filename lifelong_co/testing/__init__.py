@@ -1,7 +1,7 @@
-"""What the tests of a third party call to check its solver against the contract in `protocols`.
+"""Checks that a third-party solver follows the contract in `protocols`; call them from its tests.
 
-`check_solver` runs every check; each is also a function. A solver that breaks the
-contract raises `ContractError`, which names the check, what was expected and what came.
+`check_solver` runs every check. Each check is also a function. A check of a solver that breaks the
+contract raises `ContractError`; it names the check, what was expected and what came.
 """
 
 from lifelong_co.testing.behavior import (

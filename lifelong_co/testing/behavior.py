@@ -1,4 +1,4 @@
-"""Checks of the log-probabilities, on states of random solutions; all in evaluation mode."""
+"""Checks of the log-probabilities in states of random solutions, all in evaluation mode."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ from lifelong_co.testing.samples import at_least_two, mode, observed_rollout, st
 
 @torch.no_grad()
 def check_shapes(solver: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check that `log_probs` are floats ``[B, S, A]``, for one instance and trajectory as for many.
+    """Check that `log_probs` are floats ``[B, S, A]``, also for one instance and one trajectory.
 
     Raises
     ------
     ContractError
-        If not; so do all checks.
+        If the check fails. All checks raise this error.
     """
     problem = solver.problem
     one = records.select(instances, slice(0, 1))
@@ -48,7 +48,7 @@ def check_probabilities(solver: Solver, instances: Any, *, seed: int = 0) -> Non
     """Check that probabilities sum to 1, within 1e-5 in float32 and 1e-10 in float64."""
     for state, log_probs in _answers(solver, instances, seed):
         total = log_probs.exp().sum(dim=2)
-        # A problem may leave a finished trajectory without any feasible action.
+        # A problem may have no feasible action for a finished trajectory.
         idle = ~solver.problem.feasible(instances, state).any(dim=2)
         expect_close(
             "check_probabilities",
@@ -60,9 +60,9 @@ def check_probabilities(solver: Solver, instances: Any, *, seed: int = 0) -> Non
 
 @torch.no_grad()
 def check_feasibility(solver: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check that infeasible actions get exactly -inf, and at least one feasible action more.
+    """Check that infeasible actions get exactly -inf, and a feasible action more than -inf.
 
-    Feasible actions may be -inf, as for a solver that looks at near candidates only.
+    Some feasible actions may get -inf, as with a solver that considers only near nodes.
     """
     for state, log_probs in _answers(solver, instances, seed):
         feasible = solver.problem.feasible(instances, state)
@@ -75,7 +75,7 @@ def check_feasibility(solver: Solver, instances: Any, *, seed: int = 0) -> None:
         chance = (log_probs > -torch.inf).any(dim=2)
         expect_everywhere(
             "check_feasibility",
-            "a feasible action of positive probability in every state [B, S] that is not done",
+            "a feasible action with positive probability in every state [B, S] that is not done",
             chance | solver.problem.done(instances, state),
             log_probs.amax(dim=2),
         )
@@ -113,10 +113,10 @@ def check_permutation(solver: Solver, instances: Any, *, seed: int = 0) -> None:
 
 @torch.no_grad()
 def check_state_only(solver: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check that log-probabilities depend on encoding and state only.
+    """Check that log-probabilities depend only on the encoding and the state.
 
-    They are the same when asked for again, in another order, after another batch, and of an
-    encoding made again.
+    They must be the same when computed a second time: with the states in reverse order, after
+    another batch was encoded, and with a second encoding of the instances.
     """
     problem = solver.problem
     visited = states(problem, instances, problem.size(instances), seed)
@@ -135,15 +135,16 @@ def check_state_only(solver: Solver, instances: Any, *, seed: int = 0) -> None:
         compare("in the reverse order of states", encoding)
         solver.log_probs(solver.encode(other), visited[0])
         compare("after another batch was encoded", encoding)
-        compare("of an encoding made again", solver.encode(instances))
+        compare("with a second encoding of the instances", solver.encode(instances))
 
 
 @torch.no_grad()
 def check_rows(solver: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check that part of a recorded batch replays to the same behavior without the rest.
+    """Check that a part of a recorded batch, replayed alone, gives the same behavior.
 
-    In evaluation mode only, since a batch normalisation mixes the instances while it trains; one
-    that does so always is exempt (`check_solver`).
+    This holds in evaluation mode only, because batch normalisation mixes the instances of a batch
+    in training mode. A network that mixes them in both modes is exempt: see ``rows`` of
+    `check_solver`.
     """
     rows = torch.arange(at_least_two(instances) - 1, 0, -1, device=records.device(instances))
     part = records.select(instances, rows)
@@ -160,12 +161,13 @@ def check_rows(solver: Solver, instances: Any, *, seed: int = 0) -> None:
 
 @torch.no_grad()
 def check_restored(solver: Solver, other: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check that another solver behaves the same once it has the module's ``state_dict``.
+    """Check that another solver behaves the same after it has loaded the ``state_dict``.
 
     Parameters
     ----------
     other
-        Built alike, with other parameters; it has those of ``solver`` afterwards.
+        A solver with the same options and other parameters. The check replaces its parameters
+        with those of ``solver``.
     """
     other.module.load_state_dict(solver.module.state_dict())
     pairs = zip(_answers(solver, instances, seed), _answers(other, instances, seed), strict=True)
@@ -185,6 +187,6 @@ def _answers(solver: Solver, instances: Any, seed: int) -> list[tuple[Any, Tenso
 def _agree(
     check: str, what: str, log_probs: Tensor, probs: Tensor, extra: float | None = None
 ) -> None:
-    """Compare as probabilities: where one is 1e-9, its logarithm need not agree."""
+    """Compare probabilities, not their logarithms: these differ more when they are very small."""
     tolerance = None if extra is None else extra + TOLERANCE.get(log_probs.dtype, extra)
     expect_close(check, what, log_probs.exp(), probs, tolerance)

@@ -1,26 +1,28 @@
-"""How a check fails: with its name, what was expected, what came and where."""
+"""The error of a failed check, and functions that raise it."""
 
 import torch
 from torch import Tensor
 
-# By how much two computations of one number may differ, relative to its size where that is
-# above 1; float32 adds up to about a hundred roundings of 1e-7 in a network.
+# Highest difference of two computations of a number: absolute, and relative for numbers above 1.
+# In float32 a network sums up to about a hundred rounding errors of 1e-7.
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 COARSE = 1e-2  # half precision and bfloat16
-# A packed log-probability ``l`` is off by ``|l| / 2**11`` at most, and so its probability by
-# ``|l| exp(l) / 2**11``, which is largest at ``l = -1``: 1.8e-4.
+# The error of a packed log-probability ``l`` is at most ``|l| / 2**11``. So the error of its
+# probability is at most ``|l| exp(l) / 2**11``, which is highest at ``l = -1``: 1.8e-4.
 HALF = 2e-4
 
 
 class ContractError(AssertionError):
-    """A solver that breaks its contract.
+    """A solver breaks its contract.
 
     Parameters
     ----------
     check
-        Name of the function that found it.
-    expected, came
-        In words.
+        Name of the check that failed.
+    expected
+        What the check expected, in words.
+    came
+        What it got, in words.
     """
 
     def __init__(self, check: str, expected: str, came: str) -> None:
@@ -40,15 +42,18 @@ def expect(holds: bool, check: str, expected: str, came: object) -> None:
 
 
 def expect_shape(check: str, what: str, tensor: object, shape: tuple[int, ...]) -> None:
-    """Demand a tensor of a shape."""
+    """Raise `ContractError` unless ``tensor`` is a tensor of this shape."""
     expected = f"{what} of shape {list(shape)}"
     expect(isinstance(tensor, Tensor), check, expected, type(tensor).__name__)
-    assert isinstance(tensor, Tensor)  # tells the type checker what the line above has shown
+    assert isinstance(tensor, Tensor)  # for the type checker; the line above has checked it
     expect(tensor.shape == shape, check, expected, list(tensor.shape))
 
 
 def expect_everywhere(check: str, expected: str, holds: Tensor, came: Tensor) -> None:
-    """Demand that ``holds`` bool is True everywhere; show ``came``, of its shape, where not."""
+    """Raise `ContractError` unless the bool tensor ``holds`` is True everywhere.
+
+    The message has the first value of ``came``, of the same shape, where ``holds`` is False.
+    """
     if not bool(holds.all()):
         wrong = (~holds).nonzero()
         where = wrong[0].tolist()
@@ -60,7 +65,7 @@ def expect_everywhere(check: str, expected: str, holds: Tensor, came: Tensor) ->
 def expect_close(
     check: str, what: str, came: Tensor, want: Tensor, tolerance: float | None = None
 ) -> None:
-    """Demand that two tensors agree; the message has the largest deviation and its place.
+    """Raise `ContractError` unless two tensors agree; it has the largest deviation and its place.
 
     Parameters
     ----------
@@ -69,9 +74,10 @@ def expect_close(
     what
         What is compared, in words.
     came, want
-        Of one shape; infinities agree with themselves, NaN with nothing.
+        Tensors of the same shape. Equal infinities agree; NaN agrees with nothing.
     tolerance
-        Relative to ``want`` where that is above 1; by default that of ``came``'s dtype.
+        Highest absolute difference; relative to ``want`` where ``|want|`` is above 1. None: the
+        tolerance of the dtype of ``came``.
     """
     expect_shape(check, what, came, tuple(want.shape))
     allowed = TOLERANCE.get(came.dtype, COARSE) if tolerance is None else tolerance

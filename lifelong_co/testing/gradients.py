@@ -1,6 +1,6 @@
-"""Checks that a solver learns: gradients of both losses, in training mode.
+"""Checks that a solver can learn: the gradients of both losses, in training mode.
 
-Gradients are taken aside; neither parameters nor what is in their ``grad`` changes.
+The checks change neither the parameters nor their ``grad``.
 """
 
 import copy
@@ -19,7 +19,7 @@ from lifelong_co.testing.samples import mode, observed_rollout
 
 
 def check_policy_gradient(solver: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check the loss of `objective`: a finite scalar, its gradients finite and not all zero."""
+    """Check that the loss of `objective` is a finite scalar with finite gradients, not all zero."""
     with torch.enable_grad(), mode(solver.module, training=True):
         objective = solver.objective()
         objective.before_task(_standing(solver, instances, seed))
@@ -29,11 +29,12 @@ def check_policy_gradient(solver: Solver, instances: Any, *, seed: int = 0) -> N
 
 
 def check_consolidation_gradient(solver: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check the same of the consolidation loss, towards a teacher that prefers later actions.
+    """Check that the consolidation loss is a finite scalar with finite gradients, not all zero.
 
-    On a whole sampled rollout, packed and replayed, for ``kl`` and ``rkl``, both as the paper has
-    them and as the official code does. The teacher's support is the solver's own, as when it
-    teaches itself: towards its very own behavior the gradient would be zero.
+    The experiences are all steps of a sampled rollout, packed and replayed. The divergences are
+    ``kl`` and ``rkl``, each in the paper's and in the official version. The teacher is the solver's
+    behavior, changed so that later actions are more likely: without the change the gradient would
+    be zero. Actions of probability zero are the same for teacher and learner.
     """
     with torch.enable_grad(), mode(solver.module, training=True):
         with torch.no_grad():
@@ -53,8 +54,8 @@ def _check_gradients(check: str, what: str, loss: Tensor, solver: Solver) -> Non
     expect(bool(loss.isfinite()), check, f"{what} to be finite", loss.item())
     expect(loss.requires_grad, check, f"{what} to depend on the parameters", "one without gradient")
     parameters = {n: p for n, p in solver.module.named_parameters() if p.requires_grad}
-    expect(bool(parameters), check, "a module with parameters", "none that learns")
-    # The graph is kept, since several losses of the same log-probabilities are checked.
+    expect(bool(parameters), check, "a module with parameters to learn", "none")
+    # The graph is kept, because several losses of the same log-probabilities are checked.
     gradients = torch.autograd.grad(
         loss, list(parameters.values()), allow_unused=True, retain_graph=True
     )
@@ -68,24 +69,24 @@ def _check_gradients(check: str, what: str, loss: Tensor, solver: Solver) -> Non
 
 
 def _skewed(log_probs: Tensor) -> Tensor:
-    """Return another behavior ``[B, S, A]`` with the same support."""
+    """Return another behavior ``[B, S, A]`` in which the same actions have probability zero."""
     preference = torch.linspace(-1, 1, log_probs.shape[2]).to(log_probs)
     return (log_probs + preference).log_softmax(dim=2)
 
 
 @attrs.frozen(eq=False)
 class Repeated:
-    """A stream that has nothing but one batch."""
+    """A stream that returns the same batch every time."""
 
     instances: Any
 
     def batch(self, task: int, step: int) -> Any:  # noqa: ARG002
-        """Return it."""
+        """Return the batch."""
         return self.instances
 
 
 def _standing(solver: Solver, instances: Any, seed: int) -> LearnerState:
-    """Return the start of a task of one batch."""
+    """Return the state of a learner at the start of a task with one batch."""
     parameters = list(solver.module.parameters())
     expect(bool(parameters), "check_policy_gradient", "a module with parameters", "none")
     task = Task(

@@ -1,4 +1,4 @@
-"""Checks that experiences can be kept: recorded, packed, stored and replayed."""
+"""Checks that experiences can be recorded, packed, stored and replayed."""
 
 from typing import Any
 
@@ -20,14 +20,15 @@ from lifelong_co.testing.samples import Observed, mode, observed_rollout
 
 @torch.no_grad()
 def check_replay(solver: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check that states replay to the behavior that was recorded there.
+    """Check that recorded states, when replayed, give the recorded behavior.
 
-    The states that an observer sees of a sampled rollout are those the actions lead to, and stay as
-    they were, since a method may keep them until the rollout is over; encoding
-    the batch again and asking again, on the unpacked state, gives the same probabilities, and those
-    of the packed behavior within 2e-4, the resolution of half precision. On the whole batch, and
-    so in training mode, too: this is how consolidation learns. Dropout, which makes behavior a
-    matter of luck, does not pass.
+    - The states that an observer sees in a sampled rollout are those that the actions lead to.
+    - They do not change afterwards, because a method may keep them until the rollout is over.
+    - A second encoding of the batch gives the same probabilities in the unpacked states.
+    - The packed behavior gives them within 2e-4, the resolution of half precision.
+
+    All this must hold for whole batches in evaluation mode and in training mode, in which
+    consolidation learns. A network with dropout does not pass, because its behavior is random.
     """
     for training in (False, True):
         with mode(solver.module, training=training):
@@ -50,9 +51,9 @@ def check_replay(solver: Solver, instances: Any, *, seed: int = 0) -> None:
 
 @torch.no_grad()
 def check_round_trip(solver: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check that states come back from a buffer and its ``state_dict`` bit for bit.
+    """Check that a buffer and its ``state_dict`` return states bit for bit as they were recorded.
 
-    The behavior does so in half precision, and equals what the solver had shown the observer.
+    The behavior is returned in half precision; it must equal the one that the observer has seen.
     """
     with mode(solver.module, training=False):
         _, steps = observed_rollout(solver, instances, "sample", seed)
@@ -75,18 +76,18 @@ def check_round_trip(solver: Solver, instances: Any, *, seed: int = 0) -> None:
 
 
 def _check_kept(steps: list[Observed]) -> None:
-    expected = "steps that stay as the observer saw them (show copies if their memory is reused)"
+    expected = "steps that stay unchanged for the observer (pass copies if their memory is reused)"
     for number, step in enumerate(steps):
         state, log_probs = step.shown
         was = {**records.tensors(step.state), "log_probs": step.log_probs}
         now = {**records.tensors(state), "log_probs": log_probs}
         changed = [name for name, tensor in was.items() if not torch.equal(tensor, now[name])]
-        came = f"another {', '.join(changed)} of step {number} afterwards"
+        came = f"a changed {', '.join(changed)} of step {number} after the rollout"
         expect(not changed, "check_replay", expected, came)
 
 
 def _check_states(solver: Solver, instances: Any, rollout: Rollout, steps: list[Observed]) -> None:
-    """Demand that the observed states are those of the problem, forced steps left out."""
+    """Check that the observed states are those of the problem, without the forced steps."""
     problem = solver.problem
     T, S = rollout.actions.shape[2], rollout.actions.shape[1]
     state = problem.reset(instances, S)
@@ -97,7 +98,7 @@ def _check_states(solver: Solver, instances: Any, rollout: Rollout, steps: list[
                 expect(
                     name in seen and bool((seen[name] == want).all()),
                     "check_replay",
-                    f"the state before step {t} shown to the observer",
+                    f"an observer that gets the state before step {t}",
                     f"another {name!r}",
                 )
         state = problem.step(instances, state, rollout.actions[..., t])
@@ -111,6 +112,6 @@ def _check_same_bits(what: str, came: Any, want: Any) -> None:
         expect(
             fields[name].dtype == tensor.dtype and torch.equal(fields[name], tensor),
             "check_round_trip",
-            f"{what}.{name} {tensor.dtype} {list(tensor.shape)} as it was, bit for bit",
-            f"another {fields[name].dtype} {list(fields[name].shape)}",
+            f"the recorded {what}.{name}, {tensor.dtype} {list(tensor.shape)}, bit for bit",
+            f"a different {fields[name].dtype} {list(fields[name].shape)}",
         )

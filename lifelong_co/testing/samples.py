@@ -1,4 +1,4 @@
-"""What the checks look at: instances, states of random solutions, sampled decoding steps."""
+"""The inputs of the checks: instances, states of random solutions, sampled decoding steps."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from lifelong_co.tensors import records
 
 
 def draw_instances(solver: Solver, size: int = 10, batch: int = 3, seed: int = 0) -> Any:
-    """Return ``B = batch`` uniform instances of ``n = size``, of the module's dtype and device.
+    """Return ``B = batch`` uniform instances of ``n = size``, with the module's dtype and device.
 
     Raises
     ------
@@ -29,8 +29,8 @@ def draw_instances(solver: Solver, size: int = 10, batch: int = 3, seed: int = 0
         uniform = registry.distribution("U", problem)
     except LifelongError as error:
         raise ConfigError(
-            f"instances: expected a batch of problem {problem.name!r}, since the distribution 'U' "
-            f"has none, got None ({error})"
+            f"instances: expected a batch of problem {problem.name!r}, because the distribution "
+            f"'U' cannot draw one, got None ({error})"
         ) from error
     drawn = uniform.sample(batch, size, generator=generator(seed, "testing instances"))
     kind = next((p for p in solver.module.parameters() if p.is_floating_point()), torch.empty(0))
@@ -41,10 +41,10 @@ def draw_instances(solver: Solver, size: int = 10, batch: int = 3, seed: int = 0
 
 
 def states(problem: Problem, instances: Any, trajectories: int, seed: int) -> list[Any]:
-    """Return the states of a random solution, from behind the forced starts until all is done.
+    """Return the states of a random solution, from the first free step until all is done.
 
-    They come from the problem alone, so that no slip of a solver's rollout hides one in its
-    log-probabilities.
+    They come from the problem and not from the solver's rollout, so that an error in the rollout
+    cannot hide an error in the log-probabilities.
     """
     stream = generator(seed, "testing states", records.device(instances))
     state = problem.reset(instances, trajectories)
@@ -62,9 +62,9 @@ def states(problem: Problem, instances: Any, trajectories: int, seed: int) -> li
 
 @contextmanager
 def mode(module: nn.Module, *, training: bool) -> Iterator[None]:
-    """Put a module in training or evaluation mode; modes and buffers are as before afterwards.
+    """Put a module in training or evaluation mode; restore its modes and buffers afterwards.
 
-    Buffers, since a normalisation counts along while it trains.
+    The buffers can hold running statistics of a normalisation, which change in training mode.
     """
     modes = {part: part.training for part in module.modules()}
     buffers = {name: value.clone() for name, value in module.named_buffers()}
@@ -80,16 +80,16 @@ def mode(module: nn.Module, *, training: bool) -> Iterator[None]:
 
 @attrs.frozen(eq=False)
 class Observed:
-    """One decoding step as an observer saw it."""
+    """One decoding step that an observer has seen."""
 
     state: Any
-    """A copy of what was shown."""
+    """A copy of the state that the observer got."""
     shown: tuple[Any, Tensor]
-    """State and log-probabilities themselves, as they are when the rollout is over."""
+    """State and log-probabilities that the observer got, not copied."""
     log_probs: Tensor
-    """``[B, S, A]``, a copy, too."""
+    """A copy of the log-probabilities ``[B, S, A]`` that the observer got."""
     unit: PackedExperience
-    """Both, packed when they were seen."""
+    """State and log-probabilities, packed at once."""
 
 
 def observed_rollout(
@@ -99,7 +99,7 @@ def observed_rollout(
     seed: int,
     trajectories: int | None = None,
 ) -> tuple[Rollout, list[Observed]]:
-    """Solve, and return what an observer saw of it."""
+    """Solve, and return the rollout with the steps that an observer has seen."""
     steps: list[Observed] = []
 
     def observe(state: Any, log_probs: Tensor) -> None:
@@ -128,7 +128,7 @@ def at_least_two(instances: Any) -> int:
     Raises
     ------
     ConfigError
-        If it is 1: a batch without an order says nothing.
+        If ``B`` is 1: one instance cannot be permuted.
     """
     B = records.rows(instances)
     if B < 2:

@@ -22,12 +22,16 @@ CHECK = "check_rollout"
 
 @torch.no_grad()
 def check_rollout(solver: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check that solutions are valid, and that cost and likelihood are theirs.
+    """Check the solutions of a rollout, their costs and their likelihoods.
 
-    Every action is feasible when it is taken and, with ``decode="greedy"``, the likeliest; all is
-    done at the end; the cost is the problem's, and the log-likelihood the sum over the steps that
-    an observer sees. The steps before these are forced and exempt from feasibility: the CVRP
-    starts with a visit to the depot, where it is. Two sampled trajectories are checked likewise.
+    - Every action is feasible when it is taken, and with ``decode="greedy"`` it is the likeliest.
+    - All trajectories are done at the end.
+    - The cost is that of the problem.
+    - The log-likelihood is the sum over the steps that an observer sees.
+
+    The steps before these are forced. They may be infeasible: the CVRP starts at the depot, and its
+    first forced action is a visit to the depot. The check covers a greedy rollout and a sampled
+    rollout with two trajectories.
     """
     cases: tuple[tuple[Decode, int | None], ...] = (("greedy", None), ("sample", 2))
     with mode(solver.module, training=False):
@@ -67,13 +71,13 @@ def _check_shapes(rollout: Rollout, seen: int, shape: tuple[int, int]) -> None:
     expect(rollout.actions.dtype == torch.long, CHECK, "long actions", rollout.actions.dtype)
     expect_shape(CHECK, "cost", rollout.cost, shape)
     expect_shape(CHECK, "log_likelihood", rollout.log_likelihood, shape)
-    expect(0 < seen <= T, CHECK, f"between 1 and T = {T} steps shown to the observer", seen)
+    expect(0 < seen <= T, CHECK, f"an observer that gets between 1 and T = {T} steps", seen)
 
 
 def _check_actions(
     solver: Solver, instances: Any, rollout: Rollout, steps: list[Observed], decode: Decode
 ) -> None:
-    """Take the actions again, one by one."""
+    """Take the actions of a rollout again, one by one, and check each."""
     problem = solver.problem
     T, S = rollout.actions.shape[2], rollout.actions.shape[1]
     state = problem.reset(instances, S)

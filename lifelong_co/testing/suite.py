@@ -1,4 +1,4 @@
-"""Every check, one after another."""
+"""The suite of all checks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ from lifelong_co.testing.memory import check_replay, check_round_trip
 from lifelong_co.testing.samples import draw_instances
 from lifelong_co.testing.solutions import check_rollout, check_seed
 
-# What would make a later check fail by accident comes first.
+# Basic checks come first, so that the first check that fails names the cause.
 CHECKS: tuple[Callable[..., None], ...] = (
     check_shapes,
     check_feasibility,
@@ -48,33 +48,32 @@ def check_solver(
     rows: bool = True,
     factory: Callable[[], Solver] | None = None,
 ) -> None:
-    """Check everything that a solver promises; it is unchanged afterwards.
+    """Run all checks of a solver. They do not change it.
 
     Parameters
     ----------
     solver
-        Of any problem; small networks keep this below a second.
+        A solver of any problem. With a small network all checks take less than a second.
     instances
-        A batch of at least two, of the module's dtype and device; by default drawn from the
-        distribution ``U``, which knows the TSP and the CVRP.
+        A batch of at least two instances, with the module's dtype and device. None: drawn from the
+        distribution ``U``, which has instances of the TSP and the CVRP.
     size, batch
-        ``n`` and ``B`` of the instances drawn.
+        ``n`` and ``B`` of the drawn instances.
     seed
-        Of instances, states and actions.
+        Seed of instances, states and actions.
     rows
-        False leaves out `check_rows`: for a network that normalises over the batch in evaluation
-        mode, too, so that an instance's behavior depends on its neighbors. One that does so while
-        it trains only needs no exemption, since what cannot hold there is checked in evaluation
-        mode.
+        False leaves out `check_rows`. This is for a network that normalises over the batch in
+        evaluation mode as well, so that the behavior on an instance depends on the others. A
+        network that does so only in training mode needs no exemption.
     factory
         Builds a second solver with the same options, for `check_restored`.
 
     Raises
     ------
     ContractError
-        By the first check that fails.
+        If a check fails; the error comes from the first one that fails.
     ConfigError
-        If there are no instances, or too few.
+        If no instances can be drawn, or there are fewer than two.
     """
     check_members(solver)
     if instances is None:
