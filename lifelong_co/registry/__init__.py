@@ -1,4 +1,4 @@
-"""Everything by its registered name."""
+"""Solvers, problems, methods and all other components by their registered names."""
 
 from lifelong_co.registry.lookup import (
     buffer,
