@@ -109,8 +109,8 @@ def mean_references(
     means: dict[str, float] = {}
     folders: dict[str, tuple[Path, ...]] = {}
     faults: dict[str, str] = {}
-    drawn: Sequence[Sequence[Any] | None] = tests or [None] * len(config.tasks)
-    for task, groups in zip(config.tasks, drawn, strict=True):
+    for index, task in enumerate(config.tasks):
+        groups = None if tests is None else tests[index]
         try:
             known = of_task(places, task, problem, config.tests, groups)
         except LifelongError as error:
