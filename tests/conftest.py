@@ -1,7 +1,7 @@
-"""What all tests share: Hypothesis without a clock and with the same examples every time."""
+"""Settings of all tests: Hypothesis without deadlines, with the same examples in every run."""
 
 from hypothesis import settings
 
-# No deadline, as two cores are shared; derandomized, so that a failure is never a matter of luck.
+# No deadline, because machines are shared; derandomized, so that failures can be repeated.
 settings.register_profile("lifelong-co", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("lifelong-co")

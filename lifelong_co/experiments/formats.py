@@ -45,7 +45,7 @@ def markdown(sheet: Sheet) -> str:
 
 
 def as_csv(sheet: Sheet) -> str:
-    """Return header and rows; what a cell shows in one is in columns of its own.
+    """Return header and rows; each number that a cell shows has a column.
 
     Their names end in what they are, units included: ``AP_1e-3``, ``AP_std_orders_1e-3``.
     """
@@ -58,10 +58,12 @@ def as_csv(sheet: Sheet) -> str:
         for part in parts
     )
     for row in sheet.rows:
-        # What has no numbers apart stands in the first of its columns; a dash is nothing there.
-        told = [cell.parts or {"": "" if cell.shown == NOTHING else cell.shown} for cell in row]
+        # A cell without parts stands in the first of its columns; a dash becomes empty.
+        cells = [cell.parts or {"": "" if cell.shown == NOTHING else cell.shown} for cell in row]
         writer.writerow(
-            cell.get(part, "") for cell, parts in zip(told, suffixes, strict=True) for part in parts
+            cell.get(part, "")
+            for cell, parts in zip(cells, suffixes, strict=True)
+            for part in parts
         )
     return lines.getvalue()
 
@@ -87,7 +89,7 @@ def _pipes(table: list[list[str]]) -> str:
 
 
 def _suffixes(column: Sequence[Cell]) -> list[str]:
-    """Return how the CSV columns of a column end; empty for what has no numbers apart."""
+    """Return how the CSV columns of a column end; empty for cells without parts."""
     parts = list(dict.fromkeys(part for cell in column for part in cell.parts))
     plain = any(not cell.parts and cell.shown != NOTHING for cell in column)
     return ["", *(part for part in parts if part)] if plain or "" in parts or not parts else parts

@@ -15,7 +15,7 @@ from lifelong_co.experiments.spread import Spread, spread
 
 @attrs.frozen
 class Group:
-    """Runs that differ in nothing but the seed."""
+    """Runs that differ only in the seed."""
 
     label: str
     runs: tuple[Run, ...]
@@ -78,8 +78,7 @@ def measured(run: Run, best: Mapping[str, float], k: int | None = None) -> metri
     """Return the metrics of a run after its first ``k`` tasks, or all; `metrics.meaningful`."""
     costs = [row[:k] for row in run.costs[:k]]
     found = metrics.summarize(costs, [best[name] for name in run.names[:k]])
-    knows_all_tasks = registry.knows_all_tasks(run.config.method)
-    return metrics.meaningful(found, knows_all_tasks=knows_all_tasks)
+    return metrics.meaningful(found, knows_all_tasks=registry.knows_all_tasks(run.config.method))
 
 
 def compare_folders(paths: Sequence[Path | str]) -> Comparison:
@@ -124,7 +123,7 @@ def _group(runs: Sequence[Run]) -> tuple[Group, ...]:
     for name, members in zip(labels, alike.values(), strict=True):
         if len({run.config.seed for run in members}) == len(members):
             groups.append(Group(name, tuple(members)))
-        else:  # The same seed again is no repetition: the folder is all that tells them apart.
+        else:  # Runs with the same seed are no repetitions: only their folders differ.
             groups += [Group(f"{name} [{run.path}]", (run,)) for run in members]
     names = [group.label for group in groups]
     return tuple(

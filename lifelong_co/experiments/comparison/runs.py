@@ -117,7 +117,7 @@ def _tests(file: Path, names: list[str]) -> dict[tuple[int, int], dict[int, floa
 
 
 def _rows(file: Path) -> Iterator[tuple[int, tuple[int, int, int, str, float]]]:
-    # A byte that is no UTF-8 becomes a character that no check below lets pass.
+    # A byte that is not UTF-8 becomes a character that the checks below refuse.
     with file.open(encoding="utf-8", errors="replace", newline="") as stream:
         reader = csv.reader(stream)
         header = next(reader, [])
@@ -140,7 +140,7 @@ def _rows(file: Path) -> Iterator[tuple[int, tuple[int, int, int, str, float]]]:
 
 
 def _seconds(file: Path) -> float | None:
-    """Add up the epochs' times; the log is no result, so a bad one only loses this figure."""
+    """Add up the times of the epochs; None if the log cannot be read."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
         total = math.fsum(float(json.loads(line)["seconds"]) for line in lines)

@@ -83,7 +83,7 @@ def caption(comparison: Comparison) -> str:
     count = len(comparison.runs)
     runs = "this run" if count == 1 else f"these {count} runs"
     at_once = [registry.knows_all_tasks(run.config.method) for run in comparison.runs]
-    runs += " but multi-task" if any(at_once) and not all(at_once) else ""
+    runs += " except multi-task" if any(at_once) and not all(at_once) else ""
     said = f"in 10^-3, lower is better; gaps (d - d*) / d* to the least cost d* of {runs}"
     repeated = any(len(group.runs) > 1 for group in comparison.groups)
     return said + ("; mean (standard deviation) over seeds" if repeated else "")
@@ -105,7 +105,7 @@ def as_text(comparison: Comparison, references: MeanReferences | None = None) ->
 
 
 def as_csv(comparison: Comparison, references: Mapping[str, float] | None = None) -> str:
-    """Return the metrics in 10^-3 as CSV: mean and standard deviation in columns of their own.
+    """Return the metrics in 10^-3 as CSV: one column for the mean, one for the standard deviation.
 
     The standard deviation over seeds is empty for a single run, and so is a metric that is not
     defined. With the mean reference costs of tasks two columns follow for each of these:

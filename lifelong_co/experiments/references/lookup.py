@@ -29,8 +29,8 @@ def references(
 ) -> list[Known | None]:
     """Return the reference of each of ``B`` instances, None where there is none.
 
-    The first folder that has one counts. In each what was solved here comes first, then what it has
-    stored of others' for the test set of the ``distribution``.
+    The first folder that has one counts. In each folder references found by `lifelong-co reference`
+    come first, then published ones for the test set of the ``distribution``.
     """
     keys = keys_of(instances, problem)
     found: dict[str, Known] = {}
@@ -64,7 +64,7 @@ def of_task(
 
     Returns
     -------
-    One for each instance, group after group; empty where there is no folder to look in.
+    One for each instance, group after group; empty if there is no folder to look in.
 
     Raises
     ------

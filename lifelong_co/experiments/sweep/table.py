@@ -40,7 +40,7 @@ class Results:
     plan: Plan
     runs: Mapping[str, Run]
     comparisons: Mapping[tuple[str, str], Comparison]
-    """By solver and what is tested; each has a ``d*`` of its own."""
+    """By solver and what is tested; each has its ``d*``."""
     references: Mapping[str, MeanReferences] = attrs.field(factory=dict)
     """By what is tested, where they were looked for."""
 

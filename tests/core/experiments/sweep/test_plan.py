@@ -17,7 +17,7 @@ from synthetic_runs import finish, two_orders
 from lifelong_co.errors import ConfigError, Interrupted, UnknownNameError
 from lifelong_co.experiments import spread
 from lifelong_co.experiments.sweep import table
-from lifelong_co.experiments.sweep.conduct import conduct
+from lifelong_co.experiments.sweep.conduct import conduct, locked
 from lifelong_co.experiments.sweep.grid import (
     Grid,
     Variant,
@@ -25,7 +25,6 @@ from lifelong_co.experiments.sweep.grid import (
     grids_to_toml,
     read_grids,
 )
-from lifelong_co.experiments.sweep.lock import locked
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.experiments.sweep.ranges import parse_ranges, show_ranges
 from lifelong_co.runs.folder import Cost, RunFolder
@@ -288,7 +287,7 @@ def test_a_run_that_dies_once_is_resumed(plan):
     """The others go on meanwhile; each is finished once."""
     name = named(plan, "llr-bc")
     engine, told = Invented({name: [-9]}), []
-    assert conduct(plan, engine, tell=told.append) == {}
+    assert conduct(plan, engine, log=told.append) == {}
     assert sorted(engine.attempts) == sorted([*plan.jobs, name])
     assert all(job.finished for job in plan.jobs.values())
     assert f"{name} ended with signal 9; resuming it" in told
@@ -337,10 +336,10 @@ def test_a_run_that_gets_further_each_time_is_resumed_again(plan):
 
 
 def test_asked_to_stop(plan):
-    """Runs are asked once, and the message says how to continue."""
+    """Runs are asked once, and the error names the folder to resume."""
     engine = Invented({name: [None] * 9 for name in plan.jobs})
     looks = iter(range(9))
-    with pytest.raises(Interrupted, match=f"sweep --resume {plan.folder}"):
+    with pytest.raises(Interrupted, match=f"resume it from the folder {plan.folder}"):
         conduct(plan, engine, stop=lambda: next(looks) > 1)
     assert len(engine.attempts) == engine.slots
     assert not any(job.finished for job in plan.jobs.values())
