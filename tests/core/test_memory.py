@@ -7,7 +7,7 @@ import threading
 
 import pytest
 import torch
-from lifelong_co_plugins.methods.experience_replay.heap import Apart
+from lifelong_co_plugins.methods.experience_replay.heap import CopyThread
 from paths import PROGRAMS
 
 PROGRAM = PROGRAMS / "memory_use.py"
@@ -43,7 +43,7 @@ def test_copies_are_equal_and_not_the_same(dtype: torch.dtype) -> None:
         "a": torch.arange(12).view(3, 4).to(dtype),
         "b": torch.arange(12).view(3, 4).T.to(dtype),
     }
-    (copies,) = Apart().copies([given])
+    (copies,) = CopyThread().copies([given])
     assert copies.keys() == given.keys()
     for name, copy in copies.items():
         assert copy.dtype == dtype
@@ -54,7 +54,7 @@ def test_copies_are_equal_and_not_the_same(dtype: torch.dtype) -> None:
 def test_the_thread_ends_with_its_owner() -> None:
     """Many runs in one process leave no threads behind."""
     before = set(threading.enumerate())
-    apart = Apart()
+    apart = CopyThread()
     apart.copies([{"a": torch.zeros(1)}])
     mine = set(threading.enumerate()) - before
     assert mine

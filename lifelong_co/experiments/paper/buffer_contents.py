@@ -73,7 +73,7 @@ def steps_of(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def contents(run: Run, items: Sequence[Mapping[str, Any]]) -> Contents:
     """Count and measure the units in a buffer; at least one."""
-    solutions = run.config.method_options.get("unit") == "solution"
+    solutions = run.config.method_options.get("bundle_size") == 0
     counts: Counter[int] = Counter()
     for item in items:
         counts[item["task"]] += 1 if solutions else len(steps_of(item))
