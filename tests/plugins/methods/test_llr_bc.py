@@ -1,25 +1,21 @@
 """LLR-BC's loss ``L_DRL + alpha L_BC``, its limits, and the options it refuses."""
 
 import math
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from lifelong_co_plugins.methods import llr_bc
 from lifelong_co_plugins.methods.experience_replay import replayed as replay
 from lifelong_co_plugins.methods.experience_replay import weights as weighing
 from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
-from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, ReplayedBundle
+from lifelong_co_plugins.methods.experience_replay.replayed import Replayed
 from tiny_runs import exact_run, parameters, same, tiny_config, tiny_learn
 from torch import Tensor
 
 import lifelong_co as lco
 from lifelong_co.learner import train_batch, train_epoch
-from lifelong_co.replay.experience import record
 from lifelong_co.runs.run import Run
 from lifelong_co.tensors import records
 
@@ -185,27 +181,6 @@ def test_how_units_share_encoder_passes_does_not_matter(
     together = others[-1][0]
     bundles = [bundle for each in together for bundle in each.bundles]
     assert len(together) == len({bundle.steps[0].behavior.shape[1:] for bundle in bundles})
-
-
-@given(
-    shapes=st.lists(st.tuples(st.integers(1, 9), st.sampled_from([5, 20, 600])), max_size=12),
-    whole=st.booleans(),
-)
-def test_groups_of_bundles_fit_a_pass(shapes: list[tuple[int, int]], whole: bool) -> None:
-    """Every bundle is in one group, with others of its size, within the limit or alone."""
-    problem = lco.problem("tsp")
-    bundles = []
-    for B, n in shapes:
-        instances = problem.instances(nodes=torch.zeros(B, n, 2))
-        step = record(0, instances, problem.reset(instances, 1), torch.zeros(B, 1, n))
-        bundles.append(ReplayedBundle((step,), slice(None) if whole else torch.tensor([0])))
-    groups = [each.bundles for each in Replayed(tuple(bundles)).of_one_size()]
-    assert Counter(id(each) for group in groups for each in group) == Counter(map(id, bundles))
-    for group in groups:
-        sizes = [each.steps[0].behavior.shape[2] for each in group]
-        assert len(set(sizes)) == 1
-        tokens = sum((each.steps[0].rows if whole else 1) * sizes[0] for each in group)
-        assert len(group) == 1 or tokens <= replay.CPU_TOKENS
 
 
 @pytest.mark.parametrize("option", [{"alpha": 0.0}, {"buffer_size": 0}, {"replay_size": 0}])

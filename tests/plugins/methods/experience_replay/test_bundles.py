@@ -1,22 +1,16 @@
 """Steps of one rollout that LLR-BC keeps, draws and replays together."""
 
 import math
-import random
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods.der import uniform_rows
-from lifelong_co_plugins.methods.experience_replay.behaviors import behavior
 from lifelong_co_plugins.methods.experience_replay.bundles import Bundle, in_bundles
 from lifelong_co_plugins.methods.experience_replay.memory import Memory
-from lifelong_co_plugins.methods.experience_replay.recorder import Recorder
-from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, ReplayedBundle
+from lifelong_co_plugins.methods.experience_replay.replayed import Replayed
 from lifelong_co_plugins.methods.experience_replay.weights import Weights
-from scipy import stats
 from tiny_runs import (
     BATCH_SIZE,
     BATCHES,
@@ -28,56 +22,8 @@ from tiny_runs import (
 )
 
 import lifelong_co as lco
-from lifelong_co.replay.reservoir import Reservoir
 
 STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the first
-
-
-def rollout(buffer: Reservoir[Bundle], steps: int, actions: int, size: int) -> None:
-    """Offer a rollout of so many steps; the step's number is its state's only content."""
-    tsp = lco.problem("tsp")
-    instances = tsp.instances(nodes=torch.rand(1, actions, 2))
-    recorder = Recorder(size)
-    observe = recorder.observer(buffer, 0, instances)
-    for step in range(steps):
-        observe(tsp.reset(instances, 1), torch.full((1, 1, actions), float(step)))
-    recorder.store(buffer)
-
-
-def numbers(bundle: Bundle) -> list[int]:
-    """Return which steps of the rollout a bundle holds."""
-    return [int(step.behavior.flatten()[0]) for step in bundle.steps]
-
-
-@given(actions=st.integers(2, 40), more=st.integers(-1, 20), size=st.integers(0, 9))
-def test_every_step_is_in_one_bundle(actions: int, more: int, size: int) -> None:
-    """Each is spread evenly over the rollout, and as long as asked for at the fewest steps."""
-    steps = actions + more
-    buffer: Reservoir[Bundle] = Reservoir(1000)
-    rollout(buffer, steps, actions, size)
-    held = [numbers(bundle) for bundle in buffer]
-    assert sorted(step for own in held for step in own) == list(range(steps))
-    most = {0: 1, 1: steps}.get(size, math.ceil(actions / max(size, 1)))
-    count = min(steps, most)
-    assert len(held) == count
-    for own in held:
-        assert own == list(range(own[0], steps, count))
-        if size:
-            assert len(own) <= math.ceil(steps * size / actions)
-
-
-def test_every_step_is_held_as_likely() -> None:
-    """A chi-square test over the steps of a rollout, at the 0.1 % level."""
-    held = torch.zeros(7)
-    for seed in range(600):
-        buffer: Reservoir[Bundle] = Reservoir(1, seed=seed)
-        for _ in range(3):
-            rollout(buffer, 7, 7, 2)
-        for bundle in buffer:
-            held[numbers(bundle)] += 1
-    # Held together, so not independent: of each of the four bundles one step is counted.
-    assert held[0] == held[4]
-    assert stats.chisquare(held[:4]).pvalue > 1e-3
 
 
 @given(steps=st.integers(0, 5000), size=st.integers(1, 50))
@@ -112,30 +58,6 @@ def test_a_run_holds_and_replays_bundles(tmp_path: Path, monkeypatch: pytest.Mon
             assert isinstance(bundle, Bundle)
             assert all(step.instances is bundle.steps[0].instances for step in bundle.steps)
         assert sum(each.count for each in found.bundles) <= BATCH_SIZE
-
-
-@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-@pytest.mark.parametrize("fraction", [1.0, 0.5])
-def test_one_encoding_serves_a_bundle(tmp_path: Path, problem: str, fraction: float) -> None:
-    """Whatever their lengths, bundles give what each step gives on its own encoding."""
-    config = tiny_config(problem=problem, sizes=(6,), bundle_size=2, buffer_size=40)
-    run = tiny_learn(config, tmp_path)
-    memory = Memory("reservoir", 40, bundle_size=2)
-    memory.load_state_dict(run.learner, run.method.state_dict())
-    memory.snapshot = list(memory.buffer)
-    found = uniform_rows(torch.nn.Identity(), memory.sample(40), fraction, random.Random(0))
-    lengths = {len(bundle.steps) for bundle in found.bundles}
-    assert len(lengths) > 1
-    (batch,) = found.of_one_size()
-    assert batch.bundles == found.bundles
-    together = behavior(run.learner.solver, batch).split(batch.sizes)
-    alone = [
-        behavior(run.learner.solver, Replayed((ReplayedBundle((step,), bundle.rows),)))
-        for bundle in batch.bundles
-        for step in bundle.steps
-    ]
-    for got, want in zip(together, alone, strict=True):
-        torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("stop_after", [3, 5, 7])

@@ -4,16 +4,13 @@ import math
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods import der, llr_bc
-from lifelong_co_plugins.methods.experience_replay import behaviors
 from lifelong_co_plugins.methods.experience_replay.importance_sampling import by_weight
 from lifelong_co_plugins.methods.experience_replay.weights import Weights
-from tiny_runs import BATCH_SIZE, MODEL, tiny_config, tiny_learn
+from tiny_runs import tiny_config, tiny_learn
 from torch import Tensor
 
 weights = st.lists(
@@ -88,25 +85,3 @@ def test_rows_of_great_weight_are_replayed_more(
     for total, drawn, weight in seen:
         assert 1 <= drawn <= math.ceil(total / 4)
         assert weight == pytest.approx(1, abs=1e-4)
-
-
-@pytest.mark.parametrize("method", ["llr-bc", "der++"])
-@pytest.mark.parametrize("norm", ["instance", "batch", "batch_no_track"])
-def test_where_a_batch_is_normalised_units_are_replayed_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, norm: str
-) -> None:
-    """Part of a unit would have another behavior than was recorded; see `share_of_rows`."""
-    config = tiny_config(method, replay_rows=0.25, replay_size=2)
-    config = attrs.evolve(config, solver="omni", solver_options={**MODEL, "norm": norm})
-    seen: list[int] = []
-    original = behaviors.behavior
-
-    def spy(solver: Any, replayed: Any) -> Any:
-        seen.extend(replayed.sizes)
-        return original(solver, replayed)
-
-    module, name = (llr_bc, "behavior_of") if method == "llr-bc" else (der, "behavior")
-    monkeypatch.setattr(module, name, spy)
-    tiny_learn(config, tmp_path)
-    assert (set(seen) == {BATCH_SIZE}) == (norm != "instance")
-    assert set(seen) <= set(range(1, BATCH_SIZE + 1))
