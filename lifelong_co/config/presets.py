@@ -1,4 +1,4 @@
-"""Presets: everything a run needs, at three scales (design §4)."""
+"""Presets: everything a run needs, at three scales."""
 
 from typing import Any
 

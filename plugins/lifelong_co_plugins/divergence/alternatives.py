@@ -16,8 +16,8 @@ from lifelong_co_plugins.divergence.kullback_leibler import finite, kl, rkl
 def mixture(teacher: Tensor, learner: Tensor, reverse: float = 0.5) -> Tensor:
     """``reverse * KL(Q || P) + (1 - reverse) * KL(P || Q)``; unbounded.
 
-    Another share is ``functools.partial(divergence("mixture"), reverse=0.2)``, or the option
-    ``reverse_share`` of ``llr-bc``. 1/2 is half of Jeffreys' divergence.
+    By name it is 1/2, half of Jeffreys' divergence. Another share is
+    ``functools.partial(divergence("mixture"), reverse=0.2)``.
     """
     return reverse * rkl(teacher, learner) + (1 - reverse) * kl(teacher, learner)
 
