@@ -1,7 +1,7 @@
 """The hooks: what a plugin can add to lifelong-co, and how.
 
 A hook gets a callback ``register(name, thing)`` and calls it once for each thing it adds. What the
-thing must be is said at the hook here, and with an example to paste in ``docs/plugins.md``.
+thing must be is said at the hook here, and with an example to paste in ``docs/guides/plugins.md``.
 """
 
 from collections.abc import Callable

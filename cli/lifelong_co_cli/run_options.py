@@ -28,7 +28,7 @@ Solver = Annotated[
 Method = Annotated[
     str,
     typer.Option(
-        help="Lifelong-learning method: llr-bc, fine-tuning, ewc, …; docs/methods.md has all.",
+        help="Lifelong-learning method: llr-bc, fine-tuning, ewc, …; docs/methods/ has all.",
         rich_help_panel=WHAT,
     ),
 ]

@@ -9,7 +9,8 @@ GRID = "The grid, when there is no FILE"
 HOW = "How"
 
 File = Annotated[
-    Path | None, typer.Argument(metavar="[FILE.toml]", help="What to run; see docs/sweep.md.")
+    Path | None,
+    typer.Argument(metavar="[FILE.toml]", help="What to run; see docs/guides/sweep.md."),
 ]
 Methods = Annotated[
     str | None,

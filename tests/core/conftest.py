@@ -8,16 +8,7 @@ from typing import Any
 
 import pytest
 
-from lifelong_co import hookimpl, registry
-
-
-@pytest.fixture
-def fresh_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Leave out strangers that happen to be installed, and forget everything afterwards."""
-    monkeypatch.setenv("LIFELONG_CO_LOAD_PLUGINS", "")
-    registry.reload()
-    yield
-    registry.reload()
+from lifelong_co import hookimpl
 
 
 @pytest.fixture
