@@ -92,7 +92,8 @@ def reference(
     """Find near-optimal costs: PyVRP for the CVRP, OR-Tools CP-SAT for the TSP, with proof.
 
     What is found lies in --references and is not sought again; every table of costs then shows
-    gaps. Stop at any time and start again. Needs the extra `reference`, as in docs/guides/references.md.
+    gaps. Stop at any time and start again. Needs the extra `reference`; see
+    docs/guides/references.md.
     """
     from lifelong_co import registry
     from lifelong_co.errors import ConfigError

@@ -25,9 +25,8 @@ def shown(output: dict[str, Any]) -> str:
         return fenced("text", "".join(output["text"]))
     data = output["data"]
     if "image/png" in data:
-        return (
-            f'<img alt="output" src="data:image/png;base64,{"".join(data["image/png"]).strip()}">'
-        )
+        picture = "".join(data["image/png"]).strip()
+        return f'<img alt="output" src="data:image/png;base64,{picture}">'
     return fenced("text", "".join(data["text/plain"]))
 
 

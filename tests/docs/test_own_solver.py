@@ -1,4 +1,4 @@
-"""The solver of docs/tutorials/own_solver.md works as it stands there: checked, registered, trained."""
+"""The solver of docs/tutorials/own_solver.md works: it is checked, registered and trained."""
 
 import re
 from collections.abc import Iterator

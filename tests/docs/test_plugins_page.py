@@ -1,4 +1,4 @@
-"""Every hook has a heading in docs/guides/plugins.md, and the example under it works when pasted."""
+"""Every hook has a heading in docs/guides/plugins.md, and the example under it works."""
 
 import re
 from types import ModuleType
