@@ -53,7 +53,8 @@ class CommandLine(SphinxDirective):
     """``command-line``, without arguments."""
 
     def run(self) -> list[nodes.Node]:
-        """Return the nodes of the page."""
+        """Return the nodes of the page; it is read again at every build."""
+        self.env.note_reread()
         return self.parse_text_to_nodes(page(), allow_section_headings=True)
 
 
