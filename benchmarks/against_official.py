@@ -1,14 +1,14 @@
-"""The marks of speed: ours beside the official LLR-BC code, in one run, as ratios.
+"""The targets of speed: ours beside the official LLR-BC code, in one run, as ratios.
 
     python benchmarks/against_official.py [--problems cvrp tsp] [--sizes 20 50 100]
         [--repeats 5] [--tests 1000] [--threads 2] [--device cpu] [--json FILE] [--smoke]
 
-Every ratio is the median over turns of both, with its quartiles; `mark` is what is wanted of it.
-Sizes of networks, batches and buffers are the paper's. "As shipped" is what preset `paper` replays.
-With ``--smoke`` (n = 20, few turns) the exit status is 1 if a ratio of steps or of sampling has
-lost 30 % against the stored results (`STORED`), on another processor against its mark. Where the
-official code is not here two ratios are left, of our step to torch's own encoder and of LLR-BC's
-to ours.
+Both sides run in turns. Each ratio is the median over turns, with its quartiles and its target
+(`Mark`). Networks, batches and buffers have the paper's sizes. "As shipped" is the replay of preset
+`paper`. With ``--smoke`` (n = 20, few turns) the exit status is 1 if a ratio of steps or of
+sampling is 30 % worse than the stored result (`STORED`), or, on another processor, than its target.
+Without the official code two ratios remain: our fine-tuning step to a pass of torch's encoder, and
+our LLR-BC step to our fine-tuning step.
 """
 
 import argparse
@@ -29,24 +29,24 @@ from timing import Ratio, in_turns, ratio
 DISTRIBUTIONS = ("U", "GM", "E", "C", "G", "R")
 STORED = Path(__file__).parent / "results" / "against_official.json"
 LOSS = 0.7
-"""A quick run fails below this share of a stored ratio, or above its inverse for an upper bound."""
+"""A quick run fails below this share of a stored ratio; for an upper bound, above its inverse."""
 
 
 @attrs.frozen
 class Mark:
-    """A bound for each size, if there is any: a lower one, unless it is an upper one."""
+    """A target: a bound for some of the sizes; a lower bound, or with ``upper`` an upper bound."""
 
     what: str
     bounds: dict[int, float]
     upper: bool = False
 
     def held(self, value: float, n: int) -> bool:
-        """Tell whether a ratio keeps within the bound."""
+        """Return whether a ratio satisfies the bound."""
         bound = self.bounds.get(n, value)
         return value <= bound if self.upper else value >= bound
 
     def lost(self, value: float, before: float) -> bool:
-        """Tell whether a ratio is worse than it was by more than `LOSS` allows."""
+        """Return whether a ratio is worse than before by more than `LOSS` allows."""
         return value > before / LOSS if self.upper else value < before * LOSS
 
 
@@ -68,7 +68,7 @@ BYTES = Mark("buffer bytes per state, official / ours", everywhere(3.0))
 
 @attrs.frozen
 class Figure:
-    """What was measured for a mark."""
+    """The measured value for a target."""
 
     mark: Mark
     problem: str
@@ -77,7 +77,7 @@ class Figure:
     note: str = ""
 
     def line(self) -> str:
-        """Return it as a line of the table."""
+        """Return the figure as a line of the table."""
         bound = self.mark.bounds.get(self.n)
         wanted = "" if bound is None else f"{'<=' if self.mark.upper else '>='} {bound:g}"
         held = "" if self.mark.held(self.value.median, self.n) else "  MISSED"
@@ -111,7 +111,7 @@ def steps(problem: str, n: int, repeats: int, theirs: official.Official | None) 
 
 
 def recording(theirs: official.Official, n: int, batches: int) -> Figure:
-    """Measure what recording costs."""
+    """Measure the cost of recording experiences."""
     watched = ours.recording(theirs.problem, n, official.BATCH[n], batches)
     share = 100 * watched.recording / watched.whole
     return Figure(RECORDING, theirs.problem, n, Ratio(share, share, share))
@@ -128,7 +128,7 @@ def test(theirs: official.Official, n: int, tests: int, repeats: int) -> Figure:
 
 
 def sampling(theirs: official.Official, n: int, repeats: int) -> Figure:
-    """Measure the distribution whose instances the official code takes longest to draw."""
+    """Measure the distribution with the slowest sampling in the official code."""
     found: dict[str, tuple[float, Ratio]] = {}
     for name in DISTRIBUTIONS:
         arguments = n, official.BATCH[n], name
@@ -155,7 +155,7 @@ def buffer_bytes(theirs: official.Official, n: int) -> Figure:
 def figures(
     problem: str, n: int, checkout: Path | None, options: argparse.Namespace
 ) -> Iterator[Figure]:
-    """Measure everything for one problem and size; little, without the official code."""
+    """Measure everything for one problem and size; without the official code only our steps."""
     theirs = None if checkout is None else official.Official(checkout, problem)
     yield from steps(problem, n, options.repeats, theirs)
     if theirs is None:
@@ -188,7 +188,7 @@ def about() -> dict[str, object]:
 
 
 def main() -> int:
-    """Print the table, write it as JSON, and return the exit status."""
+    """Print the table, write it as JSON if asked for, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--official", type=Path, help="checkout of github.com/PeiJY/LLR-BC")
     parser.add_argument("--problems", nargs="+", choices=("cvrp", "tsp"), default=["cvrp", "tsp"])
@@ -197,13 +197,13 @@ def main() -> int:
     parser.add_argument("--recorded", type=int, default=10, help="batches of the last epoch")
     parser.add_argument("--tests", type=int, default=1000)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--device", default="cpu", help="cpu or cuda; the marks are the CPU's")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda; the targets are for the CPU")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--smoke", action="store_true", help="n = 20, steps only")
     options = parser.parse_args()
     checkout = official.find(options.official)
     if checkout is None:
-        print("no official code here; `lifelong-co upstream fetch LLR-BC` brings it")
+        print("no official code found; `lifelong-co upstream fetch LLR-BC` downloads it")
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     sizes = options.sizes or ([20] if options.smoke else list(official.BATCH))
@@ -211,15 +211,15 @@ def main() -> int:
     measured: list[Figure] = []
     all_lost: list[Figure] = []
     for problem, n in product(options.problems, sizes):
-        # A ratio that is lost by chance is not lost three times; steps and sampling are cheap.
+        # Up to three times: a ratio that is worse by chance is not worse each time.
         for _ in range(3 if options.smoke else 1):
             found = measure(problem, n, checkout, options)
-            lost = [figure for figure in found if options.smoke and told(figure)]
+            lost = [figure for figure in found if options.smoke and warn_if_lost(figure)]
             if not lost:
                 break
         measured += found
         all_lost += lost
-    if options.json and checkout is not None:  # without it there is little to keep
+    if options.json and checkout is not None:  # without it there are too few figures to keep
         rows = [attrs.asdict(figure) for figure in measured]
         options.json.write_text(json.dumps({**about(), "figures": rows}, indent=1) + "\n")
     return int(bool(all_lost))
@@ -228,7 +228,7 @@ def main() -> int:
 def measure(
     problem: str, n: int, checkout: Path | None, options: argparse.Namespace
 ) -> list[Figure]:
-    """Measure and print what there is for one problem and size."""
+    """Measure and print all figures for one problem and size."""
     found = []
     with torch.device(options.device):
         for figure in figures(problem, n, checkout, options):
@@ -237,11 +237,11 @@ def measure(
     return found
 
 
-def told(figure: Figure) -> bool:
-    """Return whether a figure has lost 30 %, and say so.
+def warn_if_lost(figure: Figure) -> bool:
+    """Return whether a figure is 30 % worse than before; if so, print a line.
 
-    Against the stored one, if it is of such a processor; else, and for the milliseconds of
-    sampling, against its mark.
+    It is compared with the stored figure if that is from the same processor; otherwise, and for
+    sampling, which takes only milliseconds, with its target.
     """
     mark, n = figure.mark, figure.n
     stored = json.loads(STORED.read_text())

@@ -1,10 +1,10 @@
-"""Open a report in headless Chromium, as wide as a phone and as a screen, and tell what is wrong.
+"""Open a report in headless Chromium, in the width of a phone and of a screen, and find faults.
 
     pip install playwright
     python benchmarks/browser.py REPORT.html [--chromium /usr/bin/chromium] [--out FOLDER]
 
-Fails on a message on the console, on anything asked for from outside the file, on a page wider than
-the window and on text smaller than 10 pixels. The pictures of the page, to look at, go to FOLDER.
+It fails on a message in the console, on a request for anything outside the file, on a page wider
+than the window, and on text smaller than 10 pixels. It writes pictures of the page to FOLDER.
 """
 
 import argparse
@@ -27,14 +27,14 @@ MEASURE = """() => {
 
 
 def faults(page: Page, address: str, width: int, picture: Path) -> list[str]:
-    """Return what is wrong with a page in a window so wide."""
+    """Return the faults of a page in a window of this width (in pixels)."""
     found: list[str] = []
     page.on("console", lambda message: found.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: found.append(f"error: {error}"))
     page.on(
         "request",
         lambda asked: (
-            found.append(f"asked for {asked.url:.100}")
+            found.append(f"request for {asked.url:.100}")
             if asked.url != address and not asked.url.startswith("data:")
             else None
         ),
@@ -52,7 +52,7 @@ def faults(page: Page, address: str, width: int, picture: Path) -> list[str]:
 
 
 def main() -> int:
-    """Return 1 if anything is wrong."""
+    """Return 1 if there is a fault, otherwise 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("report", type=Path)
     parser.add_argument("--chromium", default="/usr/bin/chromium")

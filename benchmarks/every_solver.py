@@ -1,11 +1,11 @@
-"""Forgetting and its cure with every solver: preset `small`, two tasks, two methods.
+"""Forgetting, with and without LLR-BC, for every solver: preset `small`, two tasks, two methods.
 
     python benchmarks/every_solver.py [--workers 2] [--runs DIR] [--results DIR] [--solvers NAME …]
         [--problems NAME …]
 
-Runs what is not there yet; the results are committed. `omni` starts from parameters that
-`lifelong-co pretrain` has meta-trained here. At the end a fresh POMO learns with the buffers of
-Omni and INViT: teaching across solvers.
+It does only the runs whose results are missing; the results are committed. `omni` starts from
+parameters that `lifelong-co pretrain` meta-trains here. At the end a new POMO learns with the
+buffers of Omni and INViT: one solver teaches another.
 """
 
 import argparse
@@ -25,13 +25,13 @@ METRICS = ("AP", "AF", "APl")
 HEADER = [f"{metric} {method}" for metric in METRICS for method in METHODS]
 COMMON = ["--preset", "small", "--tasks"]
 SEEDS = {("cvrp", "pomo"): 3, ("cvrp", "official-pomo"): 3}
-"""How many seeds; one of the others."""
+"""The number of seeds; 1 for all others."""
 PRETRAINED = ("omni",)
 TEACHERS = ("omni", "invit")
 
 
 def job(grid: Grid, problem: str, solver: str, method: str, seed: int = 0) -> tuple[str, list[str]]:
-    """Return the name of a run and what to pass to `lifelong-co run`."""
+    """Return the name of a run and the arguments for `lifelong-co run`."""
     start = ["--solver", solver, "--problem", problem]
     if solver in PRETRAINED:
         start = ["--start-from", str(grid.runs / f"{problem}-{solver}-pretrained")]
@@ -50,9 +50,9 @@ def tasks_of(solver: str) -> str:
 
 
 def lesson(grid: Grid, problem: str, teacher: str | None) -> tuple[str, list[str]]:
-    """Return a run in which a fresh POMO learns the second task only, with or without a buffer.
+    """Return a run in which a new POMO learns only the second task, with or without a buffer.
 
-    It is tested on the first one, too, which it never sees but through the buffer.
+    It is also tested on the first task, which it knows only from the buffer.
     """
     tasks = str(HERE / "two_tasks_reversed.toml")
     arguments = ["--problem", problem, "--preset", "small", "--tasks", tasks, "--seed", "0"]
@@ -75,7 +75,7 @@ def row(grid: Grid, problem: str, solver: str) -> str:
     names = [run_name(problem, solver, *which) for which in product(METHODS, seeds)]
     comparison = compare_folders([grid.results / name for name in names])
     cells = [
-        f"{1e3 * comparison.spread(group, metric)[0]:.1f}"
+        f"{1e3 * comparison.spread(group, metric).mean:.1f}"
         for metric in METRICS
         for group in comparison.groups
     ]
@@ -83,7 +83,7 @@ def row(grid: Grid, problem: str, solver: str) -> str:
 
 
 def main() -> None:
-    """Complete the grid and print one table per problem."""
+    """Do the missing runs and print one table for each problem."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--runs", type=Path, default=Path("runs/every-solver"))

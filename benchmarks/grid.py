@@ -1,4 +1,4 @@
-"""Runs that a table needs: done once, resumed when interrupted, what is small of them kept."""
+"""The runs of a table: each is done once, resumed if interrupted, and its small files are kept."""
 
 import os
 import shutil
@@ -15,15 +15,15 @@ KEPT = ("config.toml", "costs.csv", "metrics.json", "log.jsonl")
 
 @attrs.frozen
 class Grid:
-    """Where the runs of a table go."""
+    """The folders for the runs of a table."""
 
     runs: Path
     """Whole run folders; not committed."""
     results: Path
-    """What is small and final of each run; `lifelong-co compare` reads it as a run folder."""
+    """The small final files of each run; `lifelong-co compare` reads them as a run folder."""
 
     def complete(self, name: str, arguments: list[str], command: str = "run") -> Path:
-        """Do one run unless its results are there; return its folder."""
+        """Do one run unless its results exist; return its folder."""
         kept, folder = self.results / name, self.runs / name
         if kept.exists():
             return folder
@@ -48,13 +48,13 @@ class Grid:
         return folder
 
     def complete_all(self, jobs: Iterable[tuple[str, list[str]]], workers: int) -> None:
-        """Do several runs, as many at once as there are workers, each on one thread."""
+        """Do several runs, ``workers`` at the same time, each with one thread."""
         with ThreadPoolExecutor(workers) as pool:
             for job in [pool.submit(self.complete, *job) for job in jobs]:
                 job.result()
 
     def compare(self, names: Iterable[str]) -> None:
-        """Print the table of some runs."""
+        """Print the table of the given runs."""
         folders = [str(self.results / name) for name in names]
         compare = [sys.executable, "-m", "lifelong_co_cli.main", "compare", *folders]
         subprocess.run(compare, check=True)

@@ -1,12 +1,13 @@
-"""How time and memory grow with the number of nodes and the batch size, as a table and a plot.
+"""Growth of time and memory with the number of nodes and the batch size, as a table and a plot.
 
     python benchmarks/growth.py [--problem cvrp] [--threads 2] [--gib 16] [--seconds 60]
         [--kinds step solve] [--out docs]
 
-A training step is one of fine-tuning with one trajectory from every node, preset `paper`; solving
-is greedy, as in testing, without gradients. Each measurement is a process of its own, so that its
-peak memory is its own. What should need more than ``--gib`` or ``--seconds`` is left out, as both
-grow about with the cube of the nodes. Of kinds that are not measured the stored points stay.
+A training step is a step of fine-tuning with one trajectory from every node, preset `paper`.
+Solving is greedy, as in tests, without gradients. Each measurement runs in a separate process, so
+that the peak memory is that of one measurement. Time and memory grow about with the cube of the
+nodes; a measurement that would need more than ``--gib`` or ``--seconds`` is left out. Stored points
+of the other kinds stay.
 """
 
 import argparse
@@ -37,7 +38,7 @@ class Point:
     batch: int
     seconds: float
     gib: float
-    """Peak memory less that of a process that has done nothing yet."""
+    """Peak memory minus the peak before the measurement."""
 
 
 def peak() -> float:
@@ -46,14 +47,14 @@ def peak() -> float:
 
 
 def measure(kind: str, problem: str, n: int, batch: int, threads: int) -> Point:
-    """Measure in this process, which must be fresh; the best of two after a small one."""
+    """Measure in this process, which must be new; return the best of two, after a small step."""
     import ours
 
     from lifelong_co.evaluation import best_costs
     from lifelong_co.learner import train_batch
 
     torch.set_num_threads(threads)
-    train_batch(ours.prepared(problem, 5, 2, "fine-tuning"))  # imports, pools of threads
+    train_batch(ours.prepared(problem, 5, 2, "fine-tuning"))  # does imports, starts threads
     run = ours.prepared(problem, n, batch, "fine-tuning")
     before, took = peak(), []
     instances = run.learner.draw(0)
@@ -70,26 +71,26 @@ def measure(kind: str, problem: str, n: int, batch: int, threads: int) -> Point:
 
 
 def in_a_process(*arguments: object) -> Point:
-    """Do `measure` in a fresh process."""
+    """Do `measure` in a new process."""
     command = [sys.executable, __file__, "--one", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return Point(**json.loads(done.stdout))
 
 
 def expected(points: list[Point], what: str, kind: str, n: int, batch: int) -> float:
-    """Return the memory or seconds to expect, by the nearest smaller measurement."""
+    """Return an estimate of memory or seconds from the nearest smaller measurement; 0 if none."""
     known = [p for p in points if p.kind == kind and p.n <= n and p.batch <= batch and p.n >= 50]
     if not known:
         return 0.0
     nearest = max(known, key=lambda p: (p.n, p.batch))
     value: float = getattr(nearest, what)
-    if what == "gib" and kind == "solve":  # testing solves as many at once as fit
+    if what == "gib" and kind == "solve":  # solving limits its memory
         return value
     return value * (n / nearest.n) ** 3 * batch / nearest.batch
 
 
 def exponent(points: list[Point], what: str) -> float:
-    """Return the slope of time or memory over n, both logarithmic, from n = 100 on."""
+    """Return the exponent of n in time or memory: the slope of logarithms, from n = 100 on."""
     large = [p for p in points if p.n >= 100]
     if len(large) < 2:
         return math.nan
@@ -104,7 +105,7 @@ def lines_of(points: list[Point]) -> list[list[Point]]:
 
 
 def draw(points: list[Point], path: Path) -> None:
-    """Draw time and memory over n, a line for each batch size."""
+    """Draw time and memory over n, with a line for each batch size."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 7), layout="constrained")

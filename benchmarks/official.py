@@ -1,7 +1,8 @@
-"""The official LLR-BC code, to be timed beside ours: its own trainer, tester, buffer, generators.
+"""The official LLR-BC code for timing: its trainer, tester, buffer and generators.
 
-What is timed are the official methods themselves (``_train_one_batch``, ``_test_one_batch``), on
-objects that get only the attributes which these read: the constructors want log folders and GPUs.
+The timed functions are the official methods ``_train_one_batch`` and ``_test_one_batch``. Their
+objects get only the attributes that these methods read, because the constructors need log folders
+and GPUs.
 """
 
 import copy
@@ -26,13 +27,13 @@ MODEL = {
     "eval_type": "argmax",
 }
 NAMES = {"G": "Grid", "R": "Ring"}
-"""Ours to its, where they differ."""
+"""Our names of distributions, and the official ones, where they differ."""
 BATCH = {20: 64, 50: 32, 100: 16}
 """Its batch sizes, in training and testing."""
 
 
 def find(path: Path | None = None) -> Path | None:
-    """Return the checkout given, or the submodule when it is filled, or None."""
+    """Return the given checkout or the submodule; None if it does not contain the code."""
     place = path or Path(__file__).parents[1] / "adapters/upstream/LLR-BC"
     return place if (place / "CVRP/LLRBC-POMO/CVRPModel.py").exists() else None
 
@@ -47,22 +48,22 @@ class Official:
     def module(self, name: str) -> Any:
         """Return one of its modules, e.g. ``Trainer`` for ``CVRPTrainer``."""
         utils = {name: ModuleType(name) for name in ("utils", "utils.utils")}
-        vars(utils["utils.utils"])["random"] = random  # the rest of it logs and plots
+        vars(utils["utils.utils"])["random"] = random  # the other functions there log and plot
         folder = self.checkout / self.problem.upper()
         code = f"{self.problem.upper()}{name}"
         return load(folder / "LLRBC-POMO", code, utils, roots=(folder,))
 
     def part(self, name: str) -> Any:
-        """Return what a module has under its own name, e.g. the class ``CVRPEnv``."""
+        """Return the class of a module with the module's name, e.g. ``CVRPEnv``."""
         return getattr(self.module(name), f"{self.problem.upper()}{name}")
 
     def environment(self, n: int, distribution: str = "U") -> Any:
-        """Return its environment of one size and distribution."""
+        """Return the official environment for a size and a distribution."""
         names = {"problem_size": n, "pomo_size": n}
         return self.part("Env")(**names, distribution=NAMES.get(distribution, distribution))
 
     def trainer(self, n: int, *, alpha: float, buffer_size: int = 1000) -> Any:
-        """Return its trainer of LLR-BC; with ``alpha`` 0 it is that of fine-tuning."""
+        """Return the official trainer of LLR-BC; ``alpha`` 0 gives fine-tuning."""
         module = self.module("Trainer")
         kind = getattr(module, f"{self.problem.upper()}Trainer_LLRBC")
         trainer = object.__new__(kind)
@@ -94,7 +95,7 @@ def training_step(official: Official, n: int, batch: int) -> Callable[[], object
 
 
 def replaying_step(official: Official, n: int, batch: int, fill: int) -> Callable[[], object]:
-    """Return one step of LLR-BC with 16 whole units, from a buffer filled by ``fill`` batches."""
+    """Return one step of LLR-BC with 16 whole units; ``fill`` batches fill the buffer before."""
     trainer = official.trainer(n, alpha=100.0)
     random.seed(0)
     for _ in range(fill):
@@ -104,7 +105,7 @@ def replaying_step(official: Official, n: int, batch: int, fill: int) -> Callabl
 
 
 def test(official: Official, n: int, tests: int) -> Callable[[], object]:
-    """Return a greedy test of so many uniform instances."""
+    """Return a greedy test of ``tests`` uniform instances."""
     tester = object.__new__(official.part("Tester"))
     vars(tester).update(
         model=official.part("Model")(**MODEL),
@@ -118,13 +119,13 @@ def test(official: Official, n: int, tests: int) -> Callable[[], object]:
 
 
 def sampling(official: Official, n: int, batch: int, distribution: str) -> Callable[[], object]:
-    """Return the drawing of a training batch."""
+    """Return a function that draws a training batch."""
     environment = official.environment(n, distribution)
     return lambda: environment.load_problems(batch)
 
 
 def bytes_a_state(official: Official, n: int, batch: int) -> float:
-    """Return the memory of a buffered experience, divided by the states it holds."""
+    """Return the bytes of a buffered experience, divided by the number of its states."""
     trainer = official.trainer(n, alpha=100.0)
     trainer._train_one_batch(batch, True)
     held = trainer.updating_experience_buffer.buffer
@@ -132,7 +133,7 @@ def bytes_a_state(official: Official, n: int, batch: int) -> float:
 
 
 def memory(experience: dict[str, Any]) -> int:
-    """Return the bytes of the different storages that an experience keeps."""
+    """Return the bytes of an experience; a storage that tensors share counts once."""
     parts = [experience["probs"]]
     for state in (experience["reset_state"], experience["state"]):
         parts += [value for value in vars(state).values() if isinstance(value, torch.Tensor)]

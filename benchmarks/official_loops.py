@@ -1,8 +1,8 @@
-"""The official POMO, Omni and INViT in the loops of their own trainers, to be timed beside ours.
+"""The training and test loops of the official POMO, Omni and INViT, for timing.
 
-Networks, environments and tour lengths are imported from the submodules; what their trainers do
-with them in one step is said here again, without the logging. INViT's repository has no licence:
-nothing is taken from it but what is imported.
+Networks, environments and tour lengths are imported from the submodules. The steps of their
+trainers are written again here, without logging. INViT's repository has no licence, so nothing is
+copied from it.
 """
 
 import copy
@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 ENVIRONMENTS = {"tsp": "TSPEnv", "cvrp": "CVRPEnv"}
 FOLDERS = {"pomo": pomo.folders, "omni": omni.folders}
-# What the environments draw random instances with (Omni's imports half of its repository).
+# The modules with which the environments draw random instances (Omni's has many imports).
 DRAWING = ("TSProblemDef", "CVRProblemDef", "ProblemDef")
 
 
@@ -37,35 +37,35 @@ def torch_cluster_knn() -> Callable[..., Tensor] | None:
 
 @attrs.frozen
 class Timed:
-    """What is timed of a solver; both return the mean cost of an instance's best trajectory."""
+    """The timed functions of a solver; both return the mean cost of the best trajectories."""
 
     rollout: Callable[[], float]
-    """Greedy, without gradients."""
+    """A greedy rollout, without gradients."""
     step: Callable[[], float]
     """One training step."""
 
 
 @attrs.define
 class Search:
-    """``torch_cluster.knn`` or, where it is not installed, its stand-in; and the seconds in it."""
+    """``torch_cluster.knn``, or its replacement if it is not installed, and the seconds in it."""
 
     knn: Callable[..., Tensor] = attrs.field(factory=lambda: torch_cluster_knn() or knn)
     seconds: float = 0.0
 
     @property
     def genuine(self) -> bool:
-        """Whether it is torch_cluster's."""
+        """Whether ``knn`` is the function of torch_cluster."""
         return self.knn is not knn
 
     def __call__(self, *arguments: Any, **options: Any) -> Tensor:
-        """Do what `knn` does."""
+        """Call ``knn`` and add its seconds."""
         began = time.perf_counter()
         found = self.knn(*arguments, **options)
         self.seconds += time.perf_counter() - began
         return found
 
     def install(self) -> None:
-        """Import INViT with this; to be done before anything else imports it."""
+        """Import INViT with this function; call it before other code imports INViT."""
         cluster = ModuleType("torch_cluster")
         vars(cluster)["knn"] = self
         for name in ("TSP_net", "VRP_net"):
@@ -73,7 +73,7 @@ class Search:
 
 
 def attention(name: str, network: Any, instances: Any, problem: str) -> Timed:
-    """Return the loops of the official ``pomo`` or ``omni``, from every node."""
+    """Return the loops of the official ``pomo`` or ``omni``, with a trajectory from every node."""
     batch, n = instances.nodes.shape[:2]
     drawing = {module: ModuleType(module) for module in DRAWING}
     for module in drawing.values():
@@ -122,7 +122,7 @@ def attention(name: str, network: Any, instances: Any, problem: str) -> Timed:
 
 
 def invit(network: nn.Module, instances: Any, problem: str, action_k: int, state_k: Any) -> Timed:
-    """Return the loops of the official ``invit``, one trajectory each."""
+    """Return the loops of the official ``invit``, with one trajectory for each instance."""
     helpers: Any = load(upstream("INViT"), "utils.utils_for_model", stand_ins())
     arguments: list[Any] = [instances.nodes, action_k, list(state_k)]
     points, length = instances.nodes, helpers.compute_tsp_tour_length

@@ -1,4 +1,4 @@
-"""Our side of the benchmarks: the code path of ``lifelong-co run``, at the paper's sizes."""
+"""Our side of the benchmarks: the code of ``lifelong-co run``, with the paper's sizes."""
 
 import tempfile
 import time
@@ -20,9 +20,9 @@ from lifelong_co.seeding import generator
 from lifelong_co.tasks.task import Task
 
 WHOLE = {"replay_size": 16, "replay_rows": 1.0, "bundle_size": 1}
-"""What the paper replays at every step."""
+"""The replay of the paper: 16 whole steps."""
 BUNDLED = {"replay_size": 16, "replay_rows": 1.0, "bundle_size": 4}
-"""As much, of a quarter of the batches, each encoded once for four of its steps."""
+"""The same number of steps from four batches; each batch is encoded once for four of its steps."""
 TASK_BATCHES = {20: 157, 50: 125, 100: 125}
 """Batches of an epoch, in the paper."""
 
@@ -30,7 +30,7 @@ TASK_BATCHES = {20: 157, 50: 125, 100: 125}
 def prepared(problem: str, n: int, batch: int, method: str, **options: Any) -> Run:
     """Return a run of preset `paper` at the beginning of the second of two equal tasks.
 
-    It is where torch makes tensors if not told otherwise (``with torch.device(...)``).
+    The run is on torch's default device (``with torch.device(...)``).
     """
     config = resolve(
         method=method,
@@ -56,20 +56,20 @@ def prepared(problem: str, n: int, batch: int, method: str, **options: Any) -> R
 
 
 def training_step(problem: str, n: int, batch: int, **options: Any) -> Callable[[], object]:
-    """Return one step of fine-tuning, or of LLR-BC where it has options."""
+    """Return one step of fine-tuning; with options, one step of LLR-BC."""
     run = prepared(problem, n, batch, "llr-bc" if options else "fine-tuning", **options)
     return lambda: train_batch(run)
 
 
 def shipped(problem: str) -> dict[str, Any]:
-    """Return the options of LLR-BC that preset `paper` ships."""
+    """Return the options of LLR-BC in preset `paper`."""
     return dict(resolve(method="llr-bc", preset="paper", problem=problem).method_options)
 
 
 def stock_pass(tokens: int, batch: int) -> Callable[[], object]:
-    """Return a forward and backward pass of torch's own encoder, as wide and deep as the paper's.
+    """Return a forward and backward pass of torch's encoder, as wide and deep as the paper's.
 
-    A yardstick where the official code is not at hand: it does not change when ours does.
+    It is a reference without the official code, because it does not change when our code does.
     """
     layer = torch.nn.TransformerEncoderLayer(128, 8, 512, dropout=0.0, batch_first=True)
     encoder = torch.nn.TransformerEncoder(layer, 6, enable_nested_tensor=False)
@@ -83,14 +83,14 @@ def stock_pass(tokens: int, batch: int) -> Callable[[], object]:
 
 @attrs.define
 class Watched:
-    """The seconds that a method's observer took, and those of the whole step."""
+    """The seconds of a method's observer, and those of the whole steps."""
 
     recording: float = 0.0
     whole: float = 0.0
 
 
 def recording(problem: str, n: int, batch: int, batches: int) -> Watched:
-    """Time the last epoch of a first task, shortened: the buffer is as much smaller as it is."""
+    """Time a last epoch of ``batches`` batches in a first task; the buffer is reduced like it."""
     capacity = max(1, round(1000 * batches / TASK_BATCHES[n]))
     run = prepared(problem, n, batch, "llr-bc", **{**shipped(problem), "buffer_size": capacity})
     run.learner.task, run.learner.epoch = 0, 1
@@ -99,7 +99,7 @@ def recording(problem: str, n: int, batch: int, batches: int) -> Watched:
 
     def timed(learner: Any, instances: Any) -> Any:
         began = time.perf_counter()
-        observe = observer(learner, instances)  # it keeps what the batch before has recorded
+        observe = observer(learner, instances)  # it stores the records of the batch before
         watched.recording += time.perf_counter() - began
         assert observe is not None
 
@@ -122,14 +122,14 @@ def recording(problem: str, n: int, batch: int, batches: int) -> Watched:
 
 
 def test(problem: str, n: int, tests: int) -> Callable[[], object]:
-    """Return a greedy test of so many uniform instances, as after every task."""
+    """Return a greedy test of ``tests`` uniform instances, as after every task."""
     run = prepared(problem, n, 2, "fine-tuning")
     instances = distribution("U", problem).sample(tests, n, generator=generator(0, "tests"))
     return lambda: best_costs(run.learner.solver, instances)
 
 
 def sampling(problem: str, n: int, batch: int, name: str) -> Callable[[], object]:
-    """Return the drawing of a training batch."""
+    """Return a function that draws a training batch."""
     source, stream = distribution(name, problem), generator(0, "sampling")
     return lambda: source.sample(batch, n, generator=stream)
 
@@ -140,9 +140,9 @@ def distribution(name: str, problem: str) -> Any:
 
 
 def bytes_a_state(problem: str, n: int, batch: int) -> float:
-    """Return the memory of a buffered experience, divided by the states it holds.
+    """Return the bytes of a buffered experience, divided by the number of its states.
 
-    The batch is counted once for every step of it, although its steps share it.
+    The instances count once for every step, although the steps of a batch share them.
     """
     run = prepared(problem, n, batch, "llr-bc", **shipped(problem))
     units: list[dict[str, Any]] = run.method.state_dict()["snapshot"]

@@ -1,11 +1,12 @@
-"""Whether one way of learning does worse than another: paired by seed, on the same d*.
+"""A test of whether one variant learns worse than another: paired by seed, with the same d*.
 
     python benchmarks/paired.py RESULTS NAME OTHER [--problem cvrp] [--order 1]
 
-compares runs of a sweep, of the same seeds; NAME and OTHER as in the names of their folders, e.g.
-``llr-bc`` and ``four_whole_units``. For AP, AF and APl it prints both means, the mean difference
-(NAME less OTHER) with the 95 % interval of Student's t on the pairs, and the probability of so
-large a difference or a larger one if there were none (one-sided: small where NAME is worse).
+It compares runs of a sweep with the same seeds. NAME and OTHER are parts of the names of their
+folders, e.g. ``llr-bc`` and ``four_whole_units``. For AP, AF and APl it prints both means, the mean
+difference (NAME minus OTHER) with the 95 % interval of Student's t over the pairs, and the
+one-sided p-value: the probability of at least this difference if there is none. A small p-value
+means that NAME is worse.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from scipy import stats
 
 from lifelong_co.experiments.comparison.comparison import compare_folders
 from lifelong_co.experiments.comparison.runs import Run
-from lifelong_co.experiments.sweep.student import half_width
+from lifelong_co.experiments.spread import half_width
 
 METRICS = ("AP", "AF", "APl")
 
@@ -28,14 +29,14 @@ def seeds_of(folder: Path, problem: str, name: str, order: int) -> dict[str, Pat
     Raises
     ------
     SystemExit
-        If there is none, or two of one seed.
+        If there is no run, or if two runs have the same seed.
     """
     found: dict[str, Path] = {}
     pattern = rf"{problem}-[^-]+-{re.escape(name)}-[^-]+-order{order}-seed(\d+)(-\w+)?"
     for run in sorted(folder.glob("runs/*")):
         match = re.fullmatch(pattern, run.name)
         if match and match[1] in found:
-            raise SystemExit(f"expected one run a seed, got {found[match[1]]} and {run}")
+            raise SystemExit(f"expected one run for each seed, got {found[match[1]]} and {run}")
         if match:
             found[match[1]] = run
     if not found:
@@ -58,7 +59,7 @@ def main() -> None:
     everything = [folder[seed] for folder in folders for seed in seeds]
     comparison = compare_folders(everything)
     runs: dict[Path, Run] = {run.path: run for run in comparison.runs}
-    print(f"{len(seeds)} seeds; 10^-3; difference: {names[0]} less {names[1]}")
+    print(f"{len(seeds)} seeds; 10^-3; difference: {names[0]} minus {names[1]}")
     print(f"{'':4} {names[0]:>18} {names[1]:>18}  difference         p")
     for metric in METRICS:
         ours, others = (

@@ -1,11 +1,12 @@
-"""Whether runs rank the methods as the paper does, where its margins are larger than its spread.
+"""A comparison of the ranking of methods with the paper, where the paper's differences are clear.
 
     python benchmarks/ranking.py [RESULTS] [--order 1]
 
-For each problem and metric every pair of methods is asked for whose means in the paper's table 1
-(``paper_table1.csv``, over five orders) lie further apart than the root of the sum of their squared
-standard deviations: is the one that is better there better here, too? RESULTS is a folder of runs,
-benchmarks/results/table unless given; means here are over the seeds of one order.
+For each problem and metric it takes pairs of methods from the paper's table 1
+(``paper_table1.csv``, over five orders). A pair counts if its means differ by more than the root of
+the sum of the squared standard deviations. The question is whether the better method of the pair is
+also better here. RESULTS is a folder of runs, by default benchmarks/results/table; the means here
+are over the seeds of one order.
 """
 
 import argparse
@@ -34,7 +35,7 @@ def papers(problem: str) -> tuple[Means, Means]:
 
 
 def ours(study: Study, order: str) -> Means:
-    """Return the means over the seeds of an order, of methods as they are."""
+    """Return the means over the seeds of an order, for methods with their default options."""
     found = {}
     for variant in study.lifelong:
         runs = [run for run in variant.runs if run.config.order == order]
@@ -48,7 +49,7 @@ def ours(study: Study, order: str) -> Means:
 
 
 def compare(problem: str, here: Means) -> None:
-    """Print how many pairs are ranked as in the paper, and which are not."""
+    """Print the number of pairs that are ranked as in the paper, and list the other pairs."""
     means, spreads = papers(problem)
     methods = [method for method in means if method in here]
     print(f"{problem}: {', '.join(methods)}")

@@ -1,11 +1,11 @@
-"""How precise the consolidation gradient is, for several ways to replay less than everything.
+"""The noise of the consolidation gradient, for several ways to replay a part of the buffer.
 
     python benchmarks/replay_noise.py RUN [--draws 50]
 
 RUN is a finished run of llr-bc with its checkpoints, whose buffer holds bundles of four. For each
-way the gradient is drawn many times at the run's last parameters; what is printed is how many
-instances a draw encodes, and how far it is from the gradient of hundreds of steps, on average (root
-mean square), in multiples of that gradient's norm.
+way the gradient is drawn many times at the run's last parameters. The table has the number of
+instances that a draw encodes, and the noise: the distance (root mean square) to the gradient of
+hundreds of steps, divided by the norm of that gradient.
 """
 
 import argparse
@@ -86,7 +86,7 @@ class Replay:
 
 
 def replay_of(folder: Path) -> Replay:
-    """Return what a finished run replays."""
+    """Return the buffer and the solver of a finished run."""
     config = read_config(folder)
     run = start(config, RunFolder(folder))
     found = checkpoint.latest(RunFolder(folder).checkpoints)

@@ -2,7 +2,7 @@
 
     python benchmarks/small.py [--workers 2] [--runs DIR] [--results DIR]
 
-Runs what is not there yet; the results are committed.
+It does only the runs whose results are missing; the results are committed.
 """
 
 import argparse
@@ -15,7 +15,7 @@ METHODS = {
     "fine-tuning": [],
     "llr-bc": [],
     "restart": [],
-    # What the default was chosen from.
+    # The alternatives from which the default was chosen.
     "llr-bc-official": ["--behavior", "official", "--alpha", "100"],
     "llr-bc-probabilities-1": ["--behavior", "probabilities", "--alpha", "1"],
 }
@@ -26,14 +26,14 @@ CELLS = [
 
 
 def job(problem: str, method: str, seed: int) -> tuple[str, list[str]]:
-    """Return the name of a run and what to pass to `lifelong-co run`."""
+    """Return the name of a run and the arguments for `lifelong-co run`."""
     plain = "llr-bc" if method.startswith("llr-bc") else method
     arguments = ["--problem", problem, "--method", plain, "--preset", "small", "--order", "1"]
     return f"{problem}-{method}-{seed}", [*arguments, "--seed", str(seed), *METHODS[method]]
 
 
 def main() -> None:
-    """Complete the grid and print one table per problem."""
+    """Do the missing runs and print one table for each problem."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--runs", type=Path, default=Path("runs/small"))

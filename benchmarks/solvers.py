@@ -3,16 +3,16 @@
     python benchmarks/solvers.py [--solvers pomo omni invit] [--problems tsp cvrp]
         [--sizes 20 50 100] [--repeats 10] [--threads 2] [--smoke]
 
-Ours is timed on the code path that ``lifelong-co run`` takes, the official class in the loop of
-its own environment and trainer. Both have the sizes of the `paper` preset, the same fresh weights
-and the same instances, and take turns, since only ratios mean anything on a shared machine. That
-greedy costs agree shows that both do the same; INViT's TSP differs, where theirs starts at random
-nodes.
+Our solver runs in the code of ``lifelong-co run``, the official class in the loop of its
+environment and trainer. Both have the sizes of the `paper` preset, the same new weights and the
+same instances. They run in turns, because only ratios have a meaning on a shared machine. Equal
+greedy costs show that both do the same work. INViT's costs on the TSP differ, because the official
+code starts at random nodes.
 
-INViT's nearest neighbors come from torch_cluster. Where that is installed (``pip install
---no-build-isolation torch-cluster`` compiles it) it is used, and the official time is all of it.
-Otherwise a slow stand-in serves, and the time without it, as if torch_cluster took none, is what is
-judged: that ratio can only be too low. ``knn`` is the time in either, ``without`` that ratio.
+The official INViT takes nearest neighbors from torch_cluster. If it is installed (``pip install
+--no-build-isolation torch-cluster`` compiles it), the official time includes it. Otherwise a slow
+replacement is used, and the target is compared with the ratio without its time; that ratio can only
+be too low. The column ``knn`` is the time in either function, ``without`` is the ratio without it.
 """
 
 import argparse
@@ -40,8 +40,8 @@ from lifelong_co.testing.gradients import Repeated
 UPSTREAM = {"pomo": "POMO", "omni": "Omni-VRP", "invit": "INViT"}
 TARGET = {"pomo": 1.0, "omni": 1.0, "invit": 3.0}
 BATCH = {20: 64, 50: 32, 100: 16}  # POMO and Omni
-INVIT_ROWS = {20: 64, 50: 64, 100: 32}  # one trajectory each; theirs takes 0.33 GiB a row of 100
-# The official rule, so that both do the same.
+INVIT_ROWS = {20: 64, 50: 64, 100: 32}  # official: 0.33 GiB for each trajectory of 100 nodes
+# The official rule, so that both do the same work.
 OPTIONS = {"invit": {"strict_capacity": True}}
 HEADER = (
     "solver problem   n   B what        ours  official  ratio  quartiles    knn  without | "
@@ -51,17 +51,17 @@ HEADER = (
 
 @attrs.frozen
 class Repetition:
-    """Seconds of one turn of both, and the mean costs they reached."""
+    """The seconds of both in one turn, and their mean costs."""
 
     ours: float
     official: float
     search: float
-    """Of the official's, in the stand-in for torch_cluster."""
+    """The part of the official seconds that is spent in the nearest neighbors."""
     costs: tuple[float, float]
 
 
 def prepared(config: Config, weights: dict[str, torch.Tensor], n: int, batch: int) -> Run:
-    """Return a run about to train, whose instances are always the same."""
+    """Return a run that is ready to train, with the same instances in each step."""
     task = Task(distribution="U", size=n, epochs=1, batches=1, batch_size=batch)
     config = attrs.evolve(config, tasks=(task,), tests=2)
     with tempfile.TemporaryDirectory() as folder:  # nothing is written to it
@@ -76,7 +76,7 @@ def prepared(config: Config, weights: dict[str, torch.Tensor], n: int, batch: in
 
 
 def ours(run: Run) -> Timed:
-    """Return what is timed of ours."""
+    """Return the timed functions of our solver."""
     solver = run.learner.solver
 
     @torch.no_grad()
@@ -93,13 +93,13 @@ def ours(run: Run) -> Timed:
 
 
 def both(name: str, problem: str, n: int, batch: int) -> tuple[Timed, Timed]:
-    """Return ours and the official one, with the same weights and instances."""
+    """Return our solver and the official one, with the same weights and instances."""
     config = resolve(
         solver=name,
         problem=problem,
         method="fine-tuning",
         preset="paper",
-        images=False,  # INViT's eight; the official step has none either
+        images=False,  # no symmetric images for INViT; the official step has none, either
         solver_options=OPTIONS.get(name),
     )
     options = config.solver_options
@@ -127,7 +127,7 @@ def repetition(
 
 
 def row(turns: list[Repetition], genuine: bool) -> tuple[str, float]:
-    """Return medians as text, and the ratio to judge by."""
+    """Return medians as text, and the ratio that is compared with the target."""
     mine = statistics.median(turn.ours for turn in turns)
     theirs = statistics.median(turn.official for turn in turns)
     search = statistics.median(turn.search for turn in turns)
@@ -140,11 +140,11 @@ def row(turns: list[Repetition], genuine: bool) -> tuple[str, float]:
 
 
 def missing(name: str) -> bool:
-    """Tell whether the official code is not here, and say so."""
+    """Return whether the official code is missing; if so, print a line."""
     upstream = UPSTREAM[name]
     absent = not present(place(upstream))
     if absent:
-        print(f"{name}: no official code; `lifelong-co upstream fetch {upstream}` brings it")
+        print(f"{name}: no official code; `lifelong-co upstream fetch {upstream}` downloads it")
     return absent
 
 
@@ -169,13 +169,14 @@ def main() -> None:
     repeats, sizes = (1, [6]) if options.smoke else (options.repeats, options.sizes)
     print(f"seconds, medians of {repeats}, {options.threads} threads")
     if "invit" in solvers:
-        print(f"nearest neighbors of INViT: {'torch_cluster' if search.genuine else 'a stand-in'}")
+        source = "torch_cluster" if search.genuine else "a replacement"
+        print(f"nearest neighbors of INViT: {source}")
     print(HEADER)
     short = []
     for name, problem, n in product(solvers, options.problems, sizes):
         batch = 4 if options.smoke else (INVIT_ROWS if name == "invit" else BATCH)[n]
         mine, theirs = both(name, problem, n, batch)
-        for what in ("rollout", "step"):  # in this order: steps part the weights
+        for what in ("rollout", "step"):  # in this order: steps change the weights
             pair = getattr(mine, what), getattr(theirs, what)
             if not options.smoke:
                 repetition(*pair, search)  # warm up
@@ -184,9 +185,9 @@ def main() -> None:
             cell = f"{name:6} {problem:7} {n:3} {batch:3} {what:7}"
             print(f"{cell} {text} | {{:10.4f}} {{:9.4f}}".format(*turns[0].costs), flush=True)
             if ratio < TARGET[name]:
-                short.append(f"{cell} {ratio:.2f}, wanted {TARGET[name]:.0f}")
+                short.append(f"{cell} {ratio:.2f}, target {TARGET[name]:.0f}")
     if not options.smoke:
-        print("\n".join(("below target:", *short)) if short else "all as fast as wanted")
+        print("\n".join(("below target:", *short)) if short else "all targets met")
 
 
 if __name__ == "__main__":

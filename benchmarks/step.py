@@ -1,8 +1,9 @@
-"""Seconds per training batch, fine-tuning and LLR-BC, at the paper's sizes.
+"""Seconds per training batch of fine-tuning and LLR-BC, with the paper's sizes.
 
     python benchmarks/step.py [--official CHECKOUT] [--repeats 10] [--threads 2] [--smoke]
 
-The columns of design.md §6 were measured on another machine; `against_official.py` has the ratios.
+The last three columns were measured before this project began, on another machine (two CPU cores);
+`against_official.py` has the ratios.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import ours
 import torch
 from timing import in_turns
 
-DESIGN = {  # n -> official fine-tuning, official LLR-BC, prototype's fine-tuning (design §6)
+BEFORE = {  # n -> official fine-tuning, official LLR-BC, fine-tuning of a prototype, in seconds
     20: (0.174, 1.41, 0.157),
     50: (0.503, 2.18, 0.441),
     100: (1.43, 3.26, 1.09),
@@ -35,9 +36,9 @@ def main() -> None:
     repeats = 2 if options.smoke else options.repeats
     checkout = official.find(options.official)
     if checkout is None:
-        print("official code: not here (`lifelong-co upstream fetch LLR-BC`); ours alone")
+        print("no official code found (`lifelong-co upstream fetch LLR-BC`); only ours is timed")
     print(f"seconds per batch, {options.problem}, {options.threads} threads; E = 16, every row")
-    print("   n    B  fine-tuning   LLR-BC  official   ratio | design: official  LLR-BC  prototype")
+    print("   n    B  fine-tuning   LLR-BC  official   ratio | before: official  LLR-BC  prototype")
     for n, batch in sizes.items():
         steps = {
             "fine-tuning": ours.training_step(options.problem, n, batch),
@@ -51,7 +52,7 @@ def main() -> None:
         print(
             f"{n:4} {batch:4} {took['fine-tuning']:12.3f} {took['llr-bc']:8.3f} "
             f"{beside:9.3f} {beside / took['fine-tuning']:7.2f} | "
-            "{:16.3f} {:7.2f} {:10.3f}".format(*DESIGN[n]),
+            "{:16.3f} {:7.2f} {:10.3f}".format(*BEFORE[n]),
             flush=True,
         )
 

@@ -1,9 +1,10 @@
-"""A sweep whose results are committed, so that another machine goes on where one stopped.
+"""A sweep whose results are committed, so that another machine can continue it.
 
     python benchmarks/table.py [FILE] [--workers 2] [--runs DIR] [--results DIR]
 
-Takes up the stored runs, does the others by `lifelong-co sweep`, and stores what finishes, also
-when it is interrupted. FILE is benchmarks/table.toml unless given; its stem names the folders.
+It copies the stored runs, does the others with `lifelong-co sweep`, and stores all finished runs,
+even if it is interrupted. FILE is benchmarks/table.toml by default; the folders have the name of
+the file without ``.toml``.
 """
 
 import argparse
@@ -21,7 +22,7 @@ HERE = Path(__file__).parent
 
 
 def take_up(results: Path, runs: Path) -> None:
-    """Put the stored runs where the sweep looks for them, finished."""
+    """Copy the stored runs to the sweep's folder as finished runs."""
     for stored in sorted(results.glob("runs/*")):
         folder = runs / "runs" / stored.name
         if not (folder / "report.html").exists():
@@ -30,7 +31,7 @@ def take_up(results: Path, runs: Path) -> None:
 
 
 def store(runs: Path, results: Path) -> None:
-    """Keep what is small and final of the finished runs, and the tables."""
+    """Keep the small final files of the finished runs, and the tables."""
     for report in sorted(runs.glob("runs/*/report.html")):
         kept = results / "runs" / report.parent.name
         kept.mkdir(parents=True, exist_ok=True)
@@ -45,8 +46,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", nargs="?", type=Path, default=HERE / "table.toml")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--runs", type=Path, help="default: runs/ and the file's stem")
-    parser.add_argument("--results", type=Path, help="default: benchmarks/results/ and the stem")
+    parser.add_argument("--runs", type=Path, help="default: runs/NAME, for FILE NAME.toml")
+    parser.add_argument("--results", type=Path, help="default: benchmarks/results/NAME")
     options = parser.parse_args()
     runs = options.runs or Path("runs") / options.file.stem
     results = options.results or HERE / "results" / options.file.stem
@@ -58,7 +59,7 @@ def main() -> int:
         try:
             status = sweep.wait()
             break
-        except KeyboardInterrupt:  # the sweep got it, too: it is saving
+        except KeyboardInterrupt:  # the sweep gets it, too, and saves its runs
             continue
     store(runs, results)
     return status

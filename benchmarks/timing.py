@@ -1,4 +1,4 @@
-"""Timing in turns: on a shared machine only what ran side by side can be compared."""
+"""Timing in turns: on a shared machine, only times taken side by side can be compared."""
 
 import statistics
 import time
@@ -11,7 +11,7 @@ Seconds = dict[str, list[float]]
 
 
 def in_turns(steps: Mapping[str, Callable[[], object]], repeats: int) -> Seconds:
-    """Time every step once a turn, after one turn to warm up; a GPU is waited for."""
+    """Time every step once in each turn, after one turn to warm up; wait for the GPU, if any."""
     times: Seconds = {name: [] for name in steps}
     for turn in range(repeats + 1):
         for name, step in steps.items():
@@ -25,7 +25,7 @@ def in_turns(steps: Mapping[str, Callable[[], object]], repeats: int) -> Seconds
 
 
 def wait() -> None:
-    """Wait until a GPU, if there is one, has done all it was told."""
+    """Wait until the GPU, if there is one, has finished its work."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()
 
@@ -40,7 +40,7 @@ class Ratio:
 
 
 def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
-    """Return how many times as long the first took as the second, turn by turn."""
+    """Return the ratio of the first times to the second ones, turn by turn."""
     each = [one / other for one, other in zip(above, below, strict=True)]
     if len(each) == 1:
         return Ratio(each[0], each[0], each[0])

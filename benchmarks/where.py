@@ -1,9 +1,10 @@
-"""Where the time of a training step goes, by kind of operation.
+"""The time of a training step by kind of operation.
 
     python benchmarks/where.py [--problem cvrp] [--sizes 20 50 100] [--threads 2]
 
-Shares of the time that PyTorch's profiler counts, for a fine-tuning step, one of LLR-BC as preset
-`paper` ships it, and one that replays 16 whole units; batch sizes are the paper's.
+The table has shares of the time by PyTorch's profiler, for a step of fine-tuning, a step of LLR-BC
+with the options of preset `paper`, and a step that replays 16 whole units. Batch sizes are the
+paper's.
 """
 
 import argparse
@@ -15,11 +16,11 @@ import ours
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-# What an operation counts as: the first kind of which a word is in its name.
+# The kind of an operation is the first one that has a word in the operation's name.
 KINDS = {
     "linear maps": ("linear", "addmm", "affine"),
     "other products": ("mm",),
-    "softmax": ("softmax", "exp2_", "amax"),  # the latter two are attention's own
+    "softmax": ("softmax", "exp2_", "amax"),  # `pomo.attention` uses exp2_ and amax
     "normalisation": ("norm",),
     "ReLU": ("relu", "threshold"),
     "copies": ("copy_", "clone", "contiguous", "aten::cat", "stack"),
@@ -31,13 +32,13 @@ REST = "the rest"
 
 
 def kind(operation: str) -> str:
-    """Return what an operation counts as."""
+    """Return the kind of an operation."""
     name = operation.lower()
     return next((of for of, words in KINDS.items() if any(word in name for word in words)), REST)
 
 
 def shares(step: Callable[[], object]) -> dict[str, float]:
-    """Return the share of each kind in a step, after two to warm up."""
+    """Return the share of each kind in a step, after two steps to warm up."""
     for _ in range(2):
         step()
     with profile(activities=[ProfilerActivity.CPU], acc_events=True) as watched:

@@ -11,8 +11,7 @@ from lifelong_co.errors import (
     UnknownNameError,
 )
 from lifelong_co.hookspecs import hookimpl
-from lifelong_co.registry.entry_points import PluginWarning
-from lifelong_co.registry.lookup import (
+from lifelong_co.registry import (
     buffer,
     distribution,
     divergence,
@@ -23,6 +22,7 @@ from lifelong_co.registry.lookup import (
     testset,
     weighting,
 )
+from lifelong_co.registry.entry_points import PluginWarning
 from lifelong_co.replay.consolidation import consolidation_loss
 
 # Importing this module now lets `buffer`, below, be the function: a first import after that

@@ -1,4 +1,4 @@
-"""Every error raised on purpose: each names the thing, what was expected and what came."""
+"""The errors of lifelong-co: each message names the thing, what was expected and what came."""
 
 import difflib
 from collections.abc import Iterable
@@ -11,7 +11,10 @@ IMPORTED = "imported parameters"
 
 
 class LifelongError(Exception):
-    """Base of the errors a user can mend; the command line prints them as one line, status 2."""
+    """Base of the errors that a user can correct.
+
+    The command line prints the message as one line and ends with status 2.
+    """
 
 
 class UnknownNameError(LifelongError, KeyError):
@@ -20,18 +23,18 @@ class UnknownNameError(LifelongError, KeyError):
     Parameters
     ----------
     kind
-        What was asked for, e.g. ``"weighting"``.
+        The kind of thing that the name should stand for, e.g. ``"weighting"``.
     name
         The unknown name.
     valid
-        The names that would have been accepted.
+        The known names.
     note
-        Anything else that explains the absence, e.g. a plugin that failed to load.
+        More that explains why the name is unknown, e.g. a plugin that failed to load.
     """
 
     def __init__(self, kind: str, name: str, valid: Iterable[str], note: str = "") -> None:
         names = list(valid)
-        # Case is the commonest slip ("gm"), and difflib alone would miss it.
+        # Wrong case is the most frequent mistake ("gm"), and difflib alone would miss it.
         folded = {known.casefold(): known for known in names}
         near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
         hint = f" Did you mean {folded[near[0]]!r}?" if near else ""
@@ -39,14 +42,14 @@ class UnknownNameError(LifelongError, KeyError):
         self.message = f"Unknown {kind} {name!r}; expected one of: {listed}.{hint}"
         if note:
             self.message += f" {note}"
-        super().__init__(kind, name, names, note)  # the arguments, so that it can be pickled
+        super().__init__(kind, name, names, note)  # pickle calls the class with these arguments
 
     def __str__(self) -> str:
-        return self.message  # KeyError would show the repr
+        return self.message  # KeyError alone would show the message in quotes
 
 
 class InvalidInstancesError(LifelongError, ValueError):
-    """Problem instances that no solver may see: the message names the field."""
+    """Instances with a wrong shape, dtype or value: the message names the field."""
 
 
 class ConfigError(LifelongError, ValueError):
@@ -54,7 +57,7 @@ class ConfigError(LifelongError, ValueError):
 
 
 class PluginError(LifelongError):
-    """Plugins that cannot live together, e.g. two owners of one name."""
+    """A plugin that cannot be used, e.g. because another plugin owns the same name."""
 
 
 class CheckpointError(LifelongError):

@@ -1,7 +1,7 @@
 """The hooks: what a plugin can add to lifelong-co, and how.
 
-A hook gets a callback ``register(name, thing)`` and calls it once for each thing it adds. What the
-thing must be is said at the hook here, and with an example to paste in ``docs/guides/plugins.md``.
+A hook gets a callback ``register(name, thing)`` and calls it once for each thing that it adds. The
+docstring of the hook says what the thing must be; ``docs/plugins.md`` has an example to paste.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
 Register = Callable[[str, Any], None]
-"""``register(name, thing)``: a name without spaces, and what it shall stand for."""
+"""``register(name, thing)``: a name without spaces, and what it stands for."""
 
 
 @hookspec
@@ -25,17 +25,17 @@ def register_solvers(register: Register) -> None:
 
 @hookspec
 def register_problems(register: Register) -> None:
-    """Register `Problem` objects, each under its own name."""
+    """Register `Problem` objects, each under its name."""
 
 
 @hookspec
 def register_weightings(register: Register) -> None:
-    """Register functions of the teacher's probs ``[..., A]`` to weights ``[...]``."""
+    """Register functions from the teacher's probs ``[..., A]`` to weights ``[...]``."""
 
 
 @hookspec
 def register_divergences(register: Register) -> None:
-    """Register functions of teacher and learner log-probs ``[..., A]`` to ``[...]``."""
+    """Register functions from teacher and learner log-probs ``[..., A]`` to ``[...]``."""
 
 
 @hookspec

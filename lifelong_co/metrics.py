@@ -27,7 +27,7 @@ class Metrics:
     """
 
     AP: float
-    """Average performance: the mean gap over all tasks after the last; at least 0 with own d*."""
+    """Average performance: the mean gap on all tasks after the last; at least 0 if best is None."""
     AF: float
     """Average forgetting: how far the gap of each earlier task rose by the end; at least 0."""
     AMF: float
@@ -98,7 +98,7 @@ def best_by_task(runs: Iterable[tuple[Sequence[str], Any]]) -> dict[str, float]:
     Parameters
     ----------
     runs
-        Pairs of the ``k`` task names of a run, in its own order, and its costs ``[k, k]``. The
+        Pairs of the ``k`` task names of a run, in the run's order, and its costs ``[k, k]``. The
         orders, and even the sets of tasks, may differ.
 
     Raises

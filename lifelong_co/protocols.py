@@ -47,7 +47,7 @@ class Context:
 
 
 class Problem(Protocol):
-    """Instances, states and costs of one routing problem; records of its own types go in and out.
+    """Instances, states and costs of one routing problem; records of its types go in and out.
 
     No method but `instances` may wait for the device.
     """
@@ -153,8 +153,8 @@ class Solver(Protocol):
     ) -> Rollout:
         """Solve the instances with ``S = trajectories`` solutions each.
 
-        The default is the solver's: ``n`` for POMO, 1 for INViT. What `observe` is shown is
-        the observer's to keep: a loop that goes on in the same memory shows copies.
+        The default is the solver's: ``n`` for POMO, 1 for INViT. An observer may keep what it is
+        shown: a loop that writes the next step into the same memory shows copies.
         """
 
     def objective(self) -> "Objective":
@@ -225,7 +225,7 @@ class Buffer(Protocol[X]):
         """How many items were offered to it so far."""
 
     def admit(self) -> int | None:
-        """Count one item as seen and return the slot it shall take, or None: rejected."""
+        """Count one item as seen and return the slot it takes, or None: rejected."""
 
     def put(self, slot: int, item: X) -> None:
         """Store an admitted item."""
@@ -268,21 +268,17 @@ class LearnerState:
     stream: Any
     """Where training batches come from (`tasks.TaskStream`); methods call `draw`."""
     seed: int = 0
-    """Seed of the run; `seeding` derives streams from it. Where several processes learn a run
-    together, the first has the run's and each other one a seed of its own."""
+    """`seeding` derives streams from it: the run's, and another in each further process."""
     schedule_seed: int = 0
     """Seed of what all processes must decide alike: the run's, in each."""
     processes: int = 1
-    """How many learn the run together, each on its share of every batch (`ranks`)."""
+    """How many learn the run together, each on its share of every batch (`data_parallel`)."""
     task: int = 0
     epoch: int = 0
     batch: int = 0
 
     def draw(self, task: int, step: int | None = None) -> Any:
-        """Return a fresh training batch of the task with this index.
-
-        A task that drifts changes: the batch is of a step of its budget, from 0; None: `step_of`.
-        """
+        """Return a fresh training batch of a task, at a step of its budget; None: `step_of`."""
         return self.stream.batch(task, self.step_of(task) if step is None else step)
 
     def step_of(self, task: int) -> int:
@@ -347,15 +343,14 @@ class Method:
     knows_all_tasks: bool = False
     """Whether it learns all tasks at once: a reference. Of its metrics only AP has a meaning."""
     restarts: bool = False
-    """Whether every task is learned as if it were the first: `before_task` forgets the tasks
-    before, and the loop puts the random streams back, so that a task is learned alike in every
-    order. On the way only the present task is tested."""
+    """Whether every task is learned as if it were the first: `before_task` forgets the others, the
+    loop puts the random streams back, and during a task only this task is tested."""
     before_task: Callable[[LearnerState], None] = _nothing
     before_epoch: Callable[[LearnerState], None] = _nothing
     instances: Callable[[LearnerState], Any] = _fresh
     """Chooses the batch to train on."""
     observer: Callable[[LearnerState, Any], Observer | None] = _no_observer
-    """What shall watch the decoding steps of the rollout on these instances."""
+    """Observes the decoding steps of the rollout on these instances."""
     loss_terms: Callable[[LearnerState, Rollout], Iterable[tuple[str, Tensor]]] = _no_terms
     """Yields named scalars that are added to ``L_DRL``.
 

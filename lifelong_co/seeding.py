@@ -1,7 +1,7 @@
-"""Random streams that do not depend on each other: one seed, one name, one stream.
+"""Independent random streams: one for each pair of a seed and a name.
 
 Drawing more weights must not change which instances are drawn; so every purpose ("weights",
-"instances", "actions", "replay", …) has a stream of its own, fixed by the run's seed and its name
+"instances", "actions", "replay", …) has another stream, fixed by the run's seed and its name
 and the same on every machine.
 """
 
@@ -21,9 +21,9 @@ def python_seed(seed: int, purpose: str) -> int:
     Parameters
     ----------
     seed
-        The run's seed, at least 0, of any size.
+        The run's seed, at least 0, without an upper limit.
     purpose
-        Names the stream.
+        The name of the stream.
 
     Raises
     ------
@@ -39,8 +39,8 @@ def python_seed(seed: int, purpose: str) -> int:
 
 
 def generator(seed: int, purpose: str, device: torch.device | str = "cpu") -> torch.Generator:
-    """Return a fresh generator on ``device`` for a purpose; see `python_seed`.
+    """Return a new generator on ``device`` for a purpose; see `python_seed`.
 
-    The same seed and purpose give different numbers on different kinds of devices.
+    The same seed and purpose give other numbers on another kind of device.
     """
     return torch.Generator(device).manual_seed(python_seed(seed, purpose))

@@ -1,4 +1,4 @@
-"""Checks of settings and options: validators of attrs fields, and checks of a factory's options."""
+"""Checks of settings: validators of attrs fields, and checks of the options of a factory."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from lifelong_co.errors import ConfigError
 
 
 def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]":
-    """Return a validator of an attrs field: whole numbers of at least ``least``, no booleans."""
+    """Return a validator of an attrs field: a whole number of at least ``least``, no boolean."""
 
     def check(instance: object, attribute: "attrs.Attribute[int]", value: int) -> None:  # noqa: ARG001
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -21,18 +21,18 @@ def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]
 
 
 def positive(instance: object, attribute: "attrs.Attribute[float]", value: float) -> None:  # noqa: ARG001
-    """Check that the number in an attrs field is above 0."""
+    """Check an attrs field: raise `ConfigError` unless its number is above 0."""
     if not value > 0:
         raise ConfigError(f"{attribute.name}: expected more than 0, got {value!r}")
 
 
 def above_zero(solver: str, options: Mapping[str, float]) -> None:
-    """Refuse an option of a solver that is not above zero.
+    """Check that the options of a solver are above zero.
 
     Raises
     ------
     ConfigError
-        Naming it.
+        If an option is not; the message names it.
     """
     for name, value in options.items():
         if not value > 0:
@@ -40,12 +40,12 @@ def above_zero(solver: str, options: Mapping[str, float]) -> None:
 
 
 def at_least_zero(method: str, options: Mapping[str, float]) -> None:
-    """Refuse an option of a method that is negative or not finite.
+    """Check that the options of a method are finite and at least zero.
 
     Raises
     ------
     ConfigError
-        Naming it.
+        If an option is not; the message names it.
     """
     for name, value in options.items():
         if not 0 <= value < math.inf:
@@ -55,12 +55,12 @@ def at_least_zero(method: str, options: Mapping[str, float]) -> None:
 
 
 def at_least_one(method: str, options: Mapping[str, int]) -> None:
-    """Refuse an option of a method that is below one.
+    """Check that the options of a method are at least one.
 
     Raises
     ------
     ConfigError
-        Naming it.
+        If an option is not; the message names it.
     """
     for name, value in options.items():
         if value < 1:
@@ -68,12 +68,12 @@ def at_least_one(method: str, options: Mapping[str, int]) -> None:
 
 
 def fraction(method: str, options: Mapping[str, float]) -> None:
-    """Refuse an option of a method that is not in ``(0, 1]``.
+    """Check that the options of a method are in ``(0, 1]``.
 
     Raises
     ------
     ConfigError
-        Naming it.
+        If an option is not; the message names it.
     """
     for name, value in options.items():
         if not 0 < value <= 1:

@@ -1,4 +1,4 @@
-"""The command line as tests call it, here or in a process of its own, and runs compared."""
+"""Calls of the command line, in this process or in a new one, and comparisons of runs."""
 
 import contextlib
 import io
@@ -21,7 +21,7 @@ MODEL = {
     "encoder_layer_num": 1,
     "ff_hidden_dim": 16,
 }
-# Buffer and replay are smaller than what is recorded, so that both draw at random.
+# Buffer and replay are smaller than the number of records, so that both draw at random.
 REPLAY = {"buffer_size": 8, "replay_size": 3, "replay_rows": 0.5}
 SMALL = (
     *(f"--solver-option={name}={value}" for name, value in MODEL.items()),
@@ -31,7 +31,7 @@ SMALL = (
 
 @attrs.frozen
 class Outcome:
-    """What a command left: its exit status and what it printed."""
+    """The exit status of a command, and its output."""
 
     status: int
     out: str
@@ -39,7 +39,7 @@ class Outcome:
 
 
 def call(*arguments: object) -> Outcome:
-    """Run `lifelong-co` in this process; what is no error of ours passes through."""
+    """Run `lifelong-co` in this process; errors of other types than ours are raised."""
     before = sys.argv, warnings.showwarning
     out, err = io.StringIO(), io.StringIO()
     sys.argv = ["lifelong-co", *map(str, arguments)]
@@ -55,14 +55,14 @@ def call(*arguments: object) -> Outcome:
 
 
 def spawn(*arguments: object, **settings: Any) -> "subprocess.Popen[str]":
-    """Start `lifelong-co` in a process of its own; its output is piped unless said otherwise."""
+    """Start `lifelong-co` in a new process; its output goes to a pipe by default."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     command = [sys.executable, "-m", "lifelong_co_cli.main", *map(str, arguments)]
     return subprocess.Popen(command, **(pipes | settings))
 
 
 def wait(process: "subprocess.Popen[str]", seconds: float = 120) -> Outcome:
-    """Wait for the end of a process; negative statuses are signals."""
+    """Wait for the end of a process; a negative status is a signal."""
     out, err = process.communicate(timeout=seconds)
     return Outcome(process.returncode, out, err)
 
@@ -75,7 +75,7 @@ def run_options(tasks: Path, method: str, problem: str, seed: int = 0) -> list[s
 
 
 def results(folder: Path) -> dict[str, Any]:
-    """Return what equal runs share to the byte: files, and the last checkpoint but for times."""
+    """Return what equal runs share to the byte: files, and the last checkpoint without times."""
     parameters = sorted(folder.glob("checkpoints/after-task-*/*.safetensors"))
     files = [folder / "costs.csv", folder / "metrics.json", *parameters]
     found = checkpoint.latest(folder / "checkpoints")
@@ -99,7 +99,7 @@ def plain(tree: Any) -> Any:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return every file under a folder with its bytes."""
+    """Return the bytes of every file under a folder."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))

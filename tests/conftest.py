@@ -1,4 +1,4 @@
-"""What all tests share: Hypothesis without a clock, and a registry that no test has touched."""
+"""What all tests share: Hypothesis without deadlines, a registry that no test has changed."""
 
 from collections.abc import Iterator
 
@@ -7,14 +7,14 @@ from hypothesis import settings
 
 from lifelong_co import registry
 
-# No deadline, as two cores are shared; derandomized, so that a failure is never a matter of luck.
+# No deadline, because machines are shared; derandomized, so that failures can be repeated.
 settings.register_profile("lifelong-co", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("lifelong-co")
 
 
 @pytest.fixture
 def fresh_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Load only our plugins, and forget what a test registers."""
+    """Hide installed third-party plugins during a test, and clear the registry afterwards."""
     monkeypatch.setenv("LIFELONG_CO_LOAD_PLUGINS", "")
     registry.reload()
     yield

@@ -34,7 +34,7 @@ def file_instances(draw: st.DrawFn, problem: str | None = None) -> FileInstance:
 
 @st.composite
 def solved(draw: st.DrawFn, problem: str | None = None) -> tuple[FileInstance, list[int]]:
-    """Draw instances with feasible actions; CVRP ones may idle at the depot, as rollouts do."""
+    """Draw instances with feasible actions; CVRP routes may wait at the depot, as in rollouts."""
     instance = draw(file_instances(problem))
     nodes = draw(st.permutations(range(instance.size)))
     if instance.demand is None or instance.capacity is None:
@@ -50,7 +50,7 @@ def solved(draw: st.DrawFn, problem: str | None = None) -> tuple[FileInstance, l
 
 @st.composite
 def file_texts(draw: st.DrawFn, instance: FileInstance) -> str:
-    """Write the instance as a TSPLIB file: rows in any order, any spacing, any end."""
+    """Write the instance as a TSPLIB file: rows in any order, any spacing, any line ends."""
     separator = draw(st.sampled_from((" : ", ": ", ":", " :\t")))
     gap = draw(st.sampled_from((" ", "\t", "   ")))
     numbers = draw(st.permutations(range(len(instance.coordinates))))

@@ -1,10 +1,10 @@
-"""A program that carries out sweeps of forks of itself: twelve runs take little more time than one.
+"""A program that does sweeps with forks of itself: twelve runs take little more time than one.
 
-``python forked_sweep.py FILE.toml KILLED WHOLE``: sweeps FILE in the folder KILLED, kills that with
-SIGKILL, the runs included, in the middle of a run, starts it again, and sweeps FILE in WHOLE. It
-prints how many runs were finished when it killed, and what each sweep says.
+``python forked_sweep.py FILE.toml KILLED WHOLE`` sweeps FILE in the folder KILLED, kills the sweep
+and its runs with SIGKILL in the middle of a run, starts the sweep again, and sweeps FILE in WHOLE.
+It prints the number of finished runs at the kill, and the output of each sweep.
 
-The process has imported everything but computed nothing when it forks, as in `killed_runs`.
+Before it forks, the process has imported everything and computed nothing, as in `killed_runs`.
 """
 
 import os
@@ -19,9 +19,8 @@ import torch._dynamo  # noqa: F401 - what the first step of an optimizer imports
 
 from lifelong_co import registry
 from lifelong_co.experiments.sweep import table
-from lifelong_co.experiments.sweep.conduct import conduct
+from lifelong_co.experiments.sweep.conduct import conduct, locked
 from lifelong_co.experiments.sweep.grid import read_grids
-from lifelong_co.experiments.sweep.lock import locked
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
@@ -46,14 +45,14 @@ class Fork:
         return self.status
 
     def stop(self) -> None:
-        """Ask it to stop."""
+        """Send the signal to stop."""
         os.kill(self.pid, signal.SIGTERM)
 
     kill = stop
 
 
 class Forks:
-    """An engine."""
+    """A sweep's engine that starts its runs as forks."""
 
     slots = 2
 
@@ -63,13 +62,13 @@ class Forks:
 
 
 def run(folder: Path) -> None:
-    """Do what `lifelong-co run --resume` does, but for drawing the report."""
+    """Do what `lifelong-co run --resume` does, without drawing the report."""
     learn(prepare(RunFolder(folder).config(), folder, resume=True, log=print), log=print)
     write_whole(folder / "report.html", "")
 
 
 def fork(act: Callable[[], None], log: Path | None = None) -> int:
-    """Do something in a fork of this process, which ends with status 0 if that succeeds."""
+    """Call a function in a fork of this process; the fork ends with status 0 if it succeeds."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
@@ -97,14 +96,14 @@ def sweep(file: Path, folder: Path) -> None:
     """Carry out a sweep as the command line does."""
     plan = plan_of(file, folder)
     with locked(folder):
-        failed = conduct(plan, Forks(), tell=lambda line: print(line, flush=True))
+        failed = conduct(plan, Forks(), log=lambda line: print(line, flush=True))
         assert not failed, failed
         write_whole(folder / "table.txt", table.as_text(table.gather(plan)))
         write_whole(folder / "table.csv", table.as_csv(table.gather(plan)))
 
 
 def killed(file: Path, folder: Path) -> None:
-    """Start a sweep in a process group of its own and kill the group in the middle."""
+    """Start a sweep in a new process group and kill the group in the middle."""
 
     def alone() -> None:
         os.setpgid(0, 0)

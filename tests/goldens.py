@@ -1,6 +1,6 @@
 """Outputs of the official networks in float64 (tests/fixtures), and our solver with their weights.
 
-The weights are not stored but rebuilt from a seed, as design.md §5 says.
+The weights are not stored. They are rebuilt from a seed: see `weights`.
 """
 
 import json
@@ -28,7 +28,7 @@ OPTIONS = (
 
 @attrs.frozen(eq=False)
 class Golden:
-    """One stored rollout; see the module."""
+    """One stored greedy rollout."""
 
     name: str
     """The solver's."""
@@ -37,7 +37,7 @@ class Golden:
     instances: Any
     """``B`` instances, float64."""
     weights: dict[str, Tensor]
-    """Under the official names."""
+    """By the official names."""
     actions: Tensor
     """Greedy, long ``[B, S, T]``."""
     probs: Tensor
@@ -47,7 +47,7 @@ class Golden:
 
     @property
     def forced(self) -> int:
-        """How many first actions are forced."""
+        """The number of forced first actions."""
         return self.actions.shape[2] - self.probs.shape[2]
 
     def solver(self, dtype: torch.dtype = torch.float64) -> Any:
@@ -87,7 +87,7 @@ class InvitGolden:
     instances: Any
     """``B`` instances, float64."""
     weights: dict[str, Tensor]
-    """Under the official names."""
+    """By the official names."""
     actions: Tensor
     """Long ``[B, T]``; the CVRP's first is a customer and its last may be one."""
     probs: Tensor
@@ -130,7 +130,11 @@ def invit_golden(problem: str) -> InvitGolden:
 
 
 def weights(seed: int, shapes: dict[str, list[int]]) -> dict[str, Tensor]:
-    """Rebuild a network's weights, as design.md §5 says."""
+    """Rebuild a network's weights from the seed with which the goldens were made.
+
+    For each key in sorted order: 0.1 times normal numbers, plus 1 for the weights of
+    normalisations.
+    """
     rng = np.random.default_rng(seed)
     rebuilt = {}
     for key in sorted(shapes):

@@ -1,4 +1,4 @@
-"""INViT written down plainly, one state at a time and without padding, from its description.
+"""INViT in plain code, one state at a time and without padding, from its description.
 
 Slow and simple, to hold the fast one against. Parameters are under the official names.
 """

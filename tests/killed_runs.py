@@ -1,11 +1,11 @@
-"""A program that resumes a run again and again and kills it with SIGKILL each time but the last.
+"""A program that resumes a run several times and kills it with SIGKILL, except the last time.
 
-``python killed_runs.py FOLDER KIND:NUMBER...``: the folder holds the run's configuration. With
-``learning:5`` a run is killed after its fifth training step, with ``saving:5`` just before a save
-flushes a file or puts it in its place for the fifth time, both counted from where it resumes.
+``python killed_runs.py FOLDER KIND:NUMBER...``: the folder contains the run's configuration.
+``learning:5`` kills a run after its fifth training step. ``saving:5`` kills it just before a save
+flushes or renames a file for the fifth time. Both count from the point where the run resumes.
 
-Each attempt is a fork of this one process, which has imported everything but computed nothing: so
-a dozen of them take little more time than one.
+Each attempt is a fork of this process, which has imported everything and computed nothing. So a
+dozen attempts take little more time than one.
 """
 
 import os
@@ -26,7 +26,7 @@ from lifelong_co.runs.run import Run
 
 
 def main() -> None:
-    """Print for each attempt what the run says, when it is killed, and how it ended."""
+    """Print for each attempt the output of the run, the moment of the kill, and the end."""
     folder = Path(sys.argv[1])
     registry.components()
     for moment in [*sys.argv[2:], "never:0"]:
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def attempt(folder: Path, kind: str, number: int) -> None:
-    """Resume the run; die when something of the kind has happened so many times."""
+    """Resume the run, and kill it when an event of the kind has happened ``number`` times."""
     task = 0
     happened: Counter[str] = Counter()
 

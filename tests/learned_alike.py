@@ -1,4 +1,4 @@
-"""A training step on given actions, and whether two solvers' gradients of it are alike."""
+"""A training step on given actions, and a comparison of its gradients in two solvers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ def instances_of(problem: str, size: int, batch: int, dtype: torch.dtype = torch
 
 @torch.no_grad()
 def sampled(solver: Any, instances: Any, trajectories: int) -> Tensor:
-    """Return the actions ``[B, S, T]`` of a sampled rollout, always the same."""
+    """Return the actions ``[B, S, T]`` of a sampled rollout, the same on every call."""
     stream = torch.Generator().manual_seed(1)
     rollout = solver.rollout(instances, "sample", trajectories=trajectories, generator=stream)
     actions: Tensor = rollout.actions
@@ -31,8 +31,8 @@ def sampled(solver: Any, instances: Any, trajectories: int) -> Tensor:
 def learn(solver: Any, instances: Any, actions: Tensor, forced: int) -> Tensor:
     """Differentiate the solver's objective on actions ``[B, S, T]``; return the probabilities.
 
-    The states of all steps that are not forced are decided at once, as trajectories of their own:
-    a policy has no memory beyond its state.
+    The states of all unforced steps are decided at once, as separate trajectories: a policy depends
+    only on the state.
     """
     problem = solver.problem
     _, S, T = actions.shape
@@ -52,7 +52,7 @@ def learn(solver: Any, instances: Any, actions: Tensor, forced: int) -> Tensor:
 
 
 def assert_gradients_alike(ours: Any, theirs: Any, renamed: Callable[..., Any]) -> None:
-    """Compare gradients to 1e-5 relative to a parameter's largest.
+    """Check that gradients agree to 1e-5, relative to the largest of a parameter.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def assert_gradients_alike(ours: Any, theirs: Any, renamed: Callable[..., Any]) 
     largest = max(float(gradient.abs().max()) for gradient in expected.values())
     assert largest > 0.1
     for key, parameter in ours.module.named_parameters():
-        # Biases before a normalisation have no gradient but rounding.
+        # Biases before a normalisation have only rounding errors as gradients.
         wrong = float((parameter.grad - expected[key]).abs().max())
         allowed = 1e-5 * float(expected[key].abs().max()) + 1e-9 * largest
         assert wrong <= allowed, f"{key}: {wrong:.2g} > {allowed:.2g}"

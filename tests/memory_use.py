@@ -1,4 +1,4 @@
-"""What `test_memory.py` runs in a process of its own: prints how much the peak grew, in MiB."""
+"""A program that `test_memory.py` runs: it prints the growth of its peak memory, in MiB."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ import lifelong_co as lco
 
 
 def peak() -> float:
-    """Return the peak memory of this process, in MiB; `getrusage` would know its parent's."""
+    """Return the peak memory of this process, in MiB; `getrusage` would give its parent's."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.partition("VmHWM:")[2].split()[0]) / 2**10
 

@@ -1,10 +1,10 @@
-"""A page as a parser sees it: its links, its tags, and that these are balanced."""
+"""A parser of HTML pages: it collects links and tags and checks that tags are balanced."""
 
 from html.parser import HTMLParser
 
 
 class Page(HTMLParser):
-    """Collects links and tags; fails where a tag closes what is not open."""
+    """Collects links and tags; fails at a closing tag without an opening one."""
 
     VOID = ("meta", "img")
 
@@ -16,7 +16,7 @@ class Page(HTMLParser):
         self.names: list[str] = []
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        """Note a tag, and where it links to."""
+        """Note a tag and its link."""
         self.tags.append(tag)
         self.links += [value or "" for name, value in attributes if name in ("src", "href")]
         self.names += [value or "" for name, value in attributes if name == "id"]
@@ -24,12 +24,12 @@ class Page(HTMLParser):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Check that this tag is the one that was opened last."""
+        """Check that this tag was opened last."""
         assert self.open.pop() == tag
 
 
 def parse(text: str) -> Page:
-    """Return a parsed page; everything in it is closed."""
+    """Return a parsed page in which every tag is closed."""
     page = Page()
     page.feed(text)
     assert page.open == []

@@ -1,4 +1,4 @@
-"""Where things lie that tests read."""
+"""The folders that tests read."""
 
 from pathlib import Path
 

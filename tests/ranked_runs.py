@@ -1,4 +1,4 @@
-"""What two processes do in `test_ranks.py`: `torchrun … ranked_runs.py FOLDER MODE …`."""
+"""A program for `test_ranks.py`, in two processes: `torchrun … ranked_runs.py FOLDER MODE …`."""
 
 import sys
 from contextlib import suppress
@@ -26,13 +26,13 @@ def whole(ranks: Ranks, folder: Path) -> None:
 
 
 def stopped(ranks: Ranks, folder: Path) -> None:
-    """Stop after six steps because the second process wants to, and go on."""
+    """Stop after six steps at the request of the second process, then continue."""
     interrupted(ranks, folder / "stopped")
     learn(prepare(tiny_config(**OPTIONS), folder / "stopped", ranks=ranks, resume=True))
 
 
 def damaged(ranks: Ranks, folder: Path) -> None:
-    """Stop likewise, lose what the second process has kept last, and go on."""
+    """Stop in the same way, lose the last state of the second process, then continue."""
     interrupted(ranks, folder / "damaged")
     if not ranks.first:
         last = checkpoint.checkpoints(ranks.place(folder / "damaged" / "checkpoints"))[-1]
@@ -42,7 +42,7 @@ def damaged(ranks: Ranks, folder: Path) -> None:
 
 
 def ruined(ranks: Ranks, folder: Path) -> None:
-    """Stop likewise, lose all that the second process has kept, and keep what each is told."""
+    """Stop in the same way, lose all states of the second process, and store both messages."""
     interrupted(ranks, folder / "ruined")
     if not ranks.first:
         for each in checkpoint.checkpoints(ranks.place(folder / "ruined" / "checkpoints")):
@@ -65,7 +65,7 @@ def interrupted(ranks: Ranks, folder: Path) -> None:
 
 
 def gradients(ranks: Ranks, folder: Path) -> None:
-    """Average the gradients of half a batch each, in double precision, and keep them."""
+    """Average the gradients of two half batches in double precision and store them."""
     torch.manual_seed(0)
     config = tiny_config()
     problem = registry.problem("tsp")
@@ -78,7 +78,7 @@ def gradients(ranks: Ranks, folder: Path) -> None:
     loss = shared_baseline().loss(instances, solver.rollout(instances, "greedy"))
     loss.backward()
     ranks.average(solver.module.parameters())
-    assert frozen.grad is None  # Adam would let one of zero decay
+    assert frozen.grad is None  # with a gradient of zero, Adam would decay the parameter
     found = [p.grad for p in solver.module.parameters() if p.grad is not None]
     torch.save(torch.cat([g.flatten() for g in found]), folder / f"{ranks.count}-{ranks.rank}.pt")
 

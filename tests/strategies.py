@@ -22,18 +22,18 @@ FLOATS = st.sampled_from([torch.float32, torch.float64])
 class Walk:
     """A random walk over feasible actions until all trajectories are done.
 
-    ``T`` actions make ``T + 1`` states; ``S`` is the same throughout.
+    ``T`` actions make ``T + 1`` states; ``S`` is constant.
     """
 
     problem: Any
     instances: Any
     forced: int
-    """How many of the first actions were the forced ones of a multi-start."""
+    """The number of forced first actions of a multi-start."""
     actions: Tensor
     """Long ``[B, S, T]``."""
     states: list[Any]
     masks: list[Tensor]
-    """What `feasible` said of each state, ``[B, S, A]``."""
+    """The result of `feasible` in each state, ``[B, S, A]``."""
 
 
 def grid(shape: tuple[int, ...], most: int) -> st.SearchStrategy[np.ndarray]:
@@ -67,17 +67,17 @@ def walks(draw: st.DrawFn, problem: str) -> Walk:
 def walk(
     problem: Any, batch: Any, trajectories: int, forced: int, generator: torch.Generator
 ) -> Walk:
-    """Walk at random over feasible actions until all trajectories are done."""
+    """Take random feasible actions until all trajectories are done."""
     state = problem.reset(batch, trajectories)
     states, masks = [state], [problem.feasible(batch, state)]
     actions: list[Tensor] = []
     starts = problem.starts(batch, trajectories)[:forced]
-    limit = 3 * problem.size(batch) + 3  # beyond every valid solution: an endless walk must fail
+    limit = 3 * problem.size(batch) + 3  # longer than any valid solution: an endless walk fails
     while len(actions) < limit and not bool(problem.done(batch, state).all()):
         if len(actions) < len(starts):
             action = starts[len(actions)]
         else:
-            # The largest of random numbers, infeasible ones out of the race at -1.
+            # The largest of random numbers wins; infeasible actions have -1.
             noise = torch.rand(masks[-1].shape, generator=generator)
             action = noise.masked_fill(~masks[-1], -1).argmax(dim=2)
         actions.append(action)
@@ -95,7 +95,7 @@ def walk(
 
 
 def identical(first: object, second: object) -> bool:
-    """Return whether two records hold the same fields, bit for bit."""
+    """Return whether two records have the same fields, bit for bit."""
     left, right = records.tensors(first), records.tensors(second)
     return left.keys() == right.keys() and all(
         left[name].dtype == right[name].dtype and torch.equal(left[name], right[name])

@@ -1,4 +1,4 @@
-"""Invented reference costs of test instances, in the form in which others publish them."""
+"""Invented reference costs of test instances, in the format of published ones."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from lifelong_co.tensors import records
 
 
 def lay(folder: Path, task: Task, tests: int, cost: float, problem: str = "cvrp") -> Path:
-    """Lay a file with one cost for all of a task's test instances into a folder; return it."""
+    """Write a file with the same cost for all test instances of a task into a folder; return it."""
     (group,) = streams.testing(task, registry.problem(problem), tests)
     fields = {name: tensor.numpy() for name, tensor in records.tensors(group).items()}
     folder.mkdir(parents=True, exist_ok=True)

@@ -53,7 +53,7 @@ def config(
 
 
 def costs(of: Config) -> list[Cost]:
-    """Invent costs: each task is learned exponentially and forgotten as the method does."""
+    """Invent costs: each task is learned exponentially, and forgotten at the rate of the method."""
     found = []
     count = len(of.tasks)
     for learning, task in enumerate(of.tasks, start=1):
@@ -96,7 +96,7 @@ def finish(folder: Path, shift: Callable[[Cost], float] = lambda cost: cost.cost
     """Finish a run of any method, whose folder holds its configuration, with invented costs."""
     run = RunFolder(folder)
     config = run.config()
-    # Invented for three methods only.
+    # Only three methods have invented costs.
     like = attrs.evolve(config, method="llr-bc")
     found = [attrs.evolve(cost, cost=shift(cost)) for cost in costs(like)]
     run.write_costs(found, config)
@@ -109,7 +109,7 @@ def finish(folder: Path, shift: Callable[[Cost], float] = lambda cost: cost.cost
 
 
 def two_orders(folder: Path, *methods: str, name: str = "") -> Plan:
-    """Plan a sweep of methods over U5 and E5 in both orders, with two seeds; nothing is done."""
+    """Plan a sweep of methods over U5 and E5 in both orders, with two seeds; nothing runs."""
     for number, tasks in enumerate((("U", "E"), ("E", "U")), start=1):
         text = "epochs = 2\nbatches = 1\nbatch_size = 2\n"
         text += "".join(f'[[tasks]]\ndistribution = "{one}"\nsize = 5\n' for one in tasks)

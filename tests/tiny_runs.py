@@ -58,7 +58,7 @@ def tiny_learn(config: Config, folder: Path, **keywords: Any) -> Run:
 
 
 def stopped_and_resumed(config: Config, folder: Path, after: int) -> Run:
-    """Learn all tasks, stopped after so many steps on the way."""
+    """Learn all tasks, but stop after ``after`` steps and resume."""
     steps: list[int] = []
     with pytest.raises(Interrupted):
         learn(
@@ -81,7 +81,7 @@ class Doubled:
 
 
 def exact_run(config: Config, folder: Path) -> Run:
-    """Return a run about to begin in float64, so that two ways to compute one thing agree."""
+    """Return a new run in float64, so that two ways to compute the same thing agree."""
     run = start(config, RunFolder(folder / "run"))
     learner = run.learner
     learner.solver.module.double()

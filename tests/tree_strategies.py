@@ -1,4 +1,4 @@
-"""Trees to save: how to draw them, and how to see that two are the same."""
+"""Hypothesis strategies for trees to save, and a comparison of two trees."""
 
 import math
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from lifelong_co.storage.tree import DTYPES
 
-# Those that hold values one can make: no quantized, raw-bit or sub-byte ones.
+# The dtypes whose values a test can make: no quantized, raw-bit or sub-byte ones.
 WHOLE_BYTES = sorted(
     name
     for name in DTYPES
     if not name.startswith(("torch.q", "torch.bits"))
     and name not in {f"torch.{sign}int{bits}" for sign in ("", "u") for bits in range(1, 8)}
 )
-# torch cannot print the one and warns, once in a process, of the other.
+# torch cannot print the first, and warns once in a process about the second.
 EASY = [name for name in WHOLE_BYTES if not name.endswith(("float4_e2m1fn_x2", "complex32"))]
 numbers = st.integers() | st.integers(2**60, 2**70) | st.integers(-(2**200), 2**200)
 leaves = st.none() | st.booleans() | numbers | st.floats() | st.text()
@@ -43,14 +43,14 @@ def tensors(draw: st.DrawFn) -> torch.Tensor:
 
 
 def branches(children: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Return containers of what ``children`` draws."""
+    """Return containers of the values that ``children`` draws."""
     few = st.lists(children, max_size=4)
     return few | few.map(tuple) | st.dictionaries(st.text() | numbers, children, max_size=4)
 
 
 @st.composite
 def trees(draw: st.DrawFn) -> Any:
-    """Draw a tree in which a tensor object may occur several times, or share another's memory."""
+    """Draw a tree; a tensor object may occur several times in it, or share memory with another."""
     pool = draw(st.lists(tensors(), min_size=1, max_size=4))
     pool += [tensor.view_as(tensor) for tensor in pool[:1]]  # another object, the same memory
     pooled = st.integers(0, len(pool) - 1).map(lambda index: pool[index])

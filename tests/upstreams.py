@@ -1,20 +1,20 @@
-"""Where the official code is: tests that run it are skipped, with one reason, where it is not."""
+"""The official code in tests: tests that run it are skipped, with a reason, if it is missing."""
 
 import pytest
 from lifelong_co_adapters.official.locate import place, present
 from lifelong_co_adapters.official.upstreams import UPSTREAMS
 
-# LLR-BC's code is run by no solver.
+# No solver runs the code of LLR-BC.
 RUN = [name for name in UPSTREAMS if name != "LLR-BC"]
 MISSING = [name for name in RUN if not present(place(name))]
 
-REASON = f"no official code of {', '.join(MISSING)}; `lifelong-co upstream fetch` brings it"
+REASON = f"no official code of {', '.join(MISSING)}; `lifelong-co upstream fetch` downloads it"
 
 official = pytest.mark.skipif(bool(MISSING), reason=REASON)
 """Marks one test or case that runs official code."""
 
 
 def whole_module_runs_official_code() -> None:
-    """Skip the module that calls this at its top, all at once, where there is no official code."""
+    """Skip the whole module that calls this function at its top if official code is missing."""
     if MISSING:
         pytest.skip(REASON, allow_module_level=True)

@@ -1,1 +1,1 @@
-"""Neural routing solvers behind one protocol."""
+"""Neural routing solvers with one interface, `lifelong_co.protocols.Solver`."""

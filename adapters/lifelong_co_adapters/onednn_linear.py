@@ -1,8 +1,8 @@
-"""Linear maps on a CPU by oneDNN, which multiplies float32 twice as fast as MKL does off Intel.
+"""Linear maps on a CPU by oneDNN: on processors not from Intel twice as fast as MKL in float32.
 
-``torch.nn.functional.linear`` takes MKL, which keeps processors that are not Intel's to older
-instructions: 97 of a possible 220 GFLOP/s on a core of an AMD EPYC, measured. PyTorch's own
-compiler calls oneDNN through the operator used here, which has no gradient; this is it, and its.
+``torch.nn.functional.linear`` uses MKL, which takes older instructions on such processors: 97 of a
+possible 220 GFLOP/s on a core of an AMD EPYC, measured. PyTorch's compiler calls oneDNN through an
+operator without a gradient; this module calls the same operator and adds the gradient.
 """
 
 from typing import Any
@@ -12,22 +12,22 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 from torch.nn import Linear
 
-# From how many rows on; fewer are multiplied faster by MKL.
+# The least number of rows for oneDNN; MKL is faster on fewer.
 ROWS = 96
-# Where PyTorch was built without it, it is not there.
+# None if PyTorch was built without oneDNN.
 ONEDNN: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 
 
 def linear(x: Tensor, layer: Linear, *, relu: bool = False) -> Tensor:
-    """Return ``layer(x)`` for ``x`` ``[..., K]``, its negative parts cut off with ``relu``.
+    """Return ``layer(x)`` for ``x`` ``[..., K]``, followed by ReLU if ``relu`` is true.
 
-    Only its parameters are read: hooks and subclasses have no effect.
+    Only the layer's parameters are used: hooks and overridden methods have no effect.
     """
     return affine(x, layer.weight, layer.bias, relu=relu)
 
 
 def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, relu: bool = False) -> Tensor:
-    """Return ``x @ weight.T + bias``, differentiable as often as one likes.
+    """Return ``x @ weight.T + bias``, ``[..., N]``; derivatives of any order are possible.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, relu: bool 
     bias
         ``[N]``.
     relu
-        Cut negative parts off, at no cost.
+        Whether ReLU follows, at no cost.
     """
     rows = x.numel() // max(1, x.shape[-1])
     if rows < ROWS or not suits(x, weight):
@@ -49,12 +49,12 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, relu: bool 
         found = Affine.apply(flat, weight, bias, relu)  # type: ignore[no-untyped-call]
     else:
         found = multiply(flat, weight, bias, relu)
-    # Not where nothing changes: writing into a view costs the backward pass a copy.
+    # No view if the shape stays: writing into a view costs a copy in the backward pass.
     return found if x.dim() == 2 else found.view(*x.shape[:-1], weight.shape[0])
 
 
 def suits(x: Tensor, weight: Tensor) -> bool:
-    """Return whether oneDNN is there for these, allowed, and nothing else asked for (autocast)."""
+    """Return whether oneDNN supports the tensors, is enabled, and autocast is off."""
     return (
         x.dtype == weight.dtype == torch.float32
         and x.device.type == "cpu"
@@ -66,19 +66,19 @@ def suits(x: Tensor, weight: Tensor) -> bool:
 
 
 def multiply(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
-    """Return `affine` of two dimensions, without a gradient."""
+    """Return `affine` of ``x`` ``[M, K]``, without a gradient."""
     x, weight, after = dense(x), dense(weight), "relu" if relu else "none"
     found: Tensor = ONEDNN(x, weight, bias, after, [], "")
     return found
 
 
 def dense(matrix: Tensor) -> Tensor:
-    """Return a matrix whose rows or columns lie together; oneDNN takes ages over any other."""
+    """Return a matrix with contiguous rows or columns; oneDNN is very slow on any other."""
     return matrix if matrix.is_contiguous() or matrix.T.is_contiguous() else matrix.contiguous()
 
 
 class Affine(torch.autograd.Function):
-    """`affine` of two dimensions by oneDNN."""
+    """`affine` of ``x`` ``[M, K]`` by oneDNN, with its gradient."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
@@ -89,7 +89,7 @@ class Affine(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients, themselves differentiable."""
+        """Return the gradients, which are differentiable again."""
         x, weight, found = ctx.saved_tensors
         if found is not None:
             grad = torch.ops.aten.threshold_backward(grad, found, 0)
@@ -103,7 +103,7 @@ class Affine(torch.autograd.Function):
 
 
 def gradient(grad: Tensor, x: Tensor) -> Tensor:
-    """Return ``grad.T @ x``, ``[N, K]``; with the shorter side as rows, which is faster."""
+    """Return ``grad.T @ x``, ``[N, K]``; the shorter side becomes the rows, which is faster."""
     if grad.shape[1] <= x.shape[1]:
         return affine(grad.T, x.T)
     return affine(x.T, grad.T).T

@@ -9,7 +9,7 @@ from torch import Tensor
 from lifelong_co.errors import CheckpointError
 
 Names = Mapping[str, Sequence[str]]
-"""A pattern of our names to templates of official ones, as `re.sub` takes them."""
+"""Patterns of our names, each with templates of official names for `re.sub`."""
 
 
 def renamed(
@@ -24,14 +24,16 @@ def renamed(
     ours
         Our ``state_dict``, for names and shapes.
     names
-        The templates are alternatives: one of them is what we hold.
+        Parameters that equal one official parameter; its templates are alternatives.
     packed
-        What we hold is all of them, equally high, one above the other.
+        Parameters that are several official ones of equal shape, stacked along dimension 0 in the
+        order of the templates.
 
     Raises
     ------
     CheckpointError
-        If a parameter is missing, left over or of another shape; the message names it.
+        If an official parameter is missing, is not used, or has another shape; the message names
+        it.
     """
     used: set[str] = set()
 
@@ -61,12 +63,12 @@ def renamed(
             found[name] = find(_expanded(name, names), shape)
     left = sorted(set(official) - used)
     if left:
-        raise CheckpointError(f"official parameters: no place for {', '.join(left)}")
+        raise CheckpointError(f"official parameters: unexpected {', '.join(left)}")
     return found
 
 
 def _expanded(name: str, names: Names) -> list[str]:
-    """Return the official names for one of ours, empty if no pattern is its."""
+    """Return the official names for one of ours; empty if no pattern fits."""
     for pattern, templates in names.items():
         if re.fullmatch(pattern, name):
             return [re.sub(pattern, template, name) for template in templates]

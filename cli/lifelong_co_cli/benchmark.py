@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lifelong_co_cli.options import DEVICE, REFERENCES
+from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References
 
 if TYPE_CHECKING:
     from lifelong_co.experiments.benchmark.conduct import Entrant
 
 
 class Library(StrEnum):
-    """Which files."""
+    """The library of the instance files."""
 
     TSPLIB = "tsplib"
     CVRPLIB = "cvrplib"
 
 
 class Format(StrEnum):
-    """What the tables are printed as."""
+    """The format of the tables on standard output."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -29,78 +29,85 @@ class Format(StrEnum):
 
 
 def benchmark(
-    library: Annotated[
-        Library, typer.Argument(metavar="tsplib|cvrplib", help=".tsp or .vrp files.")
-    ],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the files.")],
+    library: Annotated[Library, typer.Argument(metavar="LIBRARY", help="Library of the files.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of .tsp or .vrp files.")],
     checkpoint: Annotated[
         list[Path],
-        typer.Option(metavar="RUN", help="Folder of a run; give it again for more columns."),
+        typer.Option(metavar="DIR", help="Run folder with a solver; repeatable."),
     ],
-    after: Annotated[
-        int | None,
-        typer.Option(
-            help="Take the solvers as they were after this many tasks; as they are now when not"
-            " given."
-        ),
-    ] = None,
     paper: Annotated[
         bool,
         typer.Option(
             "--paper",
-            help="The paper's instances and protocol: coordinates divided by the greatest one,"
-            " lengths not rounded.",
+            metavar=FLAG,
+            help="Use the instances of the paper, divide coordinates by the largest one, and do not"
+            " round lengths.",
         ),
     ] = False,
     augment: Annotated[
         bool,
-        typer.Option("--augment", help="Solve the eight symmetric images, too; the paper did not."),
+        typer.Option(
+            "--augment",
+            metavar=FLAG,
+            help="Solve also the eight symmetric images of each instance; the paper does not.",
+        ),
     ] = False,
     largest: Annotated[
-        int | None, typer.Option(min=2, help="Leave out instances of more nodes or customers.")
-    ] = None,
-    at_once: Annotated[
         int | None,
-        typer.Option(min=1, help="Trajectories in memory at a time; chosen when not given."),
-    ] = None,
-    batch: Annotated[
-        int,
         typer.Option(
-            min=1,
-            help="Solve up to so many instances of one size together; fewer where their"
-            " trajectories do not fit in memory.",
+            metavar="N", min=2, help="Leave out instances with more than N nodes or customers."
         ),
-    ] = 1,
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Also write results.json, table.txt, table.md and table.csv; started again with"
-            " the same folder, it goes on where it stopped, and solves anew what has changed.",
+            help="Also write results.json, table.txt, table.md and table.csv here. A second start"
+            " with this folder solves only what is missing or has changed.",
         ),
     ] = None,
     output: Annotated[
-        Format, typer.Option("--format", help="What to print on standard output.")
+        Format, typer.Option("--format", metavar="NAME", help="text, markdown or csv.")
     ] = Format.TEXT,
-    references: Annotated[Path, typer.Option(metavar="DIR", help=REFERENCES)] = Path("references"),
-    device: Annotated[str, typer.Option(help=DEVICE)] = "auto",
+    references: References = Path("references"),
+    device: Device = "auto",
+    after: After = None,
+    at_once: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Trajectories in memory at a time (default: by device and size).",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = None,
+    batch: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Instances of one size solved together, if they fit in memory.",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = 1,
 ) -> None:
-    """Solve a folder of TSPLIB or CVRPLIB files with trained solvers and tabulate the gaps.
+    """Solve TSPLIB or CVRPLIB files, and print a table of gaps.
 
-    Decoding is greedy from every node. Files that cannot be used are named and left out.
+    Decoding is greedy from every node. Files that cannot be used are named and
+    left out.
     """
     from lifelong_co.experiments.benchmark import results as kept
     from lifelong_co.experiments.benchmark import tables
     from lifelong_co.experiments.benchmark.conduct import How, conduct
     from lifelong_co.experiments.benchmark.folder import read_folder
-    from lifelong_co_cli.options import choose_device
+    from lifelong_co_cli.system import choose_device
 
-    def tell(line: str) -> None:
+    def log(line: str) -> None:
         typer.echo(line, err=True)
 
     found = read_folder(library, folder, paper=paper, largest=largest, references=references)
     for line in (*(f"left out: {reason}" for reason in found.refused), *found.faults):
-        tell(line)
+        log(line)
     where = choose_device(device)
     entrants = _entrants(checkpoint, after, where, found.instances[0].problem)
     settings = {
@@ -121,7 +128,7 @@ def benchmark(
         kept.load(out, settings) if out is not None else [],
         How(as_paper=paper, augment=augment, at_once=at_once, batch=batch),
         keep=keep,
-        tell=tell,
+        log=log,
     )
     texts = {
         "table.txt": tables.as_text(done, rounded=not paper),
@@ -137,7 +144,7 @@ def benchmark(
 def _entrants(
     runs: list[Path], after: int | None, device: str, problem: str
 ) -> "dict[Path, Entrant]":
-    """Return folder to solver; labels are the runs' methods where these tell them apart.
+    """Return folder to solver; labels are the runs' methods if these differ.
 
     Raises
     ------

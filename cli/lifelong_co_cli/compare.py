@@ -6,13 +6,11 @@ from typing import Annotated
 
 import typer
 
-from lifelong_co_cli.options import REFERENCES
-
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report in --out.")]
+from lifelong_co_cli.options import Overwrite
 
 
 class Format(StrEnum):
-    """What the comparison is printed as."""
+    """The format of the comparison on standard output."""
 
     TEXT = "text"
     CSV = "csv"
@@ -20,40 +18,42 @@ class Format(StrEnum):
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of finished runs.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="DIR", help="Folders of finished runs.")],
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Also write table.txt, table.csv, forgetting.png, plasticity.png and report.html"
-            " to this folder.",
+            help="Also write tables, figures and report.html to this folder.",
         ),
     ] = None,
     output: Annotated[
-        Format, typer.Option("--format", help="What to print on standard output.")
+        Format, typer.Option("--format", metavar="NAME", help="text, csv or json.")
     ] = Format.TEXT,
     overwrite: Overwrite = False,
     references: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help=f"{REFERENCES} `references` when not given; with it there are gaps."
+            metavar="DIR",
+            help="Folder of near-optimal costs, for gaps (default: references).",
         ),
     ] = None,
 ) -> None:
-    """Compare finished runs: AP, AF, AMF, APl and AG with a common d*, costs and figures.
+    """Compare finished runs: metrics, costs and figures.
 
-    The runs must be of one problem and test the same tasks. Runs that differ only in the seed are
-    shown as mean and standard deviation.
+    The metrics are AP, AF, AMF, APl and AG. Their best costs d* are taken over
+    all runs. The runs must have the same problem and the same test tasks. Runs
+    that differ only in the seed become one row with mean and standard deviation.
     """
     import json
 
-    from lifelong_co.experiments.comparison import figures, gaps, publish, tables
+    from lifelong_co.experiments.comparison import figures, publish, tables
     from lifelong_co.experiments.comparison.comparison import compare_folders
-    from lifelong_co_cli.places import places
+    from lifelong_co.experiments.references.gaps import mean_references
+    from lifelong_co_cli.options import places
 
     comparison = compare_folders(runs)
-    found = gaps.mean_references(comparison.runs[0].config, places(references))
+    found = mean_references(comparison.runs[0].config, places(references))
     means = found.means
     if out is not None:
         written = publish.write_report(comparison, out, overwrite=overwrite, references=found)
@@ -61,7 +61,7 @@ def compare(
             typer.echo(f"wrote {path}", err=True)
         if not figures.available():
             typer.echo(f"no figures: matplotlib is missing; {figures.INSTALL}", err=True)
-    if output is not Format.TEXT:  # which says so itself
+    if output is not Format.TEXT:  # the text contains these lines
         origin = [f"references: {found.origin}"] if means else []
         for line in (*origin, *found.notes):
             typer.echo(line, err=True)
@@ -71,9 +71,8 @@ def compare(
     elif output is Format.CSV:
         typer.echo(tables.as_csv(comparison, means), nl=False)
     else:
-        typer.echo(tables.as_text(comparison), nl=False)
-        typer.echo(gaps.as_text(comparison, found), nl=False)
-        if references and not means:  # asked for, so their absence is said
+        typer.echo(tables.as_text(comparison, found), nl=False)
+        if references and not means:  # the user asked for them
             typer.echo(
                 f"\nno gaps: {references} has no task whose test instances all have a reference"
             )

@@ -1,4 +1,4 @@
-"""``lifelong-co demo``: forgetting and its cure in about two minutes."""
+"""``lifelong-co demo``: two runs in about two minutes, one forgets, one does not."""
 
 import os
 import re
@@ -12,23 +12,27 @@ from typing import IO, Annotated
 
 import typer
 
-from lifelong_co_cli.signals import stop_on_signal
+from lifelong_co_cli.options import Seed
+from lifelong_co_cli.system import stop_on_signal
 
 METHODS = ("fine-tuning", "llr-bc")
 
 
 def demo(
     out: Annotated[
-        Path, typer.Option(help="Folder for both runs and the report; made anew.", metavar="DIR")
+        Path, typer.Option(metavar="DIR", help="New folder for both runs and the report.")
     ] = Path("demo"),
-    problem: Annotated[str, typer.Option(help="Routing problem: tsp or cvrp.")] = "cvrp",
-    seed: Annotated[int, typer.Option(help="Fixes everything random.", min=0)] = 0,
+    problem: Annotated[
+        str, typer.Option(metavar="NAME", help="Routing problem: tsp or cvrp.")
+    ] = "cvrp",
+    seed: Seed = 0,
 ) -> None:
-    """Train with and without LLR-BC, side by side, and compare: two minutes.
+    """Train with and without LLR-BC, and compare (two minutes).
 
-    Each run has a core of its own: networks this small gain nothing from a second.
+    Each of the two runs uses one CPU core.
     """
-    from lifelong_co.experiments.comparison.publish import write_comparison
+    from lifelong_co.experiments.comparison.comparison import compare_folders
+    from lifelong_co.experiments.comparison.publish import write_report
     from lifelong_co_cli.options import fresh_folder
 
     folder = fresh_folder(out)
@@ -43,9 +47,9 @@ def demo(
         print("lifelong-co", *command)
     statuses = run_side_by_side(commands)
     if any(statuses):
-        # A run that a signal ended, e.g. for want of memory, has a negative status.
+        # A run that a signal ended, e.g. when memory ran out, has a negative status.
         raise typer.Exit(max(status if status >= 0 else 128 - status for status in statuses))
-    report = write_comparison(folders, folder / "report")
+    *_, report = write_report(compare_folders(folders), folder / "report")
     print((folder / "report" / "table.txt").read_text(encoding="utf-8"))
     figure = report.with_name("forgetting.png")
     if figure.exists():  # matplotlib may be missing
@@ -54,9 +58,9 @@ def demo(
 
 
 def run_side_by_side(commands: list[list[str]]) -> list[int]:
-    """Run commands of ours at once, each on one thread; prefix their tests' lines with the method.
+    """Run commands at the same time, each on one thread; print their tests with the method's name.
 
-    Ctrl-C reaches them all through the terminal; each saves and stops by itself.
+    Ctrl-C reaches all processes through the terminal; each one saves and stops.
     """
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     processes = [
@@ -88,7 +92,7 @@ def run_side_by_side(commands: list[list[str]]) -> list[int]:
 
 
 def relay(lines: IO[str], method: str) -> None:
-    """Print the tests of a run as they come; the rest is in its folder."""
+    """Print the test results of a run as they come; the run folder has the rest."""
     with lines:
         for line in lines:
             if re.search(r"epoch \d+: cost ", line):

@@ -6,53 +6,57 @@ from typing import Annotated, Any
 
 import typer
 
-from lifelong_co_cli.options import DEVICE, REFERENCES
+from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References
 
 
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="DIR")],
+    run: Annotated[Path, typer.Argument(help="Run folder.", metavar="DIR")],
     task: Annotated[
         list[str] | None,
         typer.Option(
-            help="A task of the run, e.g. E50, or any distribution and size, e.g. U:20 or"
-            " U:20:manhattan; give it again for more. All tasks of the run when not given."
-        ),
-    ] = None,
-    after: Annotated[
-        int | None,
-        typer.Option(
-            help="Take the solver as it was after this many tasks; as it is now when not given."
+            metavar="TASK",
+            help="A task of the run, e.g. E50, or a distribution and size (and distance), e.g. U:20"
+            " or U:20:manhattan; repeatable (default: all tasks of the run).",
         ),
     ] = None,
     tests: Annotated[
         int | None,
-        typer.Option(help="Test instances per task; as in the run when not given.", min=1),
+        typer.Option(
+            metavar="N", help="Test instances of each task (default: as in the run).", min=1
+        ),
     ] = None,
+    references: References = Path("references"),
+    device: Device = "auto",
+    json: Annotated[
+        bool, typer.Option("--json", metavar=FLAG, help="Print one JSON object: task to mean cost.")
+    ] = False,
+    after: After = None,
     augment: Annotated[
         bool,
-        typer.Option("--augment", help="Solve the eight symmetric images of each instance, too."),
-    ] = False,
-    references: Annotated[Path, typer.Option(metavar="DIR", help=REFERENCES)] = Path("references"),
-    device: Annotated[str, typer.Option(help=DEVICE)] = "auto",
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object: task to mean cost.")
+        typer.Option(
+            "--augment",
+            metavar=FLAG,
+            help="Solve also the eight symmetric images of each instance.",
+            rich_help_panel=ADVANCED,
+        ),
     ] = False,
 ) -> None:
-    """Test the solver of a run on tasks and print the mean cost on each.
+    """Test a trained solver, and print the mean costs.
 
-    Decoding is greedy from every node; the best solution of an instance counts. The gap to
-    near-optimal costs is shown where --references has them.
+    Decoding is greedy from every node; the best solution of an instance counts.
+    Where --references has near-optimal costs, the gap to them is shown.
     """
     import torch
 
     from lifelong_co.errors import LifelongError
     from lifelong_co.evaluation import best_costs
-    from lifelong_co.experiments.references import gaps
+    from lifelong_co.experiments.references.gaps import gap_of
+    from lifelong_co.experiments.references.lookup import of_task, origins
     from lifelong_co.runs.folder import RunFolder
     from lifelong_co.runs.trained_solver import load_solver
     from lifelong_co.tasks.instances import testing
-    from lifelong_co_cli.options import choose_device
-    from lifelong_co_cli.places import places
+    from lifelong_co_cli.options import places
+    from lifelong_co_cli.system import choose_device
 
     config = RunFolder(run).config()
     chosen = [find(name, config.tasks) for name in task] if task else list(config.tasks)
@@ -65,24 +69,24 @@ def evaluate(
         costs[one.label] = float(each.mean())
         if not json:
             try:
-                known = gaps.of_task(looked, one, solver.problem, count, groups)
-            except LifelongError as error:  # the costs are worth more than the gap
+                known = of_task(looked, one, solver.problem, count, groups)
+            except LifelongError as error:  # show the costs even without a gap
                 typer.echo(f"no gap on {one.label}: {error}", err=True)
                 known = []
-            gap = gaps.gap(each.tolist(), known)
-            shown = f"  {gap} to {looked.named(gaps.origins(known))}" if gap else ""
+            gap = gap_of(each.tolist(), known)
+            shown = f"  {gap} to {looked.named(origins(known))}" if gap else ""
             print(f"{one.label:<12} {costs[one.label]:.4f}{shown}", flush=True)
     if json:
         print(json_module.dumps(costs))
 
 
 def find(name: str, tasks: Any) -> Any:
-    """Return a task of the run by its name, or a new one from ``DISTRIBUTION:SIZE[:DISTANCE]``.
+    """Return a task of the run by name, or a new task from ``DISTRIBUTION:SIZE[:DISTANCE]``.
 
     Raises
     ------
     UnknownNameError
-        If it is neither.
+        If the name is neither.
     """
     import attrs
 

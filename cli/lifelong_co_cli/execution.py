@@ -1,7 +1,6 @@
-"""Carrying out a run: the configuration first, then its progress, metrics and report."""
+"""Carry out a run: show its progress, then the metrics, and write the report."""
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
@@ -13,28 +12,28 @@ import typer
 def continue_run(folder: Path) -> None:
     """Resume the run in a folder."""
     from lifelong_co.runs.folder import RunFolder, refuse_start
-    from lifelong_co_cli.options import choose_device
+    from lifelong_co_cli.system import choose_device
 
     config = RunFolder(folder).config()
     refuse_start(config, folder)
-    choose_device(config.device)  # it may have been started on another machine
+    choose_device(config.device)  # the run may come from another machine
     execute(config, folder, resume=True)
 
 
 def execute(config: Any, folder: Path, *, resume: bool) -> None:
-    """Show the configuration, learn, and end with the metrics and the report."""
+    """Learn, then show the metrics and write the report."""
     from lifelong_co.errors import Interrupted
-    from lifelong_co.experiments.comparison import gaps
     from lifelong_co.experiments.comparison.comparison import compare_folders
     from lifelong_co.experiments.comparison.publish import write_run_report
     from lifelong_co.experiments.comparison.tables import as_text
+    from lifelong_co.experiments.references.gaps import mean_references
     from lifelong_co.learner import learn
     from lifelong_co.runs.data_parallel import joined
     from lifelong_co.runs.prepare import prepare
     from lifelong_co_cli.advice import stopped
-    from lifelong_co_cli.places import places
+    from lifelong_co_cli.options import places
     from lifelong_co_cli.progress import watching
-    from lifelong_co_cli.signals import stop_on_signal
+    from lifelong_co_cli.system import peak_memory, stop_on_signal
 
     with joined(config.device) as ranks, stop_on_signal() as stop, silent(not ranks.first):
         try:
@@ -47,36 +46,17 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
     if not ranks.first:
         return
     comparison = compare_folders([folder])
-    references = gaps.mean_references(config, places())
+    references = mean_references(config, places(), run.tests)
     report = write_run_report(folder, references=references)
     print()
-    print(as_text(comparison) + gaps.as_text(comparison, references))
+    print(as_text(comparison, references))
     print(f"peak memory: {peak_memory()}")
     print(f"report: {report}")
 
 
-def peak_memory() -> str:
-    """Return the most memory that this process has held, and that it has held on a GPU."""
-    import torch
-
-    if sys.platform == "win32":  # which has no `resource`
-        return "unknown"
-    import resource
-
-    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    mebibytes = highest / (2**20 if sys.platform == "darwin" else 2**10)  # bytes there, else KiB
-    status = Path("/proc/self/status")
-    if status.exists():  # Linux's `ru_maxrss` is not below what the parent process had held
-        mebibytes = int(status.read_text().partition("VmHWM:")[2].split()[0]) / 2**10
-    shown = f"{mebibytes:.0f} MiB"
-    if torch.cuda.is_available():
-        shown += f", on the GPU {torch.cuda.max_memory_allocated() / 2**20:.0f} MiB"
-    return shown
-
-
 @contextmanager
 def silent(really: bool) -> Iterator[None]:
-    """Print nothing: of several processes that learn together one speaks."""
+    """Print nothing if ``really``: of several processes that learn together, only one prints."""
     if not really:
         yield
         return

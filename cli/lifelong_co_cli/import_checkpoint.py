@@ -5,40 +5,37 @@ from typing import Annotated
 
 import typer
 
+from lifelong_co_cli.options import SolverOption
+
 
 def import_checkpoint(
     file: Annotated[
         Path,
         typer.Argument(
-            help="What POMO, Omni-VRP, INViT or LLR-BC saved, or a bare state dict.",
+            help="Checkpoint of POMO, Omni-VRP, INViT or LLR-BC, or a state dict.",
             metavar="FILE",
         ),
     ],
     solver: Annotated[
-        str, typer.Option(help="Neural solver that the parameters are of, e.g. pomo or omni.")
+        str, typer.Option(metavar="NAME", help="Neural solver: pomo, omni, invit, …")
     ],
-    out: Annotated[Path, typer.Option(help="Run folder to make, new or empty.", metavar="DIR")],
-    problem: Annotated[str, typer.Option(help="Routing problem: tsp or cvrp.")] = "cvrp",
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Run folder to make, new or empty.")],
+    problem: Annotated[
+        str, typer.Option(metavar="NAME", help="Routing problem: tsp or cvrp.")
+    ] = "cvrp",
     preset: Annotated[
         str,
         typer.Option(
-            help="Gives the solver's options and the tasks that `evaluate` tests: paper, small or"
-            " demo."
+            metavar="NAME",
+            help="Source of solver options and test tasks: paper, small or demo.",
         ),
     ] = "paper",
-    solver_option: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Where the solver differs from the preset's, e.g. norm=batch; give it again for"
-            " more.",
-        ),
-    ] = None,
+    solver_option: SolverOption = None,
 ) -> None:
-    """Make a run folder of a checkpoint that an official codebase saved.
+    """Make a run folder from a checkpoint of official code.
 
-    Nothing in the file is executed. The folder serves `evaluate`, `solve --checkpoint` and
-    `run --start-from`.
+    No code in the file is executed. Use the folder with `evaluate`,
+    `solve --checkpoint` and `run --start-from`.
     """
     from lifelong_co.runs.import_official import import_checkpoint as make
     from lifelong_co_cli.options import assignments

@@ -1,4 +1,4 @@
-"""The ``lifelong-co`` command: puts the subcommands together and turns errors into one line."""
+"""The ``lifelong-co`` command: all subcommands, and errors as one line."""
 
 import sys
 import warnings
@@ -12,19 +12,18 @@ from lifelong_co_cli.compare import compare
 from lifelong_co_cli.demo import demo
 from lifelong_co_cli.evaluate import evaluate
 from lifelong_co_cli.import_checkpoint import import_checkpoint
-from lifelong_co_cli.plugins import plugins
+from lifelong_co_cli.listings import plugins, tasks
 from lifelong_co_cli.pretrain import pretrain
 from lifelong_co_cli.reference import reference
 from lifelong_co_cli.report import report
 from lifelong_co_cli.run import run
 from lifelong_co_cli.solve import solve
 from lifelong_co_cli.sweep import sweep
-from lifelong_co_cli.tasks import tasks
 from lifelong_co_cli.upstream import upstream
 
 app = typer.Typer(
     name="lifelong-co",
-    help="Lifelong learning for neural routing solvers: learn the next task, keep the last.",
+    help="Lifelong learning for neural routing solvers: learn new tasks, keep old ones.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -54,21 +53,21 @@ def show_warning(
     file: TextIO | None = None,  # noqa: ARG001
     line: str | None = None,  # noqa: ARG001
 ) -> None:
-    """Show a warning as one line; where in the source it arose means nothing to a user."""
+    """Show a warning as one line, without its place in the source."""
     print(f"lifelong-co: warning: {message}", file=sys.stderr)
 
 
 def main() -> None:
-    """Run the command line; what the user can mend is one line on stderr and status 2."""
+    """Run the command line; an error that the user can fix is one line on stderr and status 2."""
     warnings.showwarning = show_warning
     try:
         status = app(standalone_mode=False)
     except typer.TyperException as error:  # a wrong option, argument or command
-        if message := error.format_message():  # none: no command given, the help is shown
+        if message := error.format_message():  # empty without a command; then the help is shown
             print(f"lifelong-co: {message}", file=sys.stderr)
         raise SystemExit(error.exit_code) from error
     except Exception as error:
-        # Imported only now: it brings torch, which `--help` can do without.
+        # This imports torch, which `--help` must not wait for.
         from lifelong_co.errors import FolderError, LifelongError
 
         if not isinstance(error, LifelongError):

@@ -1,17 +1,60 @@
-"""Parsing that several subcommands share."""
+"""Options that several commands share, and what their values mean."""
 
-import os
-import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-DEVICE = "Where to compute: auto (a GPU if there is one), cpu, cuda, cuda:1, …"
-"""Help of ``--device``."""
+import typer
 
-REFERENCES = "Folder of references, as `lifelong-co reference` fills it."
-"""Help of ``--references``."""
+if TYPE_CHECKING:
+    from lifelong_co.experiments.references.places import Places
+
+ADVANCED = "Advanced"
+"""The panel of ``--help`` with the options that few users need."""
+
+FLAG = ""
+"""The metavar of an option that takes no value."""
+
+Problem = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Routing problem: cvrp (default) or tsp.")
+]
+Solver = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Solver: pomo (default), omni, invit, …")
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of all random numbers.", min=0)]
+Device = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="auto (GPU if any, default), cpu, cuda:1, …", show_default=False
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Run folder (default: a new one in runs/)."),
+]
+References = Annotated[
+    Path, typer.Option(metavar="DIR", help="Folder of near-optimal costs, for gaps.")
+]
+After = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Take the solver after N tasks (default: the last one).",
+        rich_help_panel=ADVANCED,
+    ),
+]
+SolverOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="An option of the solver, e.g. embedding_dim=64; repeatable.",
+        rich_help_panel=ADVANCED,
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", metavar=FLAG, help="Replace files that exist.")
+]
 
 
 def assignments(pairs: Sequence[str], flag: str) -> dict[str, Any]:
@@ -36,51 +79,45 @@ def assignments(pairs: Sequence[str], flag: str) -> dict[str, Any]:
     return parsed
 
 
-def choose_device(name: str) -> str:
-    """Return the torch device for ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
+def refuse_other_options(context: typer.Context) -> None:
+    """Refuse options beside ``--resume``, because the stored configuration decides them.
 
     Raises
     ------
-    ConfigError
-        If there is no such device here.
+    BadParameter
+        If another option is given. The message names the options.
     """
-    import torch
-
-    from lifelong_co.errors import ConfigError
-
-    if name == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    expected = f"--device: expected auto, cpu, cuda or cuda:1, …, got {name!r}"
-    if not re.fullmatch(r"cpu|cuda(:\d+)?", name):
-        raise ConfigError(expected)
-    try:
-        torch.empty(0, device=name)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"{expected}, which is not here ({reason})") from error
-    return name
-
-
-def machine(device: str) -> str:
-    """Describe where a run takes place, for people."""
-    if device.startswith("cuda"):
-        import torch
-
-        return str(torch.cuda.get_device_name(device))
-    return f"CPU, {cores()} cores"
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    # A container may be allowed fewer than the machine has; not every system can say.
-    allowed = getattr(os, "sched_getaffinity", None)
-    return len(allowed(0)) if allowed else os.cpu_count() or 1
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in context.params
+        if name != "resume" and "COMMANDLINE" in str(context.get_parameter_source(name))
+    ]
+    if given:
+        raise typer.BadParameter(
+            f"--resume takes the configuration of the run; leave out {', '.join(given)}"
+        )
 
 
 def fresh_folder(wanted: Path) -> Path:
-    """Return the folder, or the first of ``name-2``, ``name-3``, … that is free."""
+    """Return the folder, or the first of ``name-2``, ``name-3``, … that does not exist."""
     folder, number = wanted, 1
     while folder.exists():
         number += 1
         folder = wanted.with_name(f"{wanted.name}-{number}")
     return folder
+
+
+def places(references: Path | None = None) -> "Places":
+    """Return where to look for references: in a folder of the user, then among published ones.
+
+    Parameters
+    ----------
+    references
+        The folder of the user; ``references`` in the working directory when None.
+    """
+    from lifelong_co_adapters.official.costs import published_costs
+
+    from lifelong_co.experiments.references.cache import FOLDER
+    from lifelong_co.experiments.references.places import Places
+
+    return Places(references or FOLDER, published_costs())

@@ -7,153 +7,123 @@ from typing import Annotated, Any
 
 import typer
 
-from lifelong_co_cli.options import DEVICE
-from lifelong_co_cli.run import refuse_other_options
-
-# The panels of `pretrain --help`.
-WHAT = "What to train"
-ALGORITHM = "How"
-WHERE = "Where"
+from lifelong_co_cli import options
 
 
 def pretrain(
     context: typer.Context,
-    problem: Annotated[
-        str | None,
-        typer.Option(help="Routing problem: tsp or cvrp (default).", rich_help_panel=WHAT),
-    ] = None,
-    solver: Annotated[
-        str | None,
-        typer.Option(
-            help="Neural solver; `plugins` lists them. pomo when not given.", rich_help_panel=WHAT
-        ),
-    ] = None,
+    problem: options.Problem = None,
+    solver: options.Solver = None,
     preset: Annotated[
         str,
         typer.Option(
-            help="Scale: demo, small or paper; gives the model, the family of tasks and the number"
-            " of iterations.",
-            rich_help_panel=WHAT,
+            metavar="NAME", help="Scale: small (default), demo or paper.", show_default=False
         ),
     ] = "small",
     tasks: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML file with a family of tasks of yours.")
+    ] = None,
+    algorithm: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="fomaml (default), maml or reptile.", show_default=False),
+    ] = "fomaml",
+    iterations: Annotated[
+        int | None, typer.Option(metavar="N", help="Steps of the meta-parameters.", min=1)
+    ] = None,
+    seed: options.Seed = 0,
+    device: options.Device = "auto",
+    out: options.Out = None,
+    resume: Annotated[
         Path | None,
-        typer.Option(
-            help="Family of your own, a TOML file of tasks; epochs and batches do not matter.",
-            metavar="FILE",
-            rich_help_panel=WHAT,
-        ),
+        typer.Option(metavar="DIR", help="Continue the run in this folder."),
     ] = None,
     start_from: Annotated[
         Path | None,
         typer.Option(
-            help="Begin with the parameters in this run folder; with fresh ones when not given.",
             metavar="DIR",
-            rich_help_panel=WHAT,
+            help="Start with the parameters of this run.",
+            rich_help_panel=options.ADVANCED,
         ),
     ] = None,
-    solver_option: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Any option of the solver, e.g. embedding_dim=64; give it again for more.",
-            rich_help_panel=WHAT,
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(help="Fixes everything random.", min=0, rich_help_panel=WHAT)
-    ] = 0,
-    algorithm: Annotated[
-        str,
-        typer.Option(
-            help="Meta-learning algorithm: reptile, fomaml or maml.", rich_help_panel=ALGORITHM
-        ),
-    ] = "fomaml",
-    iterations: Annotated[
-        int | None,
-        typer.Option(
-            help="Steps of the meta-parameters; as the preset says when not given.",
-            min=1,
-            rich_help_panel=ALGORITHM,
-        ),
-    ] = None,
+    solver_option: options.SolverOption = None,
     inner_steps: Annotated[
         int | None,
-        typer.Option(help="Steps on a task; 1 when not given.", min=1, rich_help_panel=ALGORITHM),
+        typer.Option(
+            metavar="N",
+            help="Steps on a task (default: 1).",
+            min=1,
+            rich_help_panel=options.ADVANCED,
+        ),
     ] = None,
     inner_learning_rate: Annotated[
         float | None,
         typer.Option(
-            help="Learning rate of these steps; 1e-4 when not given.", rich_help_panel=ALGORITHM
+            metavar="X",
+            help="Learning rate on a task (default: 1e-4).",
+            rich_help_panel=options.ADVANCED,
         ),
     ] = None,
     inner_optimizer: Annotated[
         str | None,
         typer.Option(
-            help="Optimizer of these steps: adam (when not given) or sgd.",
-            rich_help_panel=ALGORITHM,
+            metavar="NAME",
+            help="Optimizer on a task: adam (default) or sgd.",
+            rich_help_panel=options.ADVANCED,
         ),
     ] = None,
     meta_learning_rate: Annotated[
         float | None,
         typer.Option(
-            help="Learning rate of the meta-parameters; when not given 1 for reptile, else 1e-4.",
-            rich_help_panel=ALGORITHM,
+            metavar="X",
+            help="Meta-learning rate (default: 1 for reptile, else 1e-4).",
+            rich_help_panel=options.ADVANCED,
         ),
     ] = None,
     meta_batch: Annotated[
         int | None,
         typer.Option(
-            help="Tasks of an iteration; 1 when not given.", min=1, rich_help_panel=ALGORITHM
+            metavar="N",
+            help="Tasks of an iteration (default: 1).",
+            min=1,
+            rich_help_panel=options.ADVANCED,
         ),
     ] = None,
     validate_every: Annotated[
         int | None,
         typer.Option(
-            help="Iterations between two validations; a fifth of all, but at most 1000, when not"
-            " given.",
+            metavar="N",
+            help="Iterations between validations (default: a fifth of all, at most 1000).",
             min=1,
-            rich_help_panel=ALGORITHM,
+            rich_help_panel=options.ADVANCED,
         ),
     ] = None,
     tests: Annotated[
         int | None,
         typer.Option(
-            help="Test instances of each task at validations.", min=1, rich_help_panel=ALGORITHM
-        ),
-    ] = None,
-    device: Annotated[str, typer.Option(help=DEVICE, rich_help_panel=WHERE)] = "auto",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for the result, new or empty; when not given a new one in runs/.",
-            metavar="DIR",
-            rich_help_panel=WHERE,
-        ),
-    ] = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            help="Continue the interrupted pretraining in this folder; takes no other option.",
-            metavar="DIR",
-            rich_help_panel=WHERE,
+            metavar="N",
+            help="Test instances of each task at a validation.",
+            min=1,
+            rich_help_panel=options.ADVANCED,
         ),
     ] = None,
 ) -> None:
-    """Meta-train a solver so that it adapts to any task of a family in a few steps.
+    """Meta-train a solver to adapt to new tasks in a few steps.
 
-    The result is a run folder: start a run from it with `run --start-from`, test it with
-    `evaluate`.
-    Ctrl-C and SIGTERM save and stop; the line then printed continues.
+    The result is a run folder: `run --start-from` starts a run from it,
+    `evaluate` tests it. An option without a default takes its value from the
+    preset.
+
+    Ctrl-C and SIGTERM save the run and stop it. The last line says how to
+    continue.
     """
     from lifelong_co.pretraining.settings import configure
     from lifelong_co.runs.folder import RunFolder
-    from lifelong_co_cli.options import assignments, choose_device, fresh_folder
+    from lifelong_co_cli.system import choose_device
 
     if resume is not None:
-        refuse_other_options(context)
+        options.refuse_other_options(context)
         stored = RunFolder(resume).config()
-        choose_device(stored.device)  # it may have been started on another machine
+        choose_device(stored.device)  # the run may come from another machine
         execute(stored, resume, resume=True)
         return
     config = configure(
@@ -174,19 +144,19 @@ def pretrain(
         start_from=start_from,
         seed=seed,
         device=choose_device(device),
-        solver_options=assignments(solver_option or [], "--solver-option"),
+        solver_options=options.assignments(solver_option or [], "--solver-option"),
         tests=tests,
     )
     name = f"{config.problem}-{config.solver}-{config.method}-{config.preset}-{seed}"
-    execute(config, out or fresh_folder(Path("runs") / name), resume=False)
+    execute(config, out or options.fresh_folder(Path("runs") / name), resume=False)
 
 
 def execute(config: Any, folder: Path, *, resume: bool) -> None:
-    """Meta-train, and say how to go on from there."""
+    """Meta-train and show the progress."""
     from lifelong_co.errors import Interrupted
     from lifelong_co.pretraining.loop import pretrain as train
     from lifelong_co_cli.advice import stopped
-    from lifelong_co_cli.signals import stop_on_signal
+    from lifelong_co_cli.system import stop_on_signal
 
     with stop_on_signal() as stop:
         try:
@@ -200,7 +170,7 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
 
 @contextmanager
 def showing() -> Iterator[tuple[Callable[[Any], None], Callable[[str], None]]]:
-    """Yield what shows an iteration and what shows a line: a bar on a terminal, else lines only."""
+    """Yield two functions: one shows an iteration (on a terminal only), one shows a line."""
     import sys
 
     if not sys.stdout.isatty():

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lifelong_co.runs.run import Run
 
 
-# How often the live line reads the cost: on a GPU each reading waits for it.
+# Steps between two readings of the cost: on a GPU each reading waits for the device.
 SHOW_EVERY = 8
 
 
@@ -48,7 +48,7 @@ class Plain:
 
 @contextmanager
 def watching(config: "Config") -> Iterator[Shown]:
-    """Yield what shows the run's progress where standard output goes."""
+    """Yield what shows the progress of a run: a bar on a terminal, else lines."""
     if not sys.stdout.isatty():
         yield Plain()
         return
@@ -89,7 +89,7 @@ def watching(config: "Config") -> Iterator[Shown]:
                 )
 
             def log(self, line: str) -> None:
-                # As it is: no markup in names, and paths stay in one piece.
+                # Names may look like markup, and a path must stay on one line.
                 bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
         yield Live()

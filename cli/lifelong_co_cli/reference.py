@@ -1,103 +1,46 @@
-"""``lifelong-co reference``: near-optimal costs of instances, found once and kept."""
+"""``lifelong-co reference``: find near-optimal costs of instances and keep them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from lifelong_co_cli.options import REFERENCES, cores
+from lifelong_co_cli import reference_options as options
+from lifelong_co_cli.system import cores
 
 DISTRIBUTIONS = ("U", "R", "E", "G", "C", "GM")
 
 
 def reference(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[FILE]…",
-            help="Instances: .npz, .vrp or .tsp files or folders of the latter two.",
-        ),
-    ] = None,
-    problem: Annotated[str, typer.Option(help="Routing problem: tsp or cvrp.")] = "cvrp",
-    distribution: Annotated[
-        str | None, typer.Option(help="Draw instances from a distribution: U, GM, E, C, G, R or …")
-    ] = None,
-    size: Annotated[int, typer.Option(help="Nodes of instances that are drawn.", min=2)] = 20,
-    seed: Annotated[
-        int,
-        typer.Option(help="Of instances that are drawn; 0: a task's test instances.", min=0),
-    ] = 0,
-    testset: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The paper's own test instances of a distribution, e.g. GM, or all. Again for"
-            " more."
-        ),
-    ] = None,
-    run: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="The instances that a run is tested on."),
-    ] = None,
-    count: Annotated[
-        int | None,
-        typer.Option(help="Only so many: 10 are drawn, all are taken when not given.", min=1),
-    ] = None,
-    scaled: Annotated[
-        bool,
-        typer.Option(
-            "--scaled",
-            help="Take .vrp and .tsp files as tasks are tested on them: in the unit square, not"
-            " rounded.",
-        ),
-    ] = False,
-    references: Annotated[Path, typer.Option(metavar="DIR", help=REFERENCES)] = Path("references"),
-    stored: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder of published references to compare with or check: cvrp-GM100.npz, … or a"
-            " checkout of LLR-BC. When not given: --references, then LLR-BC and"
-            " ../shared/official/testsets beside a checkout of lifelong-co.",
-        ),
-    ] = None,
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check",
-            help="Solve nothing: report which references, stored and published, are no solutions.",
-        ),
-    ] = False,
-    iterations: Annotated[
-        int, typer.Option(help="A search of PyVRP ends after so many without gain.", min=1)
-    ] = 2000,
-    restarts: Annotated[
-        int, typer.Option(help="Searches of PyVRP, the best of which counts.", min=1)
-    ] = 12,
-    seconds: Annotated[
-        int, typer.Option(help="Limit of each solver on one instance.", min=1)
-    ] = 120,
-    prove: Annotated[
-        int, typer.Option(help="Solve TSPs up to this size to proven optimality.", min=0)
-    ] = 100,
-    again: Annotated[
-        bool,
-        typer.Option("--again", help="Solve anew what is not proven; the better one is kept."),
-    ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(help="Instances solved at once; as many as cores when not given.", min=1),
-    ] = None,
+    files: options.Files = None,
+    problem: options.Problem = "cvrp",
+    distribution: options.Distribution = None,
+    size: options.Size = 20,
+    seed: options.Seed = 0,
+    testset: options.Testset = None,
+    run: options.Run = None,
+    count: options.Count = None,
+    references: options.References = Path("references"),
+    check: options.Check = False,
+    jobs: options.Jobs = None,
+    scaled: options.Scaled = False,
+    stored: options.Stored = None,
+    iterations: options.Iterations = 2000,
+    restarts: options.Restarts = 12,
+    seconds: options.Seconds = 120,
+    prove: options.Prove = 100,
+    again: options.Again = False,
 ) -> None:
-    """Find near-optimal costs: PyVRP for the CVRP, OR-Tools CP-SAT for the TSP, with proof.
+    """Find near-optimal costs of instances, for gaps in tables.
 
-    What is found lies in --references and is not sought again; every table of costs then shows
-    gaps. Stop at any time and start again. Needs the extra `reference`; see
-    docs/guides/references.md.
+    PyVRP solves CVRPs; OR-Tools CP-SAT solves TSPs with a proof. Results are
+    kept in --references and found only once. You can stop at any time and start
+    again. The command needs the extra `reference`, see docs/references.md.
     """
     from lifelong_co import registry
     from lifelong_co.errors import ConfigError
-    from lifelong_co_cli.places import places
+    from lifelong_co_cli.options import places
 
     given = [bool(files), distribution is not None, bool(testset), run is not None]
     if sum(given) > 1 or (sum(given) == 0 and not check):
@@ -109,7 +52,7 @@ def reference(
         batches = _chosen(chosen, files, distribution, size, seed, sets, run, count, scaled)
         raise typer.Exit(_check(batches, chosen, references, published))
     from lifelong_co.experiments.references.solvers import Settings
-    from lifelong_co_cli.signals import stop_on_signal
+    from lifelong_co_cli.system import stop_on_signal
 
     settings = Settings(iterations=iterations, restarts=restarts, seconds=seconds, prove=prove)
     with stop_on_signal() as stop:
@@ -120,7 +63,7 @@ def reference(
             if stop():
                 raise typer.Exit(stop.status)
             if name in sets:
-                _beside(name, chosen, published, subjects, found)
+                _compare(name, chosen, published, subjects, found)
 
 
 def _chosen(
@@ -134,7 +77,7 @@ def _chosen(
     count: int | None,
     scaled: bool,
 ) -> Iterator[tuple[str, list[Any]]]:
-    """Yield a name and the instances of each source."""
+    """Yield the name and the instances of each source."""
     from lifelong_co.experiments.references import sources
     from lifelong_co.runs.folder import RunFolder
 
@@ -158,7 +101,7 @@ def _find(
     again: bool,
     stop: Any,
 ) -> dict[str, Any]:
-    """Find references, saying how far it is; return them by key."""
+    """Find references and print the progress; return them by key."""
     from lifelong_co.experiments.references.batch import find
     from lifelong_co.experiments.references.cache import Cache
 
@@ -188,14 +131,14 @@ def _find(
     return found
 
 
-def _beside(
+def _compare(
     name: str,
     problem: Any,
     published: Sequence[Path],
     subjects: list[Any],
     found: dict[str, Any],
 ) -> None:
-    """Compare with published references, where they are there."""
+    """Compare with published references, if there are any."""
     from lifelong_co.experiments.references.checking import ROUNDING
     from lifelong_co.experiments.references.stored import first_stored
 
@@ -211,7 +154,7 @@ def _beside(
     better = sum(ours < cost - ROUNDING for ours, cost in pairs)
     worse = sum(ours > cost + ROUNDING for ours, cost in pairs)
     print(
-        f"beside {theirs.file}: lower on {better}, equal within rounding on "
+        f"compared with {theirs.file}: lower on {better}, equal within rounding on "
         f"{len(pairs) - better - worse}, higher on {worse} of {len(pairs)}"
     )
 

@@ -6,12 +6,11 @@ from typing import Annotated
 
 import typer
 
-from lifelong_co_cli.compare import Overwrite
-from lifelong_co_cli.options import REFERENCES
+from lifelong_co_cli.options import Overwrite, References
 
 
 class Format(StrEnum):
-    """What the tables are printed as."""
+    """The format of the tables on standard output."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -23,51 +22,50 @@ def report(
     folders: Annotated[
         list[Path],
         typer.Argument(
-            metavar="DIR...",
-            help="Folders of finished runs or benchmarks, or folders above such, e.g. a sweep's.",
+            metavar="DIR",
+            help="Folders of finished runs, benchmarks or sweeps; subfolders are searched.",
         ),
     ],
     out: Annotated[
         Path,
-        typer.Option(
-            "--out", metavar="DIR", help="Where report.html, tables/ and figures/ are written."
-        ),
+        typer.Option("--out", metavar="DIR", help="Folder for report.html, tables and figures."),
     ] = Path("report"),
     output: Annotated[
-        Format, typer.Option("--format", help="What to print on standard output.")
+        Format, typer.Option("--format", metavar="NAME", help="text, markdown, latex or csv.")
     ] = Format.TEXT,
     overwrite: Overwrite = False,
-    references: Annotated[Path, typer.Option(metavar="DIR", help=REFERENCES)] = Path("references"),
+    references: References = Path("references"),
 ) -> None:
-    """Make the paper's tables and figures of finished runs, as files and as one page.
+    """Make the paper's tables and figures from finished runs.
 
-    Tables: metrics over the orders, hyperparameters and ablations, other solvers, each order, costs
-    with optimality gaps, benchmark instances, what the buffer holds. Figures: forgetting and
-    plasticity of each order, the buffer, a low-confidence decision that drifts.
+    Tables: metrics over all orders and of each order, hyperparameters,
+    ablations, other solvers, costs with optimality gaps, benchmark instances,
+    content of the buffer. Figures: forgetting and plasticity of each order, the
+    buffer, drift of a low-confidence decision.
     """
     from lifelong_co.experiments.comparison import figures
     from lifelong_co.experiments.comparison.publish import check_writable
-    from lifelong_co.experiments.paper.assemble import make_book
+    from lifelong_co.experiments.paper.assemble import make_report
     from lifelong_co.experiments.paper.collect import collect
-    from lifelong_co.experiments.paper.write import PLACES, older_files, printed, write_book
-    from lifelong_co_cli.places import places
+    from lifelong_co.experiments.paper.write import PLACES, older_files, printed, write_report
+    from lifelong_co_cli.options import places
 
-    def tell(line: str) -> None:
+    def log(line: str) -> None:
         typer.echo(line, err=True)
 
-    check_writable(out, PLACES, overwrite=overwrite)  # before the work, not after it
+    check_writable(out, PLACES, overwrite=overwrite)  # before the work that takes time
     found = collect(folders)
-    book = make_book(found, places(references), tell)
-    written = write_book(book, out, overwrite=overwrite)
-    typer.echo(printed(book, output), nl=False)
-    for line in book.missing:
-        tell(f"not in this report: {line}")
-    for line in book.left_out:
-        tell(f"left out: {line}")
+    made = make_report(found, places(references), log)
+    written = write_report(made, out, overwrite=overwrite)
+    typer.echo(printed(made, output), nl=False)
+    for line in made.missing:
+        log(f"not in this report: {line}")
+    for line in made.left_out:
+        log(f"left out: {line}")
     older = older_files(out, written)
     if older:
         more = f" and {len(older) - 1} more" if len(older) > 1 else ""
-        tell(f"left from an earlier report: {older[0]}{more}")
+        log(f"left from an earlier report: {older[0]}{more}")
     if not figures.available():
-        tell(f"no figures: matplotlib is missing; {figures.INSTALL}")
-    tell(f"wrote {out / 'report.html'}, {len(written) - 1} tables and figures beside it")
+        log(f"no figures: matplotlib is missing; {figures.INSTALL}")
+    log(f"wrote {out / 'report.html'}, {len(written) - 1} tables and figures beside it")

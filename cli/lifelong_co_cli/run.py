@@ -6,64 +6,68 @@ from typing import Any
 
 import typer
 
-from lifelong_co_cli import run_options as options
+from lifelong_co_cli import options, run_options
 
 
 def run(
     context: typer.Context,
     problem: options.Problem = None,
     solver: options.Solver = None,
-    method: options.Method = "llr-bc",
-    preset: options.Preset = None,
-    order: options.Order = None,
-    tasks: options.Tasks = None,
-    drift: options.Drift = None,
+    method: run_options.Method = "llr-bc",
+    preset: run_options.Preset = None,
+    order: run_options.Order = None,
+    tasks: run_options.Tasks = None,
     seed: options.Seed = 0,
-    ablation: options.Ablation = None,
-    weighting: options.Weighting = None,
-    divergence: options.Divergence = None,
-    behavior: options.Behavior = None,
-    alpha: options.Alpha = None,
-    buffer_size: options.BufferSize = None,
-    replay_size: options.ReplaySize = None,
-    replay_rows: options.ReplayRows = None,
-    method_option: options.MethodOption = None,
-    solver_option: options.SolverOption = None,
-    start_from: options.StartFrom = None,
-    buffer_from: options.BufferFrom = None,
-    images: options.Images = None,
-    one_pass: options.OnePass = None,
-    precision: options.Precision = None,
-    tests: options.Tests = None,
-    curve_every: options.CurveEvery = None,
-    augment: options.Augment = None,
+    weighting: run_options.Weighting = None,
+    divergence: run_options.Divergence = None,
+    alpha: run_options.Alpha = None,
+    buffer_size: run_options.BufferSize = None,
+    replay_size: run_options.ReplaySize = None,
     device: options.Device = "auto",
     out: options.Out = None,
-    resume: options.Resume = None,
+    resume: run_options.Resume = None,
+    ablation: run_options.Ablation = None,
+    behavior: run_options.Behavior = None,
+    replay_rows: run_options.ReplayRows = None,
+    method_option: run_options.MethodOption = None,
+    solver_option: options.SolverOption = None,
+    start_from: run_options.StartFrom = None,
+    buffer_from: run_options.BufferFrom = None,
+    drift: run_options.Drift = None,
+    images: run_options.Images = None,
+    one_pass: run_options.OnePass = None,
+    precision: run_options.Precision = None,
+    tests: run_options.Tests = None,
+    curve_every: run_options.CurveEvery = None,
+    augment: run_options.Augment = None,
 ) -> None:
-    """Learn tasks one after another, and test on all of them after each.
+    """Learn tasks one after another, and test on all of them.
 
-    Options that are not given come from the preset.
-    Ctrl-C and SIGTERM save and stop; the line then printed continues the run.
+    The test on all tasks comes after each task. An option without a default
+    takes its value from the preset. `lifelong-co plugins` lists all names,
+    `lifelong-co tasks` shows presets, orders and an example of a task file.
+
+    Ctrl-C and SIGTERM save the run and stop it. The last line says how to
+    continue.
     """
     from lifelong_co_cli.execution import continue_run, execute
 
     if resume is not None:
-        refuse_other_options(context)
+        options.refuse_other_options(context)
         continue_run(resume)
         return
     from lifelong_co.config.run_config import resolve
-    from lifelong_co_cli.options import assignments, choose_device, fresh_folder, machine
+    from lifelong_co_cli.system import choose_device, machine
 
     if out is None and os.environ.get("WORLD_SIZE", "1") != "1":
-        raise typer.BadParameter("expected --out under torchrun: all processes share one folder")
+        raise typer.BadParameter("under torchrun, expected --out: all processes share one folder")
     place = choose_device(device)
     if preset is None:
         preset = "small"
         if tasks is None:
             print(
                 f"No preset given: taking `small`, which finishes on this machine "
-                f"({machine(place)}) in minutes; `--preset paper` is the paper's scale."
+                f"({machine(place)}) in minutes; `--preset paper` is the scale of the paper."
             )
     flags: dict[str, Any] = {
         "ablation": ablation,
@@ -76,7 +80,7 @@ def run(
         "replay_rows": replay_rows,
     }
     given = {name: value for name, value in flags.items() if value is not None}
-    more = assignments(method_option or [], "--method-option")
+    more = options.assignments(method_option or [], "--method-option")
     for name in given.keys() & more.keys():
         flag = f"--{name.replace('_', '-')}"
         raise typer.BadParameter(f"expected {flag} or --method-option {name}=…, got both")
@@ -92,7 +96,7 @@ def run(
         start_from=start_from,
         buffer_from=buffer_from,
         drift=bool(drift),
-        solver_options=assignments(solver_option or [], "--solver-option"),
+        solver_options=options.assignments(solver_option or [], "--solver-option"),
         method_options={**given, **more},
         tests=tests,
         curve_every=curve_every,
@@ -103,24 +107,5 @@ def run(
     )
     variant = config.method_options.get("ablation") or config.method
     name = f"{config.problem}-{config.solver}-{variant}-{config.preset}-{seed}"
-    folder = out or fresh_folder(Path("runs") / name)
+    folder = out or options.fresh_folder(Path("runs") / name)
     execute(config, folder, resume=False)
-
-
-def refuse_other_options(context: typer.Context) -> None:
-    """Refuse ``--resume`` beside an option that the stored configuration already decides.
-
-    Raises
-    ------
-    BadParameter
-        Naming the options that were given.
-    """
-    given = [
-        f"--{name.replace('_', '-')}"
-        for name in context.params
-        if name != "resume" and "COMMANDLINE" in str(context.get_parameter_source(name))
-    ]
-    if given:
-        raise typer.BadParameter(
-            f"--resume takes the configuration of the run; leave out {', '.join(given)}"
-        )

@@ -1,215 +1,148 @@
-"""The options of ``lifelong-co run``."""
+"""The options of ``lifelong-co run`` that no other command has."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lifelong_co_cli.options import DEVICE
+from lifelong_co_cli.options import ADVANCED, FLAG
 
-# The panels of `run --help`.
-WHAT = "What to learn"
-CONSOLIDATION = "Method llr-bc"
-TESTING = "Testing"
-WHERE = "Where"
-
-Problem = Annotated[
-    str | None,
-    typer.Option(help="Routing problem: tsp or cvrp (when not given).", rich_help_panel=WHAT),
-]
-Solver = Annotated[
-    str | None,
-    typer.Option(
-        help="Neural solver: pomo (when not given), omni, invit, official-pomo, official-omni,"
-        " official-invit or a plugin's.",
-        rich_help_panel=WHAT,
-    ),
-]
 Method = Annotated[
     str,
-    typer.Option(
-        help="Lifelong-learning method: llr-bc, fine-tuning, ewc, …; docs/methods/ has all.",
-        rich_help_panel=WHAT,
-    ),
+    typer.Option(metavar="NAME", help="llr-bc (default), fine-tuning, ewc, …", show_default=False),
 ]
 Preset = Annotated[
-    str | None,
-    typer.Option(
-        help="Scale of it all: demo, small or paper; `tasks` shows them. small when not given.",
-        rich_help_panel=WHAT,
-    ),
+    str | None, typer.Option(metavar="NAME", help="Scale: small (default), demo or paper.")
 ]
 Order = Annotated[
-    int | None,
-    typer.Option(
-        help="One of the paper's task orders, 1 to 5; `tasks` shows them.",
-        rich_help_panel=WHAT,
-    ),
-]
+    int | None, typer.Option(metavar="N", help="Task order of the paper, 1 to 5.")
+]  # fmt: skip
 Tasks = Annotated[
-    Path | None,
-    typer.Option(
-        help="Task sequence of your own, a TOML file; `tasks` shows an example.",
-        metavar="FILE",
-        rich_help_panel=WHAT,
-    ),
-]
-Drift = Annotated[
-    bool | None,
-    typer.Option(
-        "--drift",
-        help="Let each task's training batches move gradually from the distribution of the task"
-        " before to its own.",
-        rich_help_panel=WHAT,
-    ),
-]
-Seed = Annotated[int, typer.Option(help="Fixes everything random.", min=0, rich_help_panel=WHAT)]
-Ablation = Annotated[
-    str | None,
-    typer.Option(
-        help="One of the paper's ablations: nEW, KLD, Ent, T2M, EE, Res or IB.",
-        rich_help_panel=CONSOLIDATION,
-    ),
+    Path | None, typer.Option(metavar="FILE", help="TOML file with a task sequence of yours.")
 ]
 Weighting = Annotated[
     str | None,
-    typer.Option(
-        help="What makes an experience weigh more: variance, entropy, top2-margin, uniform or"
-        " a plugin's.",
-        rich_help_panel=CONSOLIDATION,
-    ),
+    typer.Option(metavar="NAME", help="Weights of experiences: variance, …"),
 ]
 Divergence = Annotated[
     str | None,
+    typer.Option(metavar="NAME", help="Distance to old behavior: rkl, kl, …"),
+]
+Alpha = Annotated[float | None, typer.Option(metavar="X", help="Weight of the consolidation loss.")]
+BufferSize = Annotated[
+    int | None, typer.Option(metavar="N", help="|B|: experiences that the buffer holds.")
+]
+ReplaySize = Annotated[
+    int | None, typer.Option(metavar="N", help="|E|: experiences replayed at each step.")
+]
+Resume = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Continue the run in this folder.")
+]
+
+Ablation = Annotated[
+    str | None,
     typer.Option(
-        help="From the buffered behavior to the present one: rkl (reverse KL), kl, mixture, js,"
-        " squared or a plugin's.",
-        rich_help_panel=CONSOLIDATION,
+        metavar="NAME",
+        help="Ablation of the paper: nEW, KLD, Ent, T2M, EE, Res or IB.",
+        rich_help_panel=ADVANCED,
     ),
 ]
 Behavior = Annotated[
     str | None,
     typer.Option(
-        help="What is compared: probabilities (the paper's equation) or official (the softmax"
-        " of them, as the paper's code has it).",
-        rich_help_panel=CONSOLIDATION,
-    ),
-]
-Alpha = Annotated[
-    float | None,
-    typer.Option(
-        help="Weight of the consolidation loss, at least 0.", rich_help_panel=CONSOLIDATION
-    ),
-]
-BufferSize = Annotated[
-    int | None,
-    typer.Option(
-        help="|B|: experiences (a decoding step of a batch) that the buffer holds.",
-        rich_help_panel=CONSOLIDATION,
-    ),
-]
-ReplaySize = Annotated[
-    int | None,
-    typer.Option(
-        help="|E|: experiences replayed at every training step.", rich_help_panel=CONSOLIDATION
+        metavar="NAME",
+        help="What llr-bc compares: probabilities (paper) or official (softmax of them).",
+        rich_help_panel=ADVANCED,
     ),
 ]
 ReplayRows = Annotated[
     float | None,
     typer.Option(
-        help="Fraction of their instances replayed, above 0 and at most 1.",
-        rich_help_panel=CONSOLIDATION,
+        metavar="X",
+        help="Fraction of the instances replayed, above 0, at most 1.",
+        rich_help_panel=ADVANCED,
     ),
 ]
 MethodOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=VALUE",
-        help="Any option of the method; give it again for more.",
-        rich_help_panel=CONSOLIDATION,
-    ),
-]
-SolverOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME=VALUE",
-        help="Any option of the solver, e.g. embedding_dim=64; give it again for more.",
-        rich_help_panel=WHAT,
+        help="An option of the method; repeatable.",
+        rich_help_panel=ADVANCED,
     ),
 ]
 StartFrom = Annotated[
     Path | None,
     typer.Option(
-        help="Run whose solver and parameters to start with, e.g. from `pretrain`.",
         metavar="DIR",
-        rich_help_panel=WHAT,
+        help="Start with the solver and parameters of this run.",
+        rich_help_panel=ADVANCED,
     ),
 ]
 BufferFrom = Annotated[
     Path | None,
     typer.Option(
-        help="Run, of any solver, whose experiences to start with.",
         metavar="DIR",
-        rich_help_panel=CONSOLIDATION,
+        help="Start with the experiences of this run, of any solver.",
+        rich_help_panel=ADVANCED,
+    ),
+]
+Drift = Annotated[
+    bool | None,
+    typer.Option(
+        "--drift",
+        metavar=FLAG,
+        help="Move gradually from each task to the next.",
+        rich_help_panel=ADVANCED,
     ),
 ]
 Images = Annotated[
     bool | None,
     typer.Option(
         "--images",
+        metavar=FLAG,
         help="Train on the eight symmetric images of each instance.",
-        rich_help_panel=WHAT,
+        rich_help_panel=ADVANCED,
     ),
 ]
 OnePass = Annotated[
     bool | None,
     typer.Option(
         "--one-pass/--stepwise",
-        help="Learn each rollout in one pass, as a GPU likes it, or step by step; by device.",
-        rich_help_panel=WHAT,
+        metavar=FLAG,
+        help="Learn a rollout in one pass (default on a GPU) or stepwise.",
+        rich_help_panel=ADVANCED,
     ),
 ]
 Precision = Annotated[
     str | None,
     typer.Option(
-        help="float32, or bfloat16 for the products of training steps.",
-        rich_help_panel=WHAT,
+        metavar="NAME",
+        help="Training steps in float32 (default) or bfloat16.",
+        rich_help_panel=ADVANCED,
     ),
 ]
 Tests = Annotated[
     int | None,
-    typer.Option(help="Test instances of each task.", min=1, rich_help_panel=TESTING),
-]
+    typer.Option(
+        metavar="N", help="Test instances of each task.", min=1, rich_help_panel=ADVANCED
+    ),
+]  # fmt: skip
 CurveEvery = Annotated[
     int | None,
     typer.Option(
+        metavar="N",
         help="Epochs between two points of the forgetting curve.",
         min=1,
-        rich_help_panel=TESTING,
+        rich_help_panel=ADVANCED,
     ),
 ]
 Augment = Annotated[
     bool | None,
     typer.Option(
         "--augment",
-        help="Test on the eight symmetric images of each instance, too.",
-        rich_help_panel=TESTING,
-    ),
-]
-Device = Annotated[str, typer.Option(help=DEVICE, rich_help_panel=WHERE)]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        help="Run folder, new or empty; when not given a new one in runs/.",
-        metavar="DIR",
-        rich_help_panel=WHERE,
-    ),
-]
-Resume = Annotated[
-    Path | None,
-    typer.Option(
-        help="Continue the interrupted run in this folder; takes no other option.",
-        metavar="DIR",
-        rich_help_panel=WHERE,
+        metavar=FLAG,
+        help="Test also on the eight symmetric images of each instance.",
+        rich_help_panel=ADVANCED,
     ),
 ]

@@ -6,54 +6,58 @@ from typing import Annotated
 
 import typer
 
-from lifelong_co_cli.options import DEVICE
+from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, Overwrite
 
 
 def solve(
     file: Annotated[
         Path, typer.Argument(help="A CVRPLIB .vrp or TSPLIB .tsp file.", metavar="FILE")
     ],
-    checkpoint: Annotated[
-        Path, typer.Option(help="Folder of the run that trained the solver.", metavar="DIR")
-    ],
-    after: Annotated[
-        int | None,
+    checkpoint: Annotated[Path, typer.Option(help="Run folder with the solver.", metavar="DIR")],
+    out: Annotated[
+        Path | None,
         typer.Option(
-            help="Take the solver as it was after this many tasks; as it is now when not given."
+            metavar="FILE",
+            help="Solution file (default: FILE's stem with .sol or .tour, in this folder).",
         ),
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="PNG", help="Also draw the routes to this file.")
+    ] = None,
+    overwrite: Overwrite = False,
+    device: Device = "auto",
+    after: After = None,
     augment: Annotated[
-        bool, typer.Option(help="Solve the eight symmetric images of the instance, too.")
+        bool,
+        typer.Option(
+            metavar=FLAG,
+            help="Solve also the eight symmetric images.",
+            rich_help_panel=ADVANCED,
+        ),
     ] = True,
     trajectories: Annotated[
         int | None,
         typer.Option(
-            help="Start from the first so many nodes; from every node when not given.", min=1
+            metavar="N",
+            help="Start from the first N nodes (default: all).",
+            min=1,
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     best_known: Annotated[
         float | None,
         typer.Option(
-            min=0, help="Best-known cost; when not given, that of a .sol or .opt.tour beside FILE."
+            metavar="X",
+            min=0,
+            help="Best-known cost (default: of a .sol or .opt.tour beside FILE).",
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Solution file to write; when not given the stem of FILE with .sol (CVRP) or"
-            " .tour (TSP), in the current folder.",
-            metavar="FILE",
-        ),
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Also draw the routes.", metavar="PNG")] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that are there.")
-    ] = False,
-    device: Annotated[str, typer.Option(help=DEVICE)] = "auto",
 ) -> None:
-    """Solve a TSPLIB or CVRPLIB file, check the solution, and write it.
+    """Solve a TSPLIB or CVRPLIB file, and write the solution.
 
-    Costs are in the file's own units. The gap is shown where a best-known cost is given.
+    The solution is checked. Costs are in the units of the file. The gap is
+    shown where a best-known cost is found.
     """
     from lifelong_co.errors import ConfigError
     from lifelong_co.experiments.comparison.routes import plot_routes
@@ -62,7 +66,7 @@ def solve(
     from lifelong_co.instance_files.solve import best_each
     from lifelong_co.instance_files.vrplib_instances import read_instance
     from lifelong_co.runs.trained_solver import load_solver
-    from lifelong_co_cli.options import choose_device
+    from lifelong_co_cli.system import choose_device
 
     known = best_known if best_known is not None else stored_best(file)
     instance = read_instance(file, best_known=known)

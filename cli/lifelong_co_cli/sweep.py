@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lifelong_co_cli import sweep_options as options
-from lifelong_co_cli.options import cores
+from lifelong_co_cli.system import cores
 
 if TYPE_CHECKING:
     from lifelong_co.experiments.sweep.engines import Engine
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lifelong_co.experiments.sweep.plan import Plan
 
 ENGINES = ("local", "slurm", "submitit-local")
-# The options that describe a grid, and leave no room for a file.
+# The options that describe a grid; none of them is allowed beside a file.
 OF_GRID = ("methods", "ablations", "problems", "solvers", "preset", "orders", "tasks", "seeds")
 
 
@@ -37,17 +37,18 @@ def sweep(
     engine: options.EngineName = "local",
     engine_option: options.EngineOption = None,
 ) -> None:
-    """Do a grid of runs, as many at once as there is room for, and set them in one table.
+    """Do a grid of runs, and print one table.
 
-    What is finished stays finished: the same command again, after whatever stopped it, goes on.
-    Ctrl-C lets every run save and stops.
+    Several runs take place at the same time. After an interruption the same
+    command continues the sweep; finished runs are kept. Ctrl-C saves all runs
+    and stops.
     """
     words = (methods, ablations, problems, solvers, preset, orders, tasks, seeds)
     given = {name: value for name, value in zip(OF_GRID, words, strict=True) if value is not None}
     folder, grids = asked(file, resume, out, given, device)
     from lifelong_co.errors import UnknownNameError
+    from lifelong_co.experiments.sweep.conduct import locked
     from lifelong_co.experiments.sweep.grid import grids_to_toml
-    from lifelong_co.experiments.sweep.lock import locked
     from lifelong_co.experiments.sweep.plan import make_plan
     from lifelong_co.storage.files import write_whole
 
@@ -58,7 +59,7 @@ def sweep(
         describe(plan, workers or room(grids[0].device), each=True)
         return
     with locked(folder) as lock:
-        # Whatever becomes of the command line, the folder says what is to be done in it.
+        # So that --resume needs no other option.
         write_whole(folder / "sweep.toml", grids_to_toml(grids))
         chosen = make_engine(engine, plan, workers, grids[0].device, lock, engine_option or [])
         failed = carry_out(plan, chosen, retries)
@@ -73,12 +74,12 @@ def asked(
     given: dict[str, Any],
     device: str | None,
 ) -> tuple[Path, "tuple[Grid, ...]"]:
-    """Return the sweep's folder and grids, with the device that there is.
+    """Return the folder and the grids of the sweep, with a device of this machine.
 
     Raises
     ------
     BadParameter
-        If there is more or less than one of a file, a folder to resume and options.
+        If not exactly one of a file, a folder to resume and options of a grid is given.
     """
     sources = {"FILE": file, "--resume": resume, "options of a grid": given or None}
     present = [name for name, value in sources.items() if value is not None]
@@ -86,12 +87,14 @@ def asked(
         got = f"both {present[0]} and {present[1]}" if present else "none of them"
         raise typer.BadParameter(f"expected FILE, --resume DIR or options of a grid, got {got}")
     if resume is not None and (out is not None or device is not None):
-        raise typer.BadParameter("--resume takes the sweep as it is; leave out --out and --device")
+        raise typer.BadParameter(
+            "--resume takes the configuration of the sweep; leave out --out and --device"
+        )
     import attrs
 
     from lifelong_co.errors import ConfigError
     from lifelong_co.experiments.sweep.grid import grids_to_toml, read_grids
-    from lifelong_co_cli.options import choose_device
+    from lifelong_co_cli.system import choose_device
 
     path = resume / "sweep.toml" if resume is not None else file
     grids = (of_options(given),) if path is None else read_grids(path)
@@ -122,7 +125,7 @@ def of_options(given: dict[str, Any]) -> "Grid":
 
 
 def room(device: str) -> int:
-    """Return how many runs this machine does at once."""
+    """Return how many runs this machine can do at the same time."""
     if device == "cuda":
         import torch
 
@@ -140,19 +143,21 @@ def make_engine(
 
     if name == "local":
         if pairs:
-            raise typer.BadParameter("--engine-option: expected --engine slurm beside it")
+            raise typer.BadParameter(
+                "--engine-option: expected --engine slurm or submitit-local, got local"
+            )
         gpus = visible_gpus(room(device)) if device == "cuda" else []
         return LocalEngine(workers or room(device), gpus, lock)
     parameters = assignments(pairs, "--engine-option")
     if device == "cuda":
         parameters = {"gpus_per_node": 1, **parameters}
-    # A scheduler has a queue of its own.
+    # A scheduler has a queue, so that all jobs can be submitted.
     slots = workers or max(1, len(plan.jobs))
     return cluster_engine(name, plan.folder / "cluster", slots, parameters)
 
 
 def describe(plan: "Plan", slots: int, *, each: bool) -> None:
-    """Print how many runs there are and, where finished runs tell, how long the others take."""
+    """Print how many runs there are and, if runs are finished, an estimate for the others."""
     from lifelong_co.experiments.sweep.estimate import remaining, show, wall
 
     left = [job for job in plan.jobs.values() if not job.finished]
@@ -179,8 +184,8 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     from lifelong_co.experiments.sweep.estimate import remaining, show, wall
     from lifelong_co.storage.files import write_whole
     from lifelong_co_cli.advice import stopped
-    from lifelong_co_cli.places import places
-    from lifelong_co_cli.signals import stop_on_signal
+    from lifelong_co_cli.options import places
+    from lifelong_co_cli.system import stop_on_signal
 
     describe(plan, engine.slots, each=False)
 
@@ -195,7 +200,7 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
                 engine,
                 retries=retries,
                 stop=stop,
-                tell=lambda line: print(line, flush=True),
+                log=lambda line: print(line, flush=True),
                 time_left=time_left,
             )
         except Interrupted as interrupted:

@@ -5,111 +5,113 @@ from typing import Annotated
 
 import typer
 
-GRID = "The grid, when there is no FILE"
-HOW = "How"
+from lifelong_co_cli.options import ADVANCED, FLAG
+
+GRID = "Grid, without a FILE"
 
 File = Annotated[
-    Path | None,
-    typer.Argument(metavar="[FILE.toml]", help="What to run; see docs/guides/sweep.md."),
-]
-Methods = Annotated[
-    str | None,
-    typer.Option(metavar="NAME,…", help="Methods, e.g. llr-bc,fine-tuning.", rich_help_panel=GRID),
-]
-Ablations = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME,…", help="The paper's ablations of llr-bc, e.g. nEW,KLD.",
-        rich_help_panel=GRID,
-    ),
-]  # fmt: skip
-Problems = Annotated[
-    str | None,
-    typer.Option(metavar="NAME,…", help="cvrp (when not given), tsp.", rich_help_panel=GRID),
-]
-Solvers = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME,…", help="pomo (when not given), omni, invit, …", rich_help_panel=GRID
-    ),
-]
-Preset = Annotated[
-    str | None,
-    typer.Option(help="demo, small (when not given) or paper.", rich_help_panel=GRID),
-]
-Orders = Annotated[
-    str | None,
-    typer.Option(metavar="LIST", help="The paper's task orders, e.g. 1-3,5.", rich_help_panel=GRID),
-]
-Tasks = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="FILE",
-        help="A task sequence of your own, as an order; give it again for more.",
-        rich_help_panel=GRID,
-    ),
-]
-Seeds = Annotated[
-    str | None,
-    typer.Option(metavar="LIST", help="E.g. 0-2; 0 when not given.", rich_help_panel=GRID),
+    Path | None, typer.Argument(metavar="FILE", help="TOML file of grids, see docs/sweep.md.")
 ]
 Device = Annotated[
-    str | None,
-    typer.Option(
-        help="auto (when not given: GPUs if there are any), cpu or cuda.", rich_help_panel=GRID
-    ),
+    str | None, typer.Option(metavar="NAME", help="auto (GPUs if any, default), cpu or cuda.")
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Folder of the sweep; when not given one in runs/, the same for the same command.",
-        rich_help_panel=HOW,
+        help="Folder (default: in runs/, one for each grid).",
     ),
 ]
 Resume = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR", help="Continue the sweep in this folder.", rich_help_panel=HOW
-    ),
-]  # fmt: skip
+    Path | None, typer.Option(metavar="DIR", help="Continue the sweep in this folder.")
+]
 Workers = Annotated[
     int | None,
+    typer.Option(metavar="N", help="Runs at the same time (default: cores or GPUs).", min=1),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", metavar=FLAG, help="Only list the runs and estimate their time."),
+]
+
+Methods = Annotated[
+    str | None,
+    typer.Option(metavar="NAME,…", help="Methods, e.g. llr-bc,fine-tuning.", rich_help_panel=GRID),
+]
+Problems = Annotated[
+    str | None,
     typer.Option(
-        help="Runs at once; as many as there are cores, or GPUs, when not given.",
-        min=1,
-        rich_help_panel=HOW,
+        metavar="NAME,…", help="cvrp (default), tsp.", rich_help_panel=GRID
+    ),
+]  # fmt: skip
+Solvers = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,…",
+        help="pomo (default), omni, invit, …",
+        rich_help_panel=GRID,
+    ),
+]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Scale: small (default), demo or paper.",
+        rich_help_panel=GRID,
+    ),
+]
+Orders = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LIST", help="Task orders of the paper, e.g. 1-3,5.", rich_help_panel=GRID
+    ),
+]
+Seeds = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LIST", help="Seeds, e.g. 0-2 (default: 0).", rich_help_panel=GRID
+    ),
+]  # fmt: skip
+
+Ablations = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,…",
+        help="Ablations of llr-bc in the paper, e.g. nEW,KLD.",
+        rich_help_panel=ADVANCED,
+    ),
+]
+Tasks = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="TOML file with a task sequence, used as an order; repeatable.",
+        rich_help_panel=ADVANCED,
     ),
 ]
 Retries = Annotated[
     int,
     typer.Option(
-        help="How often a run that died without getting any further is resumed.",
+        metavar="N",
+        help="Restarts of a run that dies without progress.",
         min=0,
-        rich_help_panel=HOW,
-    ),
-]
-DryRun = Annotated[
-    bool,
-    typer.Option(
-        "--dry-run",
-        help="List the runs, and do nothing.",
-        rich_help_panel=HOW,
+        rich_help_panel=ADVANCED,
     ),
 ]
 EngineName = Annotated[
     str,
     typer.Option(
         "--engine",
-        help="Where: local (this machine), slurm, or submitit-local to try that without Slurm.",
-        rich_help_panel=HOW,
+        metavar="NAME",
+        help="local (this machine), slurm, or submitit-local (to try submitit).",
+        rich_help_panel=ADVANCED,
     ),
 ]
 EngineOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=VALUE",
-        help="A parameter of submitit, e.g. slurm_partition=gpu; give it again for more.",
-        rich_help_panel=HOW,
+        help="A parameter of submitit, e.g. slurm_partition=gpu; repeatable.",
+        rich_help_panel=ADVANCED,
     ),
 ]

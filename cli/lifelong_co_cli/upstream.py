@@ -1,4 +1,4 @@
-"""``lifelong-co upstream``: the official codebases, fetched and listed."""
+"""``lifelong-co upstream``: fetch and list the official codebases."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 upstream = typer.Typer(
-    help="Fetch or list the official codebases that the official-… solvers run.",
+    help="Fetch or list official code, for the official-… solvers.",
     no_args_is_help=True,
 )
 
@@ -16,19 +16,19 @@ def fetch(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Which: POMO, Omni-VRP, INViT, LLR-BC; all when not given.", metavar="[NAME]…"
+            metavar="NAME",
+            help="POMO, Omni-VRP, INViT or LLR-BC (default: all).",
         ),
     ] = None,
     into: Annotated[
         Path | None,
-        typer.Option(
-            help="Clone to DIR/NAME instead of the submodules of this checkout.", metavar="DIR"
-        ),
+        typer.Option(metavar="DIR", help="Clone to DIR/NAME, not to the submodules."),
     ] = None,
 ) -> None:
-    """Check out the pinned commit of official codebases with git.
+    """Fetch the pinned commit of official codebases with git.
 
-    Without --into they go where LIFELONG_CO_UPSTREAM points, or else into the submodules.
+    Without --into, the folder is that of the variable LIFELONG_CO_UPSTREAM, or
+    else that of the submodules of this checkout.
     """
     import os
 
@@ -38,7 +38,7 @@ def fetch(
 
     from lifelong_co.errors import UnknownNameError
 
-    for name in names or ():  # all are checked before the first is fetched
+    for name in names or ():  # check all names before the first fetch
         if name not in UPSTREAMS:
             raise UnknownNameError("official codebase", name, UPSTREAMS)
     for name in names or UPSTREAMS:
@@ -47,17 +47,17 @@ def fetch(
     if into is not None:
         wanted = into.resolve()
         if Path(os.environ.get(VARIABLE) or os.devnull).resolve() != wanted:
-            print(f"To use what is there, set {VARIABLE}={wanted}")
+            print(f"To use this code, set {VARIABLE}={wanted}")
 
 
 @upstream.command("list")
 def show() -> None:
-    """List the official codebases, their pinned commits and whether they are there."""
+    """List the official codebases with pinned commit, state and folder."""
     from lifelong_co_adapters.official.fetching import commit
     from lifelong_co_adapters.official.locate import place, present
     from lifelong_co_adapters.official.upstreams import UPSTREAMS
 
-    from lifelong_co_cli.plugins import aligned
+    from lifelong_co_cli.listings import aligned
 
     rows = [("name", "pinned commit", "state", "folder")]
     for name, pinned in UPSTREAMS.items():
@@ -73,4 +73,4 @@ def show() -> None:
         rows.append((name, pinned.commit, state, "" if folder is None else str(folder)))
     print(aligned(rows))
     if any(row[2] == "missing" for row in rows):
-        print("\nlifelong-co upstream fetch brings what is missing.")
+        print("\nTo fetch what is missing: lifelong-co upstream fetch")

@@ -1,1 +1,1 @@
-"""Instance files: CVRPLIB, TSPLIB and ``.npz``, solved and written."""
+"""Instance files (CVRPLIB, TSPLIB, ``.npz``): reading and solving them, writing solutions."""

@@ -1,4 +1,4 @@
-"""Instances from files: ``.npz`` arrays or folders of TSPLIB and CVRPLIB files, drawn by size."""
+"""Instances from ``.npz``, TSPLIB and CVRPLIB files, and random draws of them."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ _SUFFIXES = {"tsp": ".tsp", "cvrp": ".vrp"}
 
 
 def load_instances(path: str | os.PathLike[str], problem: Problem) -> list[Any]:
-    """Read the instances that a path holds, joined by size.
+    """Read the instances of a file or folder, and join those of the same size.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ def load_instances(path: str | os.PathLike[str], problem: Problem) -> list[Any]:
 
         - an ``.npz`` file with the problem's arrays: ``nodes [B, n, 2]`` and, for the CVRP,
           ``depot [B, 1, 2]`` and ``demand [B, n]``; coordinates in the unit square, demand in
-          fractions of the capacity, or integers that a scalar ``capacity`` divides;
+          fractions of the capacity, or integers together with a scalar ``capacity``;
         - a TSPLIB (``.tsp``) or CVRPLIB (``.vrp``) file, scaled into the unit square;
-        - a folder of such files, read in the order of their names.
+        - a folder of TSPLIB or CVRPLIB files, read in the order of their names.
     problem
         ``tsp`` or ``cvrp``.
 
@@ -44,9 +44,9 @@ def load_instances(path: str | os.PathLike[str], problem: Problem) -> list[Any]:
     Raises
     ------
     FileFormatError
-        If a file cannot be used: the message names it and the field.
+        If a file cannot be used; the message names the file and the field.
     ConfigError
-        If the problem has no file format.
+        If the problem is neither ``tsp`` nor ``cvrp``.
     """
     if problem.name not in _FIELDS:
         raise ConfigError(f"instances from files: expected tsp or cvrp, got {problem.name}")
@@ -59,7 +59,7 @@ def load_instances(path: str | os.PathLike[str], problem: Problem) -> list[Any]:
         raise refuse(
             source,
             f"expected an .npz file, a {_SUFFIXES[problem.name]} file or a folder of those, "
-            f"got {'a file of another kind' if source.exists() else 'nothing there'}",
+            f"got {'a file of another kind' if source.exists() else 'a path that does not exist'}",
         )
     by_size: dict[int, list[Any]] = {}
     for file in files:
@@ -69,7 +69,7 @@ def load_instances(path: str | os.PathLike[str], problem: Problem) -> list[Any]:
 
 
 def _listed(folder: Path, suffix: str) -> list[Path]:
-    """Return the folder's instance files by name."""
+    """Return the folder's instance files in the order of their names."""
     files = sorted(file for file in folder.iterdir() if file.suffix == suffix and file.is_file())
     if not files:
         raise refuse(folder, f"expected at least one {suffix} file in this folder, got none")
@@ -77,7 +77,7 @@ def _listed(folder: Path, suffix: str) -> list[Path]:
 
 
 def _read(file: Path, problem: Problem) -> Any:
-    """Return the instances of one file; its name is in every error."""
+    """Return the instances of one file; every error names the file."""
     try:
         if file.suffix == ".npz":
             return problem.instances(**dict(_arrays(file, problem.name)))
@@ -90,10 +90,10 @@ def _arrays(file: Path, problem: str) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     """Yield the problem's fields of an ``.npz`` file, floats as float32."""
     with contextlib.ExitStack() as stack:
         try:
-            # Opened here, because numpy leaves a file open that it cannot read.
+            # Opened here, because numpy does not close a file that it cannot read.
             stream = stack.enter_context(file.open("rb"))
             archive = np.load(stream, allow_pickle=False)
-        except Exception as error:  # zipfile, zlib and numpy's parser each raise their own
+        except Exception as error:  # zipfile, zlib and numpy's parser raise different errors
             raise refuse(file, f"cannot be read as .npz ({error})") from error
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise refuse(file, "expected an archive of named arrays, got a single array")
@@ -103,12 +103,15 @@ def _arrays(file: Path, problem: str) -> Iterator[tuple[str, npt.NDArray[Any]]]:
 
 
 def _field(file: Path, archive: Any, field: str) -> npt.NDArray[Any]:
-    """Return one field as the problem wants it, as far as its type allows."""
+    """Return one field; integer demand is divided by the capacity, floats become float32.
+
+    `Problem.instances` refuses other types.
+    """
     array = _member(file, archive, field)
     if field == "demand" and np.issubdtype(array.dtype, np.integer):
         array = array / _capacity(file, archive)
     if np.issubdtype(array.dtype, np.floating):
-        with np.errstate(over="ignore"):  # infinity is refused
+        with np.errstate(over="ignore"):  # too large numbers become infinite and are refused later
             array = array.astype(np.float32)
         if field != "demand":
             _in_unit_square(file, field, array)
@@ -121,15 +124,15 @@ def _member(file: Path, archive: Any, field: str) -> npt.NDArray[Any]:
         raise refuse(file, f"{field}: expected an array of this name, got {found}")
     try:
         return np.asarray(archive[field])
-    except Exception as error:  # as above, now for what lies inside the archive
+    except Exception as error:  # zipfile, zlib and numpy's parser raise different errors
         raise refuse(file, f"{field}: cannot be read ({error})") from error
 
 
 def _capacity(file: Path, archive: Any) -> int:
-    """Return the scalar that integer demand is divided by."""
+    """Return the scalar ``capacity``, by which integer demand is divided."""
     if "capacity" not in archive.files:
         raise refuse(
-            file, "demand: expected fractions, or integers beside a scalar 'capacity'; got integers"
+            file, "demand: expected fractions, or integers and a scalar 'capacity', got integers"
         )
     capacity = _member(file, archive, "capacity")
     whole = np.issubdtype(capacity.dtype, np.integer) and capacity.size == 1
@@ -141,7 +144,7 @@ def _capacity(file: Path, archive: Any) -> int:
 
 
 def _in_unit_square(file: Path, field: str, array: npt.NDArray[Any]) -> None:
-    """Refuse what a network would learn badly from; rounding by 1e-6 is forgiven."""
+    """Refuse coordinates outside the unit square, where networks learn badly; tolerance 1e-6."""
     if array.size and (array.min() < -1e-6 or array.max() > 1 + 1e-6):
         raise refuse(
             file,
@@ -152,11 +155,11 @@ def _in_unit_square(file: Path, field: str, array: npt.NDArray[Any]) -> None:
 
 @attrs.frozen(eq=False)
 class InstancePool:
-    """Stored instances that are drawn like those of a `protocols.Distribution`."""
+    """Stored instances, drawn with the interface of a `protocols.Distribution`."""
 
     problem: Problem
     groups: Sequence[Any] = attrs.field(converter=tuple)
-    """Records of one size each, as `load_instances` returns them."""
+    """Records, each with instances of one size, from `load_instances`."""
 
     @groups.validator
     def _some(self, attribute: Any, value: Sequence[Any]) -> None:  # noqa: ARG002
@@ -182,10 +185,11 @@ class InstancePool:
         batch
             ``B``, at least 1.
         size
-            ``n``; by default that of an instance drawn uniformly from the pool, so a size is
-            as likely as it is frequent.
+            ``n``. None: the size of one instance drawn uniformly from the pool; so the probability
+            of a size is its share of the pool.
         generator
-            The only source of chance; the instances are on its device.
+            The source of all random numbers; the instances are on its device. None: torch's default
+            generator, on the CPU.
 
         Raises
         ------

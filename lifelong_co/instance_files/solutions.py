@@ -1,6 +1,6 @@
-"""Solutions in files' units: checked independently, written and read as ``.sol`` and ``.tour``.
+"""Solutions in the units of a file: checking them, and writing and reading ``.sol`` and ``.tour``.
 
-Nothing here uses `lifelong_co.problems`, so an error there cannot hide in the check.
+Nothing here uses `lifelong_co.problems`: the check is independent, so it finds errors there.
 """
 
 import os
@@ -25,35 +25,35 @@ from lifelong_co.instance_files.vrplib_instances import (
 from lifelong_co.instance_files.vrplib_parser import read_text, refuse, scan
 from lifelong_co.storage.files import write_new
 
-# LKH and the published optimal tours state lengths in a comment: "Length = 2579", "(7542)".
+# LKH and the published optimal tours state the length in a comment, e.g. "Length = 2579".
 _LENGTH = re.compile(r"(?:length|cost)\s*[:=]?\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
 
 
 @attrs.frozen
 class Report:
-    """A feasible solution, measured."""
+    """The cost, routes and loads of a feasible solution."""
 
     cost: int
     """In the unit of the file."""
     routes: list[list[int]]
-    """CVRP: customers (1 … n) of each route; TSP: the one tour over 0 … n - 1."""
+    """CVRP: the customers (1 … n) of each route. TSP: a single tour over 0 … n - 1."""
     loads: list[int]
-    """Demand that each route carries; empty for the TSP."""
+    """The total demand of each route; empty for the TSP."""
 
 
 @attrs.frozen(eq=False)
 class Solution:
-    """What a solution file holds."""
+    """The content of a solution file."""
 
     problem: Literal["tsp", "cvrp"]
     actions: npt.NDArray[np.int64]
-    """``[T]``; CVRP: the depot (0) at both ends and between routes. Empty if the file has none."""
+    """``[T]``; empty if the file has none. CVRP: the depot (0) at both ends and between routes."""
     cost: float | None
-    """As the file states it; None if it does not."""
+    """The cost that the file states; None if it states none."""
 
 
 def routes(actions: Actions) -> list[list[int]]:
-    """Return the customers of each CVRP route: what lies between depot visits, if anything."""
+    """Return the customers of each CVRP route, without empty routes; depot visits separate them."""
     split: list[list[int]] = [[]]
     for action in np.asarray(actions).tolist():
         if action:
@@ -64,7 +64,9 @@ def routes(actions: Actions) -> list[list[int]]:
 
 
 def check(file_instance: FileInstance, actions: Actions) -> Report:
-    """Check that ``actions [T]`` solve the instance, with integer loads, and measure them.
+    """Check that ``actions [T]`` solve the instance, and return their cost, routes and loads.
+
+    Loads are sums of the file's integers, so the check has no rounding.
 
     Raises
     ------
@@ -108,23 +110,23 @@ def write_solution(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Write a CVRPLIB ``.sol`` or TSPLIB ``.tour`` file, whole or not at all.
+    """Write a CVRPLIB ``.sol`` or TSPLIB ``.tour`` file, completely or not at all.
 
     Parameters
     ----------
     path
-        Where to; the form follows from the problem, not from the name.
+        The file. The problem decides its format, not its name.
     file_instance, actions
         The instance and its solution ``[T]``, which is checked first.
     cost
-        In file units; must be what the actions cost.
+        The cost of the actions, in file units.
     overwrite
-        Whether a file that is already there may be replaced.
+        Whether to replace a file that already exists.
 
     Raises
     ------
     InvalidSolutionError
-        If the actions do not solve the instance, or at another cost.
+        If the actions do not solve the instance, or have another cost.
     ConfigError
         If the file exists and ``overwrite`` is false, or it cannot be written.
     """
@@ -154,12 +156,12 @@ def _tour(name: str, report: Report) -> Iterator[str]:
 
 
 def read_solution(path: str | os.PathLike[str]) -> Solution:
-    """Read a CVRPLIB ``.sol`` or TSPLIB ``.tour`` file; the form is told by what it holds.
+    """Read a CVRPLIB ``.sol`` or TSPLIB ``.tour`` file; the content decides which, not the name.
 
     Raises
     ------
     FileFormatError
-        If it cannot be read or is neither.
+        If the file cannot be read or has neither format.
     """
     text = read_text(path)
     return _read_tour(path, text) if "TOUR_SECTION" in text else _read_sol(path, text)
@@ -171,7 +173,7 @@ def _read_sol(path: str | os.PathLike[str], text: str) -> Solution:
         parsed = parse_solution(text.replace("\t", " "))
         found = [action for route in parsed["routes"] for action in (0, *route)]
         actions = np.array([*found, 0] if found else [], dtype=np.int64)
-    except Exception as error:  # vrplib raises whatever int() and indexing raise
+    except Exception as error:  # vrplib does not catch the errors of int() and indexing
         raise refuse(path, f"not in the CVRPLIB form of a solution ({error})") from error
     stated = parsed.get("cost")
     if stated is None and not parsed["routes"]:
@@ -187,7 +189,7 @@ def _read_tour(path: str | os.PathLike[str], text: str) -> Solution:
     for word in words:
         if word in ("-1", "EOF"):
             break
-        # Ten digits number more nodes than there are, and still fit int64.
+        # No file has nodes with more than ten digits, and ten digits still fit int64.
         if not word.isdecimal() or len(word) > 10 or int(word) == 0:
             raise refuse(path, f"TOUR_SECTION: expected node numbers from 1 on, got {word!r}")
         nodes.append(int(word) - 1)
@@ -203,19 +205,20 @@ def _read_tour(path: str | os.PathLike[str], text: str) -> Solution:
 
 
 def best_known(path: str | os.PathLike[str]) -> float | None:
-    """Return the best-known cost given beside an instance file, in the file's units.
+    """Return the best-known cost of an instance file, in the file's units.
 
     Parameters
     ----------
     path
-        ``X.vrp`` with ``X.sol`` or ``X.tsp`` with ``X.opt.tour`` beside it; without those, what
-        the instance's own COMMENT states.
+        The instance. Its solution file is ``X.sol`` for ``X.vrp`` and ``X.opt.tour`` for
+        ``X.tsp``, in the same folder.
 
     Returns
     -------
-    The stated cost if it is whole. A fractional one was measured on distances that were not
-    rounded, so, like a missing one, it gives way to the cost of the solution under the
-    instance's own rule, if the file holds a solution. None if nothing is given.
+    Without a solution file: the cost that the instance's COMMENT states, or None. Else the cost
+    that the solution file states, if it is a whole number. A fractional cost belongs to distances
+    without rounding; if it is fractional or missing, and the file holds a solution, the cost of
+    this solution under the instance's distance rule.
 
     Raises
     ------

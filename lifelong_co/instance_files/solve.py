@@ -1,4 +1,4 @@
-"""Solving instances from files greedily, a few trajectories at a time to bound memory."""
+"""Solving instances from files greedily, with a few trajectories at a time to limit memory."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,10 +14,10 @@ from lifelong_co.protocols import Problem, Solver
 from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import normalises_over_batch
 
-# Trajectories of all instances times actions at once: 500 trajectories of 1,001 actions on a CPU.
+# The most trajectories times actions in memory: on a CPU, 500 trajectories of 1,001 actions.
 CPU_WORK = 500_000
 GPU_WORK = 20_000_000
-# The candidates of each chunk whose cost is computed in the file's own units.
+# The number of candidates in each chunk whose cost is computed in the file's units.
 FINALISTS = 32
 
 Integers = npt.NDArray[np.int64]
@@ -25,18 +25,18 @@ Integers = npt.NDArray[np.int64]
 
 @attrs.frozen(eq=False)
 class Best:
-    """The best solutions of an instance, in file units."""
+    """The best cost and the best length found for an instance, in file units."""
 
     cost: int
-    """The least, by the file's rounded distances."""
+    """The least cost, by the file's rounded distances."""
     actions: Integers
-    """Of that cost, ``[T]``."""
+    """A solution of that cost, ``[T]``."""
     length: float
-    """The least, by distances that are not rounded, as in the official code."""
+    """The least length by distances without rounding, as the official code measures it."""
 
 
 def paper_instances(instance: FileInstance, problem: Problem) -> Any:
-    """Return what networks see under the official code: coordinates over the greatest of all."""
+    """Return an instance (``B = 1``) scaled as in the official code: by its greatest coordinate."""
     fitted = to_instances(instance, problem)
     scaled = instance.coordinates / max(float(instance.coordinates.max()), 1e-9)
     points = torch.as_tensor(scaled, dtype=torch.float32)[None]
@@ -48,16 +48,26 @@ def paper_instances(instance: FileInstance, problem: Problem) -> Any:
 def room(solver: Solver, size: int, at_once: int | None = None) -> int:
     """Return how many instances of ``size`` nodes are solved together, at least one.
 
-    As many as all trajectories of fit in memory: where those of a single one are decoded chunk
-    after chunk, more instances would only make the chunks smaller. One also where the network
-    normalises over whatever is in its batch, as costs would depend on the neighbours.
+    As many as fit in memory with all their trajectories. If the trajectories of a single instance
+    do not fit, it is solved alone in chunks: more instances would only make the chunks smaller. If
+    the network normalises over its batch, the result is 1, because the costs of an instance would
+    depend on the other ones.
+
+    Parameters
+    ----------
+    solver
+        In evaluation mode.
+    size
+        ``n``.
+    at_once
+        See `decode`.
     """
     mixed = normalises_over_batch(solver.module)
     return 1 if mixed else max(1, _most(solver, size, at_once) // size)
 
 
 def _most(solver: Solver, size: int, at_once: int | None) -> int:
-    """Return how many trajectories are in memory at a time."""
+    """Return how many trajectories are in memory at a time, of all instances together."""
     on_cpu = next(solver.module.parameters()).device.type == "cpu"
     return at_once or max(1, (CPU_WORK if on_cpu else GPU_WORK) // (size + 1))
 
@@ -71,26 +81,30 @@ def decode(
     trajectories: int | None = None,
     at_once: int | None = None,
 ) -> Iterator[tuple[Integers, npt.NDArray[np.float64]]]:
-    """Yield actions ``[B, k, T]`` and costs ``[B, k]`` of greedy trajectories, one from every node.
+    """Decode greedy trajectories, one from every node, in chunks of ``k`` trajectories.
 
     Parameters
     ----------
     solver
         In evaluation mode.
     instances
-        ``B``, of one size.
+        ``B`` instances of one size.
     augment
-        The eight symmetric images, too, one after another.
+        Whether to solve all eight symmetric images, one after another.
     trajectories
-        So many of each instance, from the first nodes; from every node when None.
+        The number for each instance, from the first nodes; None: one from every node.
     at_once
-        Trajectories of all instances in memory at a time, though at least one of each; bounded by
-        `CPU_WORK` or `GPU_WORK` when None.
+        The most trajectories in memory, of all instances together; at least one of each instance
+        is decoded. None: the limit follows from `CPU_WORK` or `GPU_WORK`.
+
+    Yields
+    ------
+    Actions ``[B, k, T]`` and costs ``[B, k]`` of each chunk, in the units of ``instances``.
 
     Notes
     -----
-    A solver starts its first ``S`` trajectories at the first ``S`` nodes, so each chunk sees the
-    nodes in a rotated order; solvers do not depend on it but for rounding.
+    A solver starts its first ``S`` trajectories at the first ``S`` nodes. So each chunk gets the
+    nodes in a rotated order, on which a solver does not depend, except by rounding.
     """
     batch = records.to(instances, next(solver.module.parameters()).device)
     B, n = records.rows(batch), solver.problem.size(batch)
@@ -107,7 +121,7 @@ def decode(
 
 
 def rotated(instances: Any, start: int) -> Any:
-    """Return instances whose first node is node ``start``; a depot stays where it is."""
+    """Return instances with rotated nodes: node ``start`` becomes the first; the depot stays."""
     moved = {
         name: tensor.roll(-start, dims=1)
         for name, tensor in records.tensors(instances).items()
@@ -117,7 +131,7 @@ def rotated(instances: Any, start: int) -> Any:
 
 
 def unrotated(actions: Integers, start: int, n: int, problem: Problem) -> Integers:
-    """Return the actions on the instance before `rotated`."""
+    """Return actions on rotated instances as actions on the original ones; see `rotated`."""
     if problem.name == "tsp":
         return (actions + start) % n
     return np.where(actions == 0, 0, (actions - 1 + start) % n + 1)
@@ -132,22 +146,28 @@ def best_each(
     trajectories: int | None = None,
     at_once: int | None = None,
 ) -> list[Best]:
-    """Return the best solutions found for each of some instances from files, solved in one batch.
+    """Solve instances from files in one batch and return the best solutions of each.
 
     Parameters
     ----------
+    solver
+        In evaluation mode.
     instances
-        At least one, all of one size; `room` says how many are too many.
+        At least one, all of one size; `room` returns how many to solve together.
     as_paper
-        Scale coordinates as the official code does (`paper_instances`), not to fill the unit
-        square (`vrplib_files.to_instances`).
+        Whether to scale coordinates as the official code does (`paper_instances`). Otherwise they
+        fill the unit square (`vrplib_instances.to_instances`).
     augment, trajectories, at_once
-        As for `decode`.
+        See `decode`.
+
+    Returns
+    -------
+    One `Best` for each instance, in their order.
 
     Raises
     ------
     ConfigError
-        If their sizes differ.
+        If the sizes differ.
     """
     sizes = {one.size for one in instances}
     if len(sizes) != 1:
@@ -167,22 +187,31 @@ def best_each(
 
 
 def _best(instance: FileInstance, actions: Integers, costs: npt.NDArray[np.float64]) -> Best:
-    """Return the best of ``actions [k, T]`` of an instance; ``costs [k]`` as its network sees it.
+    """Return the best of ``actions [k, T]`` of an instance.
 
-    Rounding can reorder solutions of nearly equal length, so a few are compared exactly.
+    ``costs [k]`` come from scaled coordinates. The file's rounding can change the order of
+    solutions with nearly equal costs, so the best `FINALISTS` are compared in file units.
     """
     finalists = actions[costs.argsort()[:FINALISTS]]
     return _joined([Best(cost(instance, one), one, length(instance, one)) for one in finalists])
 
 
 def _joined(found: Sequence[Best]) -> Best:
-    """Return the best of both measures, which may be different solutions."""
+    """Return the least cost and the least length; they may come from different solutions."""
     least = min(found, key=lambda one: one.cost)
     return attrs.evolve(least, length=min(one.length for one in found))
 
 
 def length(instance: FileInstance, actions: Integers) -> float:
-    """Return the length of the closed route in distances that are not rounded, if not EXPLICIT."""
+    """Return the length of the closed route without rounding; EXPLICIT distances as the file has.
+
+    Parameters
+    ----------
+    instance
+        The instance, which gives the unit.
+    actions
+        The order of visits, ``[T]``.
+    """
     if instance.weights is not None:
         return float(cost(instance, actions))
     points = instance.coordinates[actions]

@@ -1,7 +1,7 @@
-"""TSPLIB and CVRPLIB files: read, scaled for a network, measured in the file's own units.
+"""Instances from TSPLIB and CVRPLIB files: reading, scaling for a network, costs in file units.
 
-Networks see coordinates in the unit square; costs are sums of distances rounded as the file's
-EDGE_WEIGHT_TYPE says, in exact integers (Reinelt 1995, *TSPLIB 95*, section 2).
+Networks get coordinates in the unit square. Costs are exact integers: sums of distances that are
+rounded by the rule in the file's EDGE_WEIGHT_TYPE (Reinelt 1995, *TSPLIB 95*, section 2).
 """
 
 import os
@@ -34,37 +34,37 @@ RULES = get_args(DistanceRule)
 Actions = Sequence[int] | npt.NDArray[np.integer[Any]]
 """The order of visits, ``[T]``: TSP 0 … n - 1; CVRP 1 … n, and 0 for the depot."""
 
-# "(Augerat et al, No of trucks: 5, Optimal value: 784)"; the colon keeps "optimal 3-opt" out.
+# "(Augerat et al, No of trucks: 5, Optimal value: 784)"; without the colon "optimal 3-opt" fits.
 _BEST = re.compile(
     r"\b(?:optimal|optimum|best)(?:[ -]known)?(?:[ -](?:value|cost|solution|tour|length))?"
     r"\s*[:=]\s*(\d+(?:\.\d+)?)",
     re.IGNORECASE,
 )
-# Above it one unit of demand is a smaller fraction than the tolerance of the problem's masks.
+# Above this capacity, one unit of demand is not clearly more than the tolerance of the masks.
 _FINE_CAPACITY = round(0.5 / ROUNDING)  # 50,000
 
 
 class InvalidSolutionError(LifelongError, ValueError):
-    """A sequence of actions that does not solve the instance: the message says why not."""
+    """A sequence of actions that does not solve the instance: the message says why."""
 
 
 @attrs.frozen(eq=False)
 class FileInstance:
-    """One instance as its file states it."""
+    """One instance in the units of its file."""
 
     name: str
     problem: Literal["tsp", "cvrp"]
     coordinates: npt.NDArray[np.float64]
-    """``[A, 2]`` in file units: ``A = n`` for the TSP, ``n + 1`` with the depot first for CVRP."""
+    """``[A, 2]``, in file units. TSP: ``A = n``. CVRP: ``A = n + 1``, with the depot first."""
     demand: npt.NDArray[np.int64] | None
-    """``[n]`` of the customers, each in ``[0, capacity]``; None for the TSP."""
+    """``[n]``, of the customers, each in ``[0, capacity]``; None for the TSP."""
     capacity: int | None
     """At least 1; None for the TSP."""
     distance_rule: DistanceRule
     best_known: float | None = None
-    """Least cost known, in file units."""
+    """The least known cost, in file units; None if unknown."""
     weights: npt.NDArray[np.int64] | None = None
-    """``[A, A]``: the file's own distances where the rule is EXPLICIT; else None."""
+    """``[A, A]``: the distances that the file lists if the rule is EXPLICIT; otherwise None."""
 
     @property
     def size(self) -> int:
@@ -78,16 +78,16 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
     Parameters
     ----------
     path
-        The file; what it holds is told by its TYPE, not by its name.
+        The file. Its TYPE decides the problem, not its name.
     best_known
-        Least cost known; by default the optimal value that the file's COMMENT states, if any.
+        The least known cost; by default the optimal value in the file's COMMENT, if any.
 
     Raises
     ------
     FileFormatError
-        If the file is missing, truncated or inconsistent, or asks for what is not supported:
-        other distances, or EXPLICIT ones without coordinates (which networks need) or not
-        symmetric; limits on the length of routes; a depot that is not node 1.
+        If the file is missing, truncated or inconsistent, or needs something unsupported: other
+        distance rules, EXPLICIT distances without symmetry or without coordinates (which networks
+        need), limits on the length of routes, a depot that is not node 1.
     """
     text = read_text(path)
     header = scan(path, text)
@@ -117,7 +117,7 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
 
 
 def _refuse_constraints(header: Header, kind: str) -> None:
-    """Refuse what would make a solution that looks right wrong, e.g. fixed edges."""
+    """Refuse sections with constraints that no solver here obeys, e.g. fixed edges."""
     of_cvrp = {"DEMAND", "DEPOT"} if kind == "CVRP" else set()
     known = {"NODE_COORD", "DISPLAY_DATA", "EDGE_WEIGHT"} | of_cvrp
     names = [f"{name}_SECTION" for name in header.ids if name not in known]
@@ -127,7 +127,7 @@ def _refuse_constraints(header: Header, kind: str) -> None:
 
 
 def _load(header: Header, parsed: dict[str, Any], count: int) -> tuple[npt.NDArray[np.int64], int]:
-    """Return the customers' demand and the capacity."""
+    """Return the customers' demand ``[n]`` and the capacity."""
     capacity = header.whole("CAPACITY", least=1)
     demand = table(header, parsed, "DEMAND", 1, count)[:, 0]
     bad = np.flatnonzero((demand != np.floor(demand)) | (demand < 0) | (demand > capacity))
@@ -150,28 +150,28 @@ def _load(header: Header, parsed: dict[str, Any], count: int) -> tuple[npt.NDArr
 
 
 def _stated_best(comment: str) -> float | None:
-    """Return the best cost that a COMMENT states, or None."""
+    """Return the best cost in a COMMENT, or None."""
     found = _BEST.search(comment)
-    # A fractional one was measured on distances that were not rounded: not comparable.
+    # A fractional cost belongs to distances without rounding, so it is not comparable.
     return float(found[1]) if found and float(found[1]).is_integer() else None
 
 
 def to_instances(file_instance: FileInstance, problem: Problem) -> Any:
-    """Return the batch of one instance, ``B = 1``, that networks see.
+    """Return the instance as a batch for networks, ``B = 1``.
 
     Parameters
     ----------
     file_instance
-        What `read_instance` returned.
+        The instance, in file units.
     problem
-        The problem of that name.
+        The TSP or the CVRP, as in the file; `ConfigError` if it is another one.
 
     Returns
     -------
-    Float32 instances: coordinates shifted and divided by the wider side's length, so that they
-    fill the unit square with their aspect kept; demand in fractions of the capacity. Above a
-    capacity of 50,000 the fractions are enlarged by 2e-5, lest the tolerance of the masks
-    (`problems.cvrp.ROUNDING`) let a route exceed the capacity by one unit.
+    Float32 instances: coordinates shifted and divided by the longer side, so that they fill the
+    unit square; demand in fractions of the capacity. If the capacity is above 50,000, the fractions
+    are multiplied by ``1 + 2e-5``: otherwise the tolerance of the masks (`problems.cvrp.ROUNDING`)
+    would let a route exceed the capacity by one unit.
     """
     if problem.name != file_instance.problem:
         raise ConfigError(
@@ -192,7 +192,7 @@ def to_instances(file_instance: FileInstance, problem: Problem) -> Any:
 
 
 def distance_matrix(file_instance: FileInstance) -> npt.NDArray[np.int64]:
-    """Return the rounded distances, int64 ``[A, A]`` in file units."""
+    """Return the distances by the file's rule, int64 ``[A, A]``, in file units."""
     if file_instance.weights is not None:
         return file_instance.weights
     points = file_instance.coordinates
@@ -209,7 +209,7 @@ def _rounded(rule: DistanceRule, legs: npt.NDArray[np.float64]) -> npt.NDArray[n
             whole = np.ceil(length)
         case "FLOOR_2D":
             whole = np.floor(length)
-        case "EXACT_2D":  # CVRPLIB's name for thousandths
+        case "EXACT_2D":  # a rule of CVRPLIB: thousandths
             whole = np.floor(1000 * length + 0.5)
         case _:
             whole = np.floor(length + 0.5)
@@ -217,11 +217,11 @@ def _rounded(rule: DistanceRule, legs: npt.NDArray[np.float64]) -> npt.NDArray[n
 
 
 def visits(file_instance: FileInstance, actions: Actions) -> npt.NDArray[np.int64]:
-    """Return ``actions`` as int64 ``[T]``; raise `InvalidSolutionError` unless all are nodes."""
+    """Return ``actions`` as int64 ``[T]``; raise `InvalidSolutionError` if one is not a node."""
     last = len(file_instance.coordinates) - 1
     try:
         sequence = np.asarray(actions)
-    except (ValueError, TypeError) as error:  # ragged lists; tensors on another device
+    except (ValueError, TypeError) as error:  # lists of unequal length; tensors on another device
         raise InvalidSolutionError(
             f"actions: expected one sequence of integers, got {type(actions).__name__} ({error})"
         ) from error
@@ -239,8 +239,8 @@ def visits(file_instance: FileInstance, actions: Actions) -> npt.NDArray[np.int6
 def cost(file_instance: FileInstance, actions: Actions) -> int:
     """Return the length of the closed route through ``actions [T]``, in file units.
 
-    The way from the last action back to the first counts; for the CVRP 0 is the depot. Whether
-    the actions solve the instance is for `solutions.check` to say.
+    It includes the way from the last action back to the first. For the CVRP 0 is the depot. It does
+    not check that the actions solve the instance, only that they are nodes; see `solutions.check`.
     """
     sequence = visits(file_instance, actions)
     if file_instance.weights is not None:

@@ -1,7 +1,8 @@
 """The text of a TSPLIB or CVRPLIB file: its header, and its sections as checked arrays.
 
-The vrplib package parses the sections. It drops the node numbers that start their rows and counts
-nothing, so a file with a row lost, doubled or moved would pass; the numbers are read here.
+The package vrplib parses the sections. It drops the node number at the start of each row and does
+not count rows, so it accepts a file with missing, repeated or moved rows. This module reads and
+checks the node numbers.
 """
 
 import os
@@ -22,43 +23,46 @@ def refuse(path: str | os.PathLike[str], problem: str) -> FileFormatError:
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the file's text; raise `FileFormatError` if there is none."""
+    """Return the file's text; raise `FileFormatError` if it cannot be read or is not text."""
     try:
         content = Path(path).read_bytes()
     except OSError as error:
         raise refuse(path, f"cannot be read ({error.strerror or error})") from error
     if b"\0" in content:
         raise refuse(path, "expected a text file, got binary data")
-    # Old files hold names in other encodings; only names and comments can be hurt by that.
+    # Old files have names in other encodings; this can damage only names and comments.
     return content.decode("utf-8-sig", errors="replace")
 
 
 @attrs.frozen
 class Header:
-    """What a file says before and between its numbers."""
+    """The keywords of a file, and the node numbers of its sections."""
 
     path: str
     values: dict[str, str]
-    """Keyword in capitals to text, e.g. ``{"DIMENSION": "101"}``."""
+    """The text of each keyword (in capitals), e.g. ``{"DIMENSION": "101"}``."""
     comment: str
     """All comments, joined by line ends."""
     ids: dict[str, list[str]]
-    """Section in capitals, without ``_SECTION``, to the first word of each row."""
+    """The first word of each row, by section (in capitals, without ``_SECTION``)."""
 
     def value(self, keyword: str) -> str:
         """Return the text of a keyword; raise `FileFormatError` if it is missing."""
         if not self.values.get(keyword):
-            raise refuse(self.path, f"expected a line '{keyword} : …' and found none")
+            raise refuse(self.path, f"expected a line '{keyword} : …', got none")
         return self.values[keyword]
 
     def whole(self, keyword: str, least: int) -> int:
-        """Return a keyword's whole number, at least ``least``."""
+        """Return the whole number of a keyword; raise `FileFormatError` if it is below ``least``.
+
+        The error also comes if the text is not a whole number or is above 1e12.
+        """
         text = self.value(keyword)
         try:
             number = float(text)
         except ValueError:
             number = np.nan
-        # Written so that NaN fails, too; beyond 1e12 float64 sums would no longer be exact.
+        # This form of the test refuses NaN, too. Above 1e12, sums in float64 may not be exact.
         if not (least <= number <= 1e12 and number == int(number)):
             raise refuse(
                 self.path, f"{keyword}: expected a whole number of at least {least}, got {text!r}"
@@ -74,7 +78,7 @@ def scan(path: str | os.PathLike[str], text: str) -> Header:
     section: list[str] | None = None
     for line in text.splitlines():
         words = line.split()
-        # vrplib's own rules for comments and the end, so that both read the same rows.
+        # The rules of vrplib for comments and the end of the file, so that both read the same rows.
         if not words or words[0].startswith("#"):
             continue
         if "EOF" in line:
@@ -92,11 +96,11 @@ def scan(path: str | os.PathLike[str], text: str) -> Header:
 
 
 def parse(header: Header, text: str) -> dict[str, Any]:
-    """Return vrplib's dictionary of the file; every failure of vrplib names the file."""
+    """Return vrplib's dictionary of the file; raise `FileFormatError` where vrplib fails."""
     try:
-        # Without edge weights: a matrix of n x n floats is not wanted yet, perhaps never.
+        # Without edge weights: a matrix of n x n floats is large and often not needed.
         return dict(parse_vrplib(text, compute_edge_weights=False))
-    except Exception as error:  # vrplib raises whatever int(), numpy or its own checks raise
+    except Exception as error:  # vrplib does not catch the errors of int() and numpy
         raise refuse(header.path, f"not in TSPLIB format ({error})") from error
 
 
@@ -108,13 +112,13 @@ def table(
     Parameters
     ----------
     header, parsed
-        What `scan` and `parse` returned.
+        The results of `scan` and `parse`.
     section
         Its name without ``_SECTION``.
     columns
-        Numbers expected after the node number.
+        The expected number of values after each node number.
     count
-        Rows expected, numbered 1 … ``count`` in any order.
+        The expected number of rows, with node numbers 1 … ``count`` in any order.
 
     Returns
     -------
@@ -123,11 +127,11 @@ def table(
     Raises
     ------
     FileFormatError
-        If the section is missing, or rows or numbers are missing, doubled or unreadable.
+        If the section is missing, or if rows or numbers are missing, repeated or unreadable.
     """
     title = f"{section}_SECTION"
     if section not in header.ids:
-        raise refuse(header.path, f"expected a {title} and found none")
+        raise refuse(header.path, f"expected a {title}, got none")
     ids = header.ids[section]
     if len(ids) != count:
         raise refuse(
@@ -140,7 +144,7 @@ def table(
             header.path,
             f"{title}: expected a node number and {columns} number(s) in every row ({error})",
         ) from error
-    bad = np.flatnonzero(~(np.abs(numbers) <= 1e12).all(axis=1))  # so that NaN is bad
+    bad = np.flatnonzero(~(np.abs(numbers) <= 1e12).all(axis=1))  # this form refuses NaN, too
     if bad.size:
         raise refuse(
             header.path,
@@ -151,12 +155,13 @@ def table(
 
 
 def where_explicit(header: Header) -> str:
-    """Return the section with the coordinates of a file of EXPLICIT distances.
+    """Return the section with the coordinates of a file with EXPLICIT distances.
 
     Raises
     ------
     FileFormatError
-        If there is none, as networks see nothing else, or vrplib does not read the distances.
+        If vrplib cannot read the format of the distances, or if the file has no coordinates, which
+        networks need.
     """
     form = header.value("EDGE_WEIGHT_FORMAT").upper()
     if form not in ("LOWER_ROW", "FULL_MATRIX"):
@@ -171,35 +176,35 @@ def where_explicit(header: Header) -> str:
 
 
 def weights(header: Header, parsed: dict[str, Any], count: int) -> npt.NDArray[np.int64]:
-    """Return the distances that a file states, int64 ``[count, count]``, symmetric, 0 to itself.
+    """Return the distances that a file lists: int64 ``[count, count]``, symmetric, diagonal 0.
 
     Raises
     ------
     FileFormatError
-        If they are in a form that vrplib does not read, missing, not whole or not symmetric.
+        If they are missing, too few or too many, not whole, or not symmetric.
     """
     title = "EDGE_WEIGHT_SECTION"
     if "EDGE_WEIGHT" not in header.ids:
-        raise refuse(header.path, f"expected a {title} and found none")
+        raise refuse(header.path, f"expected a {title}, got none")
     try:
         numbers = np.array(parsed["edge_weight"], dtype=np.float64).reshape(count, count)
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise refuse(
             header.path, f"{title}: expected {count} x {count} distances ({error})"
         ) from error
-    # Written so that NaN is bad.
+    # This form of the test refuses NaN, too.
     if not ((numbers >= 0) & (numbers <= 1e12) & (numbers == np.floor(numbers))).all():
         raise refuse(header.path, f"{title}: expected whole numbers from 0 to 1e12")
     if (numbers != numbers.T).any():
         raise refuse(header.path, f"{title}: expected symmetric distances")
     whole = numbers.astype(np.int64)
-    # What files put there is a filler; routes that wait at the depot would pay it.
+    # Files have a filler on the diagonal; a route that stays at the depot would pay it.
     np.fill_diagonal(whole, 0)
     return whole
 
 
 def _order(header: Header, title: str, ids: list[str]) -> npt.NDArray[np.intp]:
-    """Return the rows in the order of their node numbers, which must be 1 … n, each once."""
+    """Return the indices that sort rows by node number; the numbers must be 1 … n, each once."""
     seen: set[str] = set()
     valid = {str(number) for number in range(1, len(ids) + 1)}
     for name in ids:

@@ -5,7 +5,7 @@ batches of their own. As every batch is sampled afresh, ``loss`` is a random fun
 official code the derivative through the inner steps takes the sampled actions as given.
 
 The outer and inner settings follow Omni-VRP (Zhou et al. 2023; ``CVRPTrainer_meta.py``): inner
-steps with Adam at the learning rate of the outer Adam, made anew for each task in Reptile and
+steps with Adam at the learning rate of the outer Adam, made afresh for each task in Reptile and
 FOMAML, and going on from the outer Adam's moments in MAML, since a first step of a new Adam
 is ``learning_rate * sign(g)``, whose derivative is zero almost everywhere. (The official MAML
 also writes the inner steps into the outer moments; ours leaves them alone.) ``sgd`` is the inner

@@ -170,7 +170,7 @@ def validate(state: Pretraining, log: Log) -> None:
 
 
 def validate_task(state: Pretraining, task: int) -> tuple[float, float]:
-    """Return the mean greedy cost on the task's test instances, as it is and after adaptation.
+    """Return the mean greedy cost on the task's test instances, before and after adaptation.
 
     Every validation adapts on the same batches, and leaves no trace in the solver.
     """

@@ -32,7 +32,7 @@ class Settings:
     iterations
         Steps of the meta-parameters.
     inner_steps
-        ``k``: steps on a task, each on a batch of its own.
+        ``k``: steps on a task, each on another batch.
     inner_learning_rate, inner_optimizer
         Of these steps; ``adam`` or ``sgd``.
     meta_learning_rate

@@ -72,7 +72,7 @@ def start(config: Config, path: Path) -> Pretraining:
     for task in config.tasks:
         if task.drift_from:
             raise ConfigError(
-                f"task {task.label}: expected one that does not drift, as pretraining has no order,"
+                f"task {task.label}: expected no drift, as pretraining has no order,"
                 f" got drift_from={task.drift_from!r}"
             )
     algorithm = ALGORITHMS[config.method]
@@ -133,7 +133,7 @@ def restore(state: Pretraining, log: Log) -> bool:
     Raises
     ------
     CheckpointError
-        If checkpoints are there and none is whole, or the one that is belongs to another run.
+        If checkpoints are there and none is whole, or the latest belongs to another run.
     """
     path = resume(state.folder, lambda saved: load(state, saved), log)
     if path is None:

@@ -2,7 +2,7 @@
 
 ==========  ======================================================================
 instance    ``depot`` float ``[B, 1, 2]``, ``nodes`` ``[B, n, 2]``, ``demand`` ``[B, n]`` in
-            fractions of the capacity, each in ``[0, 1]``, and a distance if not Euclidean
+            fractions of the capacity, each in ``[0, 1]``; ``distance`` if it is not Euclidean
 action      the depot (0) or a customer (1 … n), ``A = n + 1``
 state       ``current`` long ``[B, S]``, ``load`` float ``[B, S]`` in ``[0, 1]``,
             ``visited`` bool ``[B, S, A]`` (entry 0: at the depot)
@@ -24,7 +24,8 @@ from lifelong_co.problems.validation import coordinates, fractions, same_kind
 from lifelong_co.protocols import Context
 from lifelong_co.tensors.records import ABSENT
 
-# Sums of float32 fractions such as 1/30 miss the capacity by rounding; the official tolerance.
+# Sums of float32 fractions such as 1/30 miss the capacity by rounding. The official code has the
+# same tolerance.
 ROUNDING = 1e-5
 
 
@@ -36,7 +37,7 @@ class CVRPInstances:
     nodes: Tensor  # [B, n, 2]
     demand: Tensor  # [B, n], fractions of the capacity
     distance: Tensor | None = attrs.field(default=None, metadata={ABSENT: EXPONENTS[EUCLIDEAN]})
-    """``[B]``, p of each instance's distance (`distances`); None: all are Euclidean."""
+    """``[B]``, the exponent p of each instance's distance (`distances`); None: all Euclidean."""
 
 
 @attrs.frozen(eq=False)
@@ -80,7 +81,7 @@ class CVRP:
         InvalidInstancesError
             If shape, dtype or values are wrong.
         UnknownNameError
-            If there is no such distance.
+            If the distance has another name.
         """
         node_xy = coordinates("nodes", nodes)
         B, n, _ = node_xy.shape
@@ -117,7 +118,7 @@ class CVRP:
         )
 
     def feasible(self, instances: CVRPInstances, state: CVRPState) -> Tensor:
-        """Return bool ``[B, S, A]``; once done, only the depot."""
+        """Return bool ``[B, S, A]``; in a finished state only the depot is feasible."""
         fits = instances.demand[:, None, :] <= state.load[..., None] + ROUNDING  # [B, S, n]
         customers = fits & ~state.visited[..., 1:]
         depot = ~state.visited[..., :1] | all_true(state.visited)[..., None]
@@ -126,8 +127,8 @@ class CVRP:
     def strictly_feasible(self, instances: CVRPInstances, state: CVRPState) -> Tensor:
         """Return bool ``[B, S, A]``: only customers after which some load is left.
 
-        A state in which there is no other action, as when every demand is the whole capacity, has
-        those of `feasible`.
+        In a state where this leaves no action, the result is that of `feasible`: at the depot,
+        when every customer left demands the whole capacity.
         """
         feasible = self.feasible(instances, state)
         spares = instances.demand[:, None, :] < state.load[..., None] - ROUNDING  # [B, S, n]
@@ -151,7 +152,7 @@ class CVRP:
         )
 
     def done(self, instances: CVRPInstances, state: CVRPState) -> Tensor:  # noqa: ARG002
-        """Return bool ``[B, S]``: every customer visited and back at the depot."""
+        """Return bool ``[B, S]``: whether every customer is visited and the depot reached again."""
         return all_true(state.visited)
 
     def cost(self, instances: CVRPInstances, actions: Tensor) -> Tensor:
@@ -166,8 +167,8 @@ class CVRP:
     def steps(self, size: int) -> tuple[int, int]:
         """Return the least and the greatest number of actions of a solution.
 
-        One route visits depot, customers, depot; a route for each customer visits the depot
-        before every customer and at the end.
+        The least: one route of depot, customers, depot. The greatest: one route for each customer,
+        which visits the depot before every customer and at the end.
         """
         return size + 2, 2 * size + 1
 
@@ -187,10 +188,10 @@ class CVRP:
         )
 
     def features(self, instances: CVRPInstances) -> dict[str, Tensor]:
-        """Return what a network reads of each action, in the order of the actions."""
+        """Return the features of the actions: depot ``[B, 1, 2]`` and nodes ``[B, n, 3]``."""
         customers = torch.cat((instances.nodes, instances.demand[..., None]), dim=2)
         return {"depot": instances.depot, "node": customers}
 
     def context(self, state: CVRPState) -> Context:
-        """Return what a network reads of a state: the last node and the load."""
+        """Return the part of a state that a network reads: the last node and the load."""
         return Context(nodes={"last": state.current}, scalars=state.load[..., None])

@@ -1,8 +1,8 @@
-"""How far apart two points of the plane are: Euclidean, Manhattan or Chebyshev.
+"""The distance between two points of the plane: Euclidean, Manhattan or Chebyshev.
 
-Instances carry the exponent ``p`` of their Minkowski distance as a tensor ``[B]``: so a batch that
-is replayed, or that holds instances of two tasks, costs what it cost when it was learned. Euclidean
-instances carry none.
+Each instance keeps the exponent ``p`` of its Minkowski distance, in a tensor ``[B]``. So a replayed
+batch has the same costs as when it was learned, and one batch can hold instances of two tasks.
+Euclidean instances need no exponent; their tensor is None.
 """
 
 import math
@@ -16,7 +16,7 @@ from lifelong_co.errors import ConfigError, UnknownNameError
 
 EUCLIDEAN = "euclidean"
 EXPONENTS = {EUCLIDEAN: 2.0, "manhattan": 1.0, "chebyshev": math.inf}
-"""Name to ``p``: the distance is ``(|dx|^p + |dy|^p)^(1/p)``, in the limit the larger of both."""
+"""Name to ``p``: the distance is ``(|dx|^p + |dy|^p)^(1/p)``; for infinite p the larger of both."""
 
 
 def exponent(name: str) -> float:
@@ -25,7 +25,7 @@ def exponent(name: str) -> float:
     Raises
     ------
     UnknownNameError
-        If there is no such distance.
+        If `EXPONENTS` lacks the name.
     """
     if name not in EXPONENTS:
         raise UnknownNameError("distance", name, EXPONENTS)
@@ -33,26 +33,37 @@ def exponent(name: str) -> float:
 
 
 def exponents(name: str, nodes: Tensor) -> Tensor | None:
-    """Return what instances with ``nodes [B, n, 2]`` carry: ``p`` ``[B]``; Euclidean ones, None.
+    """Return the field ``distance`` of instances with ``nodes [B, n, 2]``.
+
+    Returns
+    -------
+    ``p`` of each instance, ``[B]``, with the dtype and device of the nodes; None if Euclidean.
 
     Raises
     ------
     UnknownNameError
-        If there is no such distance.
+        If `EXPONENTS` lacks the name.
     """
     p = exponent(name)
     return None if name == EUCLIDEAN else nodes.new_full(nodes.shape[:1], p)
 
 
 def measured(instances: Any, name: str) -> Any:
-    """Return the same instances under another distance than the Euclidean they come with.
+    """Return Euclidean instances with another distance.
+
+    Parameters
+    ----------
+    instances
+        A record of Euclidean instances, with ``nodes [B, n, 2]``.
+    name
+        A name in `EXPONENTS`; ``euclidean`` returns the same record.
 
     Raises
     ------
     ConfigError
-        If the instances are of a problem that has no other.
+        If the problem of these instances supports only the Euclidean distance.
     UnknownNameError
-        If there is no such distance.
+        If `EXPONENTS` lacks the name.
     """
     p = exponents(name, instances.nodes)
     if p is None:
@@ -60,7 +71,7 @@ def measured(instances: Any, name: str) -> Any:
     kind = type(instances)
     if "distance" not in attrs.fields_dict(kind):
         raise ConfigError(
-            f"distance: expected {EUCLIDEAN!r}, the only one that {kind.__name__} has, got {name!r}"
+            f"distance: expected {EUCLIDEAN!r}, the only distance of {kind.__name__}, got {name!r}"
         )
     return attrs.evolve(instances, distance=p)
 
@@ -73,12 +84,12 @@ def lengths(legs: Tensor, p: Tensor | None) -> Tensor:
     legs
         Differences of coordinates.
     p
-        ``[B]``, each 1, 2 or infinite; None: 2 throughout.
+        ``[B]``, each 1, 2 or infinite; None: 2 for all.
     """
     straight = legs.square().sum(dim=3).sqrt()
     if p is None:
         return straight
-    # All three, and chosen from: asking for the values would wait for the device.
+    # Compute all three and choose: an `if` on the values of p would wait for the device.
     blocks, longer = legs.abs().sum(dim=3), legs.abs().amax(dim=3)
     power = p[:, None, None]
     return torch.where(power == 1, blocks, torch.where(power == 2, straight, longer))

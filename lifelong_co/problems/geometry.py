@@ -1,4 +1,4 @@
-"""Plane geometry that both problems use: lengths of closed routes and the eight symmetries."""
+"""Geometry of the plane for both problems: lengths of closed routes and the eight symmetries."""
 
 import torch
 from torch import Tensor
@@ -16,11 +16,12 @@ def closed_length(points: Tensor, actions: Tensor, p: Tensor | None = None) -> T
     actions
         Long ``[B, S, T]``, the order of visits.
     p
-        ``[B]``, of each instance's distance; None: Euclidean. See `distances.lengths`.
+        ``[B]``, the exponent of each instance's distance; None: Euclidean. See
+        `distances.lengths`.
 
     Returns
     -------
-    ``[B, S]`` in the unit of ``points``, the way back to the first visit included.
+    ``[B, S]`` in the unit of ``points``. It includes the way back to the first visit.
     """
     B, S, T = actions.shape
     flat = actions.reshape(B, S * T, 1).expand(-1, -1, 2)
@@ -30,15 +31,15 @@ def closed_length(points: Tensor, actions: Tensor, p: Tensor | None = None) -> T
 
 
 def all_true(mask: Tensor) -> Tensor:
-    """Return ``mask.all(dim=-1)``; over bytes, which the CPU reduces four times as fast."""
+    """Return ``mask.all(dim=-1)``, by bytes: the CPU reduces them four times as fast."""
     return mask.view(torch.uint8).amin(dim=-1).bool()
 
 
 def symmetries(points: Tensor) -> Tensor:
-    """Return the eight images of the unit square's symmetry group, ``[B, n, 2] -> [8B, n, 2]``.
+    """Return the images under the eight symmetries of the unit square, ``[B, n, 2] -> [8B, n, 2]``.
 
-    Image ``k`` of instance ``b`` is row ``k * B + b``; image 0 is the original. The order is that
-    of POMO's instance augmentation (Kwon et al. 2020, table 1).
+    Image ``k`` of instance ``b`` is row ``k * B + b``; image 0 is the original. The order is the
+    one of POMO's instance augmentation (Kwon et al. 2020, table 1).
     """
     x, y = points[..., 0], points[..., 1]
     images = [(x, y), (1 - x, y), (x, 1 - y), (1 - x, 1 - y)]

@@ -1,9 +1,9 @@
 """The traveling salesman problem: visit every node once and return to the first.
 
 ==========  ======================================================================
-instance    ``nodes`` float ``[B, n, 2]``, and a distance if it is not Euclidean
+instance    ``nodes`` float ``[B, n, 2]``; ``distance`` if it is not Euclidean
 action      the node visited next, ``A = n``
-state       ``first``, ``current`` long ``[B, S]`` (-1: nowhere yet), ``visited`` bool ``[B, S, A]``
+state       ``first``, ``current`` long ``[B, S]`` (-1: no node yet), ``visited`` bool ``[B, S, A]``
 feasible    the nodes not visited yet
 cost        length of the closed tour
 ==========  ======================================================================
@@ -28,7 +28,7 @@ class TSPInstances:
 
     nodes: Tensor
     distance: Tensor | None = attrs.field(default=None, metadata={ABSENT: EXPONENTS[EUCLIDEAN]})
-    """``[B]``, p of each instance's distance (`distances`); None: all are Euclidean."""
+    """``[B]``, the exponent p of each instance's distance (`distances`); None: all Euclidean."""
 
 
 @attrs.frozen(eq=False)
@@ -66,13 +66,13 @@ class TSP:
         InvalidInstancesError
             If shape, dtype or values are wrong.
         UnknownNameError
-            If there is no such distance.
+            If the distance has another name.
         """
         node_xy = coordinates("nodes", nodes)
         return TSPInstances(nodes=node_xy, distance=exponents(distance, node_xy))
 
     def reset(self, instances: TSPInstances, trajectories: int) -> TSPState:
-        """Return the state before the first action: nowhere."""
+        """Return the state before the first action: at no node, with no node visited."""
         B, n, _ = instances.nodes.shape
         nowhere = torch.full((B, trajectories), -1, device=instances.nodes.device)
         visited = torch.zeros((B, trajectories, n), dtype=torch.bool, device=instances.nodes.device)
@@ -83,7 +83,7 @@ class TSP:
         return ~state.visited
 
     def strictly_feasible(self, instances: TSPInstances, state: TSPState) -> Tensor:
-        """Return the same as `feasible`: nothing is used up."""
+        """Return the same as `feasible`: the TSP has no capacity that a visit uses up."""
         return self.feasible(instances, state)
 
     def unfinished(self, state: TSPState) -> Tensor:
@@ -126,10 +126,10 @@ class TSP:
         return TSPInstances(nodes=symmetries(instances.nodes), distance=distance)
 
     def features(self, instances: TSPInstances) -> dict[str, Tensor]:
-        """Return what a network reads of each action, in the order of the actions."""
+        """Return the features of the actions: the nodes' coordinates ``[B, n, 2]``."""
         return {"node": instances.nodes}
 
     def context(self, state: TSPState) -> Context:
-        """Return what a network reads of a state: the first and the last node."""
+        """Return the part of a state that a network reads: the first and the last node."""
         first, last = state.first.clamp(min=0), state.current.clamp(min=0)
         return Context(nodes={"first": first, "last": last}, nowhere=state.current < 0)

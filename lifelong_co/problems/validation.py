@@ -1,4 +1,4 @@
-"""Checks shared by the problems: what arrives in an instance is refused here or nowhere."""
+"""Checks of the tensors of instances, shared by the problems. Later code does not check again."""
 
 import math
 
@@ -14,16 +14,16 @@ def fractions(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
     Parameters
     ----------
     name
-        The field, named in the error.
+        The field; errors name it.
     value
-        What the caller gave: a tensor or anything ``torch.as_tensor`` takes.
+        A tensor, or anything that ``torch.as_tensor`` takes.
     shape
-        Expected size of each dimension; a string stands for any size of at least one.
+        Expected size of each dimension; a string means any size of at least one.
 
     Raises
     ------
     InvalidInstancesError
-        If it is no tensor of that shape, holds integers, or holds NaN or infinity.
+        If it is not a tensor of that shape, or holds integers, NaN or infinity.
     """
     wanted = "[" + ", ".join(str(size) for size in shape) + "]"
     try:
@@ -43,14 +43,15 @@ def fractions(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
         raise InvalidInstancesError(
             f"{name}: expected fractions in a floating-point tensor, got {tensor.dtype}"
         )
-    # The sum of what is not finite is not either, and takes a fourth of the time to tell.
+    # A finite sum proves finite numbers in a fourth of the time. Only if it is not finite, look at
+    # each number: the sum of finite numbers can overflow.
     if not math.isfinite(tensor.detach().sum()) and not bool(torch.isfinite(tensor).all()):
         raise InvalidInstancesError(f"{name}: expected finite numbers, got NaN or infinity")
     return tensor
 
 
 def coordinates(name: str, value: object, batch: int | str = "B") -> Tensor:
-    """Return node coordinates ``[B, n, 2]`` with ``n`` at least two; see `fractions`."""
+    """Return node coordinates ``[B, n, 2]``, with ``n >= 2``; raise the errors of `fractions`."""
     tensor = fractions(name, value, (batch, "n", 2))
     if tensor.shape[1] < 2:
         raise InvalidInstancesError(f"{name}: expected at least two nodes, got {tensor.shape[1]}")
@@ -58,7 +59,7 @@ def coordinates(name: str, value: object, batch: int | str = "B") -> Tensor:
 
 
 def same_kind(reference: tuple[str, Tensor], **others: Tensor) -> None:
-    """Refuse tensors whose dtype or device is not that of the reference."""
+    """Raise `InvalidInstancesError` for a tensor of another dtype or device than the reference."""
     name, tensor = reference
     for other, value in others.items():
         if value.dtype != tensor.dtype or value.device != tensor.device:

@@ -1,22 +1,24 @@
-"""Everything by its registered name."""
+"""Solvers, problems, methods and all other components by their registered names."""
 
 from lifelong_co.registry.lookup import (
     buffer,
-    components,
     distribution,
     divergence,
-    failures,
     knows_all_tasks,
     method,
     method_options,
-    name_clashes,
-    names,
     problem,
-    register_plugin,
-    reload,
     solver,
     testset,
     weighting,
+)
+from lifelong_co.registry.plugins import (
+    components,
+    failures,
+    name_clashes,
+    names,
+    register_plugin,
+    reload,
 )
 
 __all__ = [

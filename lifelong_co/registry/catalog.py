@@ -1,4 +1,4 @@
-"""What plugins register: one entry for each name, with its owner."""
+"""The components that plugins register: one entry for each name, with its owner."""
 
 import functools
 from collections.abc import Iterable
@@ -24,16 +24,16 @@ HOOKS = {
 
 @attrs.frozen
 class Component:
-    """A registered name and who owns it."""
+    """A registered name and its owner."""
 
     kind: str
     """``solver``, ``problem``, ``weighting``, ``divergence``, ``buffer``, ``method`` or
     ``distribution``."""
     name: str
     owner: str
-    """The distribution that ships it, or ``this process`` (`register_plugin`)."""
+    """The installed distribution that has the plugin, or ``this process`` (`register_plugin`)."""
     version: str
-    """The distribution's version; empty in this process."""
+    """The distribution's version; empty for a plugin registered in this process."""
     plugin: str
     """The plugin's module."""
 
@@ -48,7 +48,7 @@ class Failure:
     plugin: str
     """The name of its entry point."""
     owner: str
-    """The distribution that ships it; empty when it is not known."""
+    """The installed distribution that has the plugin; empty if unknown."""
     error: str
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Failure:
 
 @attrs.frozen
 class Entry:
-    """A component and what was registered."""
+    """A component and the object that a plugin registered for it."""
 
     component: Component
     thing: Any
@@ -65,14 +65,14 @@ class Entry:
 
 @attrs.frozen
 class Catalog:
-    """All that was found: entries, failures, and entry points left out on purpose."""
+    """All plugins' entries, the plugins that failed, and the entry points that were left out."""
 
     entries: tuple[Entry, ...] = ()
     failures: tuple[Failure, ...] = ()
     skipped: tuple[str, ...] = ()
 
     def of_kind(self, kind: str) -> list[Entry]:
-        """Return the entries of one kind, ours first."""
+        """Return the entries of one kind, those of lifelong-co first."""
         return [entry for entry in self.entries if entry.component.kind == kind]
 
     def find(self, kind: str, name: str) -> Entry:
@@ -81,10 +81,10 @@ class Catalog:
         Raises
         ------
         PluginError
-            If two plugins own one name of this kind: which of them would answer for it, or for
-            a name beside it, must not depend on the order in which they were installed.
+            If two plugins own one name of this kind, even if it is not ``name``. The result must
+            not depend on the order in which plugins were installed.
         UnknownNameError
-            If there is none; plugins that failed or were left out are named.
+            If no entry has the name; the message names plugins that failed or were left out.
         """
         entries = self.of_kind(kind)
         for clash in clashes(entries):
@@ -118,16 +118,23 @@ def clashes(entries: Iterable[Entry]) -> list[str]:
 
 
 def gather(plugin: object, *, owner: str, version: str, module: str) -> tuple[Entry, ...]:
-    """Return what one plugin registers.
+    """Return the entries that one plugin registers.
 
-    Each plugin gets a plugin manager to itself: so every registration has one known owner, and a
-    plugin that pluggy refuses leaves no trace in the others'.
+    Each plugin gets a separate plugin manager. So every registration has one known owner, and a
+    plugin that pluggy refuses does not affect the others.
+
+    Parameters
+    ----------
+    plugin
+        A module, or an object whose methods are marked with ``hookimpl``.
+    owner, version, module
+        See `Component`; ``module`` is its ``plugin``.
 
     Raises
     ------
     PluginError
-        If the plugin implements no hook or an unknown one, with parameters that the hook does not
-        have, or registers what cannot be used.
+        If the plugin implements no hook or an unknown hook, if a hook has wrong parameters, or if
+        the plugin registers something that cannot be used.
     """
     if isinstance(plugin, type):
         raise PluginError(
@@ -159,14 +166,14 @@ def gather(plugin: object, *, owner: str, version: str, module: str) -> tuple[En
 def _register(
     entries: dict[tuple[str, str], Entry], owner: Component, hook: str, name: str, thing: Any
 ) -> None:
-    """Check and keep one registration; ``owner`` is the component but for its name."""
+    """Check and keep one registration; ``owner`` is the component without its name."""
     where = f"plugin {owner.plugin}, hook {hook}"
     if not isinstance(name, str):
         raise PluginError(f"{where}: expected a string as the name, got {name!r}")
     if not name or name != "".join(name.split()):
         raise PluginError(f"{where}: expected a name without spaces, got {name!r}")
     if owner.kind == "problem":
-        # Its methods are checked when it is asked for; the class itself is the usual slip.
+        # `lookup.problem` checks the methods; here only the usual mistake, the class itself.
         if isinstance(thing, type):
             raise PluginError(
                 f"{where}, name {name!r}: expected a problem, got the class {thing.__name__}; "

@@ -1,7 +1,7 @@
-"""Finding installed plugins: each entry point is loaded by itself, and a broken one is put aside.
+"""Finding installed plugins: each entry point is loaded separately, and broken ones are left out.
 
 pluggy's own loader stops at the first entry point that raises, so that one bad install would end
-even ``lifelong-co --help``.
+even the help of the command line.
 """
 
 import importlib.metadata
@@ -26,18 +26,19 @@ def load(restriction: str | None) -> Catalog:
     Parameters
     ----------
     restriction
-        The value of ``LIFELONG_CO_LOAD_PLUGINS``: names of distributions or entry points, with
-        commas between; empty: none but ours; None: all. Ours are always loaded.
+        The value of ``LIFELONG_CO_LOAD_PLUGINS``: names of distributions or entry points, separated
+        by commas. Empty: only the plugins of lifelong-co, which are always loaded. None: all.
 
     Returns
     -------
-    What they registered, ours first, the rest by the names of their distributions.
+    What the plugins registered: first lifelong-co, then the others by the names of their
+    distributions.
 
     Warns
     -----
     PluginWarning
-        Once for each plugin that failed, and for each name in the restriction that no installed
-        plugin bears.
+        Once for each plugin that failed, and for each name in the restriction that fits no
+        installed plugin.
     """
     points = sorted(importlib.metadata.entry_points(group=GROUP), key=_order)
     wanted = None if restriction is None else _names(restriction)
@@ -51,7 +52,7 @@ def load(restriction: str | None) -> Catalog:
             continue
         try:
             entries += gather(point.load(), owner=owner, version=version, module=point.module)
-        except (Exception, SystemExit) as error:  # a stranger's code may raise anything
+        except (Exception, SystemExit) as error:  # third-party code may raise anything
             in_one_line = " ".join(f"{type(error).__name__}: {error}".split())
             failures.append(Failure(point.name, owner, in_one_line))
     failures += _not_installed(wanted or (), points)
@@ -71,7 +72,7 @@ def _order(point: importlib.metadata.EntryPoint) -> tuple[bool, str, str]:
 
 
 def _normal(name: str) -> str:
-    """Return a distribution's name as PEP 503 compares it."""
+    """Return a distribution's name in the form that PEP 503 compares."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -87,7 +88,7 @@ def _is_in(point: importlib.metadata.EntryPoint, names: Iterable[str]) -> bool:
 def _not_installed(
     names: Iterable[str], points: Iterable[importlib.metadata.EntryPoint]
 ) -> list[Failure]:
-    """Return a failure for each name of the restriction that no entry point answers to."""
+    """Return a failure for each name in the restriction that fits no entry point."""
     points = list(points)
     installed = dict.fromkeys(_owner(point)[0] for point in points)
     return [

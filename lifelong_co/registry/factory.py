@@ -1,4 +1,4 @@
-"""Calling a registered factory with a user's options, and checking what it makes."""
+"""Calling a registered factory with a user's options, and checking its result."""
 
 import inspect
 import re
@@ -8,25 +8,25 @@ from typing import Any
 from lifelong_co.errors import ConfigError, PluginError, UnknownNameError
 
 UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
-# What an option annotated so takes, in words; any other annotation is the factory's own business.
+# What an option annotated so takes, in words; the factory checks any other annotation.
 PLAIN = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
 
 def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any) -> Any:
-    """Call ``factory(*given, **options)``.
+    """Return ``factory(*given, **options)``.
 
     Parameters
     ----------
     label
-        What is made, named in errors, e.g. ``solver 'pomo'``.
+        The thing that is made, e.g. ``solver 'pomo'``; errors begin with it.
     factory
-        Takes what is ``given`` by position and the options by name.
+        Takes ``given`` by position and the options by name.
 
     Raises
     ------
     ConfigError
-        If the factory takes no such option, lacks one that it needs, or an option annotated as
-        ``int``, ``float``, ``str`` or ``bool`` is given something else.
+        If an option is unknown to the factory, if a required option is missing, or if an option
+        annotated as ``int``, ``float``, ``str`` or ``bool`` gets a value of another type.
     """
     try:
         signature = inspect.signature(factory)
@@ -49,7 +49,7 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
         return factory(*given, **options)
     except TypeError as error:
         # Behind **options the refusal comes from whatever they were handed on to. Any other
-        # TypeError is a bug of the factory's and shall be seen as one.
+        # TypeError is a bug in the factory and must be seen as one.
         refused = UNEXPECTED.search(str(error))
         if named is not None or refused is None or refused[1] not in options:
             raise
@@ -57,7 +57,7 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
 
 
 def defaults(factory: Callable[..., Any]) -> dict[str, Any]:
-    """Return what a factory's options are where they are not given; {} if that cannot be seen."""
+    """Return the default values of a factory's options; {} if it has no readable signature."""
     try:
         parameters = inspect.signature(factory).parameters.values()
     except ValueError:  # some builtins have none
@@ -66,7 +66,7 @@ def defaults(factory: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _options(signature: inspect.Signature, given: int) -> list[str] | None:
-    """Return the parameters beside the ``given`` positional ones; None: any name will do."""
+    """Return the names of the options after ``given`` positional ones; None: any name."""
     parameters = list(signature.parameters.values())
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
@@ -80,7 +80,7 @@ def _options(signature: inspect.Signature, given: int) -> list[str] | None:
 
 
 def _check_type(label: str, parameter: inspect.Parameter | None, value: Any) -> None:
-    """Refuse a value that is not of its plain annotated type; a whole number is a number, too."""
+    """Refuse a value of another type than the plain annotated one; a float can be an int, too."""
     kind = parameter.annotation if parameter is not None else None
     for plain, words in PLAIN.items():
         if parameter is None or kind not in (plain, plain.__name__):
@@ -91,15 +91,15 @@ def _check_type(label: str, parameter: inspect.Parameter | None, value: Any) -> 
 
 
 def check(label: str, thing: object, protocol: type) -> None:
-    """Refuse a thing that lacks a public member of its protocol.
+    """Refuse an object that lacks a public member of its protocol.
 
-    Presence is all that is checked, with `hasattr`: ``isinstance`` on a protocol does not see
-    the submodules of a ``torch.nn.Module``.
+    Only presence is checked, with `hasattr`: ``isinstance`` on a protocol does not see the
+    submodules of a ``torch.nn.Module``.
 
     Raises
     ------
     PluginError
-        Naming the members that are missing.
+        If members are missing; the message names them.
     """
     members = dict.fromkeys((*inspect.get_annotations(protocol), *vars(protocol)))
     missing = [

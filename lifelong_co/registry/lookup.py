@@ -1,6 +1,7 @@
-"""Everything by its registered name: the one place where what plugins gave gets its type back.
+"""All components by their registered names: the only place that gives them their types back.
 
-Plugins are loaded when something is first asked for, never at import.
+The hooks of pluggy return untyped objects. Plugins are loaded at the first call of a function here,
+never at import.
 """
 
 from collections.abc import Mapping
@@ -18,45 +19,21 @@ from lifelong_co.protocols import (
 )
 from lifelong_co.registry.catalog import Entry
 from lifelong_co.registry.factory import check, defaults, make
-from lifelong_co.registry.plugins import (
-    catalog,
-    components,
-    failures,
-    name_clashes,
-    names,
-    register_plugin,
-    reload,
-)
-
-__all__ = [
-    "buffer",
-    "components",
-    "distribution",
-    "divergence",
-    "failures",
-    "knows_all_tasks",
-    "method",
-    "name_clashes",
-    "names",
-    "problem",
-    "register_plugin",
-    "reload",
-    "solver",
-    "testset",
-    "weighting",
-]
+from lifelong_co.registry.plugins import catalog
 
 
 def problem(name: str) -> Problem:
     """Return a problem: ``tsp``, ``cvrp`` or a plugin's.
 
+    All functions here raise these errors.
+
     Raises
     ------
     UnknownNameError
-        If no plugin has registered the name; so do all functions here.
+        If no plugin has registered the name.
     PluginError
-        If two plugins own one name of the kind asked for, or what a plugin gave lacks a member
-        of its protocol; so do all functions here.
+        If two plugins own one name of this kind, or if the plugin's object lacks a member of its
+        protocol.
     """
     found = _find("problem", name)
     check(_label(found), found.thing, Problem)
@@ -73,12 +50,12 @@ def solver(name: str, problem: str | Problem = "cvrp", **options: Any) -> Solver
     problem
         A problem or its name.
     **options
-        The solver's own, e.g. ``embedding_dim=128``.
+        Options of the solver, e.g. ``embedding_dim=128``.
 
     Raises
     ------
     ConfigError
-        If the solver does not take an option.
+        If the solver does not know an option.
     """
     return cast(Solver, _made("solver", name, Solver, _problem(problem), **options))
 
@@ -94,18 +71,21 @@ def divergence(name: str) -> Divergence:
 
 
 def method(name: str, **options: Any) -> Method:
-    """Build a lifelong-learning method, e.g. ``llr-bc``, from its own options.
+    """Build a lifelong-learning method, e.g. ``llr-bc``, from its options.
 
     Raises
     ------
     ConfigError
-        If the method does not take an option.
+        If the method does not know an option.
     """
     return cast(Method, _made("method", name, Method, **options))
 
 
 def method_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all options of a method, with its defaults where none is given; these if unknown."""
+    """Return all options of a method: the given ones, and the defaults of the others.
+
+    Only the given ones if no plugin has registered the method.
+    """
     try:
         return {**defaults(_find("method", name).thing), **given}
     except UnknownNameError:
@@ -116,7 +96,7 @@ def knows_all_tasks(name: str) -> bool:
     """Return `Method.knows_all_tasks` of a method; False if the name is unknown."""
     try:
         return method(name).knows_all_tasks
-    except LifelongError:  # not installed where its run is read, or no method: a start for runs
+    except LifelongError:  # e.g. a method of a plugin that is not installed here
         return False
 
 
@@ -132,12 +112,12 @@ def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[An
     seed
         Seed of its random stream.
     **options
-        The buffer's own.
+        Options of the buffer.
 
     Raises
     ------
     ConfigError
-        If the buffer does not take an option, or its capacity is negative.
+        If the buffer does not know an option, or the capacity is negative.
     """
     return cast(Buffer[Any], _made("buffer", name, Buffer, capacity, seed, **options))
 
@@ -162,12 +142,12 @@ def distribution(
     capacity
         Vehicle capacity in units of demand; None: the rule of the official code.
     **options
-        The distribution's own.
+        Options of the distribution.
 
     Raises
     ------
     ConfigError
-        If the distribution does not take an option or a value.
+        If the distribution does not know an option or cannot use its value.
     """
     fixed = {"variant": variant, "capacity": capacity}
     made = _made("distribution", name, Distribution, _problem(problem), **fixed, **options)
@@ -175,12 +155,14 @@ def distribution(
 
 
 def testset(problem: str | Problem, distribution: str) -> Any:
-    """Return the fixed test instances of a distribution; for ours, the paper's own 1,000.
+    """Return the fixed test instances of a distribution.
+
+    For ``U GM E C G R`` these are the first 1,000 test instances of the paper.
 
     Raises
     ------
     ConfigError
-        If the distribution has none.
+        If the distribution has no test set.
     """
     chosen = _made(
         "distribution",
@@ -193,7 +175,7 @@ def testset(problem: str | Problem, distribution: str) -> Any:
     instances = getattr(chosen, "testset", None)
     if instances is None:
         raise ConfigError(
-            f"distribution {distribution!r}: expected one with a test set of its own, got "
+            f"distribution {distribution!r}: expected one with a test set, got "
             f"{type(chosen).__name__} without testset(); draw one with sample(batch, size)"
         )
     return instances()
@@ -206,7 +188,7 @@ def _find(kind: str, name: str) -> Entry:
 
 
 def _made(kind: str, name: str, protocol: type, /, *given: Any, **options: Any) -> Any:
-    """Call the factory registered under a name; what it makes has the protocol's members."""
+    """Call the factory registered under a name, and check the members of its result."""
     found = _find(kind, name)
     made = make(f"{kind} {name!r}", found.thing, *given, **options)
     check(_label(found), made, protocol)

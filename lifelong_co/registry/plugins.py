@@ -1,4 +1,4 @@
-"""The plugins of this process: those that are installed, and those registered while it runs."""
+"""The plugins of this process: the installed ones, and those registered while it runs."""
 
 import contextvars
 import functools
@@ -16,21 +16,27 @@ _loading = contextvars.ContextVar("_loading", default=False)
 
 
 def catalog() -> Catalog:
-    """Return what is installed and what was registered in this process."""
+    """Return the entries of the installed plugins and of those registered in this process."""
     installed = _installed()
     ours = tuple(entry for entries in _in_process().values() for entry in entries)
     return Catalog(installed.entries + ours, installed.failures, installed.skipped)
 
 
 def names(kind: str) -> list[str]:
-    """Return the registered names of a kind (`Component.kind`), ours first."""
+    """Return the registered names of a kind (`Component.kind`), those of lifelong-co first.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such kind.
+    """
     if kind not in HOOKS.values():
         raise UnknownNameError("kind of component", kind, HOOKS.values())
     return [entry.component.name for entry in catalog().of_kind(kind)]
 
 
 def components() -> list[Component]:
-    """Return every registered component, clashing ones included; by kind, ours first."""
+    """Return all registered components by kind, those of lifelong-co first; clashing ones too."""
     return [entry.component for kind in HOOKS.values() for entry in catalog().of_kind(kind)]
 
 
@@ -45,22 +51,22 @@ def name_clashes() -> list[str]:
 
 
 def register_plugin(plugin: object, name: str | None = None) -> None:
-    """Register a plugin for the life of this process, without packaging it.
+    """Register a plugin until this process ends; it need not be a package.
 
     Parameters
     ----------
     plugin
-        A module, or an object whose methods are marked with ``hookimpl``; in a notebook
-        ``sys.modules["__main__"]`` is what its cells define.
+        A module, or an object whose methods are marked with ``hookimpl``. In a notebook,
+        ``sys.modules["__main__"]`` is the module of its cells.
     name
-        The owner shown in listings, by default the module's or the class's name. A plugin
-        registered under the same name before is replaced, so a cell can be run again.
+        The owner shown in listings, by default the name of the module or of the class. The plugin
+        replaces an earlier one of the same name, so a cell of a notebook can run again.
 
     Raises
     ------
     PluginError
-        If the plugin registers something unusable or a name that another plugin owns; then
-        nothing of it is registered.
+        If the plugin registers something that cannot be used, or a name that another plugin owns.
+        Then nothing of the plugin is registered.
     """
     label = name or _name(plugin)
     entries = gather(plugin, owner=IN_PROCESS, version="", module=label)
@@ -74,9 +80,9 @@ def register_plugin(plugin: object, name: str | None = None) -> None:
 
 
 def reload() -> None:
-    """Forget all plugins, those of `register_plugin` too; the next question looks them up anew.
+    """Forget all plugins, those of `register_plugin` too; the next question looks them up again.
 
-    Modules that Python has imported already are not imported again.
+    Modules that Python has already imported are not imported again.
     """
     _load_once.cache_clear()
     _in_process.cache_clear()
@@ -99,8 +105,8 @@ def _in_process() -> dict[str, tuple[Entry, ...]]:
 def _load_once(restriction: str | None) -> Catalog:
     if _loading.get():
         raise PluginError(
-            "a plugin asked for a registered name while plugins are being loaded; expected it to "
-            "ask inside its factory or function, when the registry is complete"
+            "a plugin looked up a registered name while plugins were being loaded; expected the "
+            "lookup inside its factory or function, when the registry is complete"
         )
     token = _loading.set(True)
     try:

@@ -1,4 +1,4 @@
-"""Decoding on a GPU without launching every kernel anew: each step is a CUDA graph, replayed.
+"""Decoding on a GPU without launching each kernel again: each step is a CUDA graph, replayed.
 
 A step of decoding is some twenty small kernels, which take less time than it takes to launch them.
 So a rollout's beginning (encoding, forced actions) and its step are captured once for all batches
@@ -159,7 +159,7 @@ class Graphs:
             solver.module.training,
             torch.is_autocast_enabled(device.type),
             tuple((name, x.shape, x.dtype) for name, x in records.tensors(instances).items()),
-            # Others than its own may stand in for a while (`tensors.modules`).
+            # Other parameters may stand in for a while (`tensors.modules`).
             tuple(parameter.data_ptr() for parameter in solver.module.parameters()),
         )
         # A stream is one of the present GPU, which need not be that of the instances.

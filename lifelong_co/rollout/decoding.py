@@ -101,7 +101,7 @@ def decoded(
     """
     problem, S = solver.problem, decoding.trajectories
     least, most = problem.steps(problem.size(instances))
-    # An observer shall see no step after all are done.
+    # An observer must see no step after all are done.
     waits = records.device(instances).type == "cpu" or decoding.observe is not None
 
     encoding = solver.encode(instances)

@@ -2,8 +2,8 @@
 
 The usual rollout keeps every step's graph for the backward pass: some twenty kernels forward and
 forty backward for each of up to ``2 n`` steps. Here the actions are chosen without gradients, and
-then all states are decoded at once, as if each step were a trajectory of its own: the same sum of
-log-probabilities, and the same gradients but for rounding, in a hundred kernels. It decodes twice,
+then all states are decoded at once, as if each step were another trajectory: the same sum of
+log-probabilities, and the same gradients up to rounding, in a hundred kernels. It decodes twice,
 so it pays where launching kernels is what takes the time: on a GPU. It encodes twice, too: running
 statistics of a normalisation, if a solver keeps any, move twice a step.
 """

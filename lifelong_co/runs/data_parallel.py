@@ -2,8 +2,8 @@
 
 Gradients are averaged before every step, as DistributedDataParallel does; not by it, since a step
 calls `encode` and `log_probs` many times and goes backward more than once, which it does not allow.
-Parameters are then the same in all processes. Each has its own streams of instances and actions and
-its own buffer, whose units hold its share of a batch's rows.
+Parameters are then the same in all processes. Streams of instances and actions differ from process
+to process, and so do buffers: the units of each hold its share of a batch's rows.
 """
 
 import os

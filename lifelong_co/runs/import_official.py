@@ -91,9 +91,9 @@ def import_checkpoint(
     solver, problem
         What the parameters are of.
     preset
-        Gives the solver's options, and the tasks on which ``lifelong-co evaluate`` tests.
+        Gives the solver's options, and the tasks on which an evaluation tests.
     solver_options
-        Override the preset's one by one: shapes do not tell the number of heads or the
+        Override the preset's one by one: shapes do not show the number of heads or the
         normalisation.
 
     Raises
@@ -123,7 +123,7 @@ def import_checkpoint(
         reason = " ".join(str(error).split())
         raise CheckpointError(
             f"{file}: its parameters do not fit solver {solver!r} for {problem!r} with the options"
-            f" {config.solver_options}; give others with --solver-option ({reason:.400})"
+            f" {config.solver_options}; give the solver other options ({reason:.400})"
         ) from error
     run = RunFolder(folder)
     run.create(config)

@@ -40,7 +40,7 @@ def prepare(
     ConfigError, UnknownNameError
         If the configuration or the folder cannot be used.
     CheckpointError
-        If checkpoints are there and none is whole, or the one that is belongs to another run.
+        If checkpoints are there and none is whole, or the latest belongs to another run.
     """
     run = start(config, RunFolder(folder), ranks)
     if not resume:
@@ -61,7 +61,7 @@ def restore(run: Run, log: Log) -> bool:
     Raises
     ------
     CheckpointError
-        If checkpoints are there and none is whole, or the one that is belongs to another run.
+        If checkpoints are there and none is whole, or the latest belongs to another run.
     """
     path = load_latest(run.folder, lambda state: load(run, state), log, run.ranks)
     if path is None:

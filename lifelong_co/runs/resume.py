@@ -1,4 +1,4 @@
-"""Going on from the latest checkpoint of a run folder, or the refusal of one that does not fit."""
+"""Going on from the latest checkpoint of a run folder, if it fits the configuration."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -28,12 +28,12 @@ def resume(
     log
         Called with a line when there is none.
     ranks
-        Of several processes each loads its own, all of the same step.
+        Each of several processes loads its checkpoint, all of the same step.
 
     Raises
     ------
     CheckpointError
-        If checkpoints are there and none is whole, or the one that is belongs to another run.
+        If checkpoints are there and none is whole, or the latest belongs to another run.
     """
     found = latest_of_all(folder, ranks)
     if found is None:
@@ -69,7 +69,7 @@ def latest_of_all(folder: RunFolder, ranks: Ranks) -> tuple[Path, Tree] | None:
         lowest = -ranks.highest(-step)
         if ranks.highest(step) == lowest:
             break
-        limit = lowest  # somebody has none later: look for theirs
+        limit = lowest  # a process has none later: look for that step
     begun = ranks.any(ranks.first and bool(checkpoint.checkpoints(place)))
     if found is None and begun:
         missing = (

@@ -20,7 +20,7 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
     folder
         A run folder.
     after
-        How it was after learning this many tasks; as it is now when None.
+        The solver after this many tasks; the present one when None.
     device
         Where to put it.
 

@@ -31,7 +31,7 @@ def take_over(run: Run) -> None:
 
 
 def take_parameters(run: Run, folder: Path) -> None:
-    """Start with the parameters of another run, which `restart` then goes back to."""
+    """Start with the parameters of another run, to which a method that restarts goes back."""
     module = run.learner.solver.module
     load_parameters(module, folder)
     run.learner.initial = copy.deepcopy(module.state_dict())
@@ -58,7 +58,7 @@ def load_parameters(module: nn.Module, folder: Path) -> None:
 
 
 def take_buffer(run: Run, folder: Path) -> None:
-    """Offer another run's experiences to the method, whichever solver recorded them."""
+    """Offer another run's experiences to the method; any solver may have recorded them."""
     config = read_config(folder)
     refuse_start(config, folder)
     problem = config.problem

@@ -1,1 +1,1 @@
-"""What lies on a disk: whole files, trees of tensors, TOML, checkpoints."""
+"""Reading and writing on disk: whole files, trees of tensors, TOML, checkpoints."""

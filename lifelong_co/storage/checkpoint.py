@@ -1,9 +1,9 @@
-"""Checkpoints: whole or not there, checked by a hash, free of pickle.
+"""Checkpoints: complete or absent, checked by a hash, without pickle.
 
-A checkpoint is two files: ``checkpoint-00000012.safetensors`` holds the tensors and, in its
-metadata, everything else as JSON (`skeleton`); ``….safetensors.sha256`` holds its hash as
-``sha256sum -c`` reads it. The checkpoint exists from the moment the first file has its name, which
-is after its content was read back and its hash written.
+A checkpoint is two files. ``checkpoint-00000012.safetensors`` holds the tensors and, in its
+metadata, everything else as JSON (see `tree`). ``….safetensors.sha256`` holds the hash, in the form
+that ``sha256sum -c`` reads. The first file gets its name last: after its content was read back and
+compared, and after its hash was written.
 """
 
 import hashlib
@@ -26,30 +26,31 @@ from lifelong_co.storage.tree import Tree, flatten, octets, unflatten
 FORMAT = 1
 UNFINISHED = ".unfinished"
 METADATA = "lifelong_co"  # the key of the skeleton in the file's metadata
-AT_ONCE = 100  # tensors that are read back through one opening of the file
+AT_ONCE = 100  # tensors that are read back before the file is opened again
 NAME = re.compile(r"checkpoint-(\d{8,})\.safetensors(\.sha256)?")
-MALFORMED = (AttributeError, LookupError, TypeError, ValueError, RuntimeError)  # as read by us
+# The errors that our code raises on a file of another program.
+MALFORMED = (AttributeError, LookupError, TypeError, ValueError, RuntimeError)
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint was refused and the one before it used."""
+    """A checkpoint cannot be used, so an older one is used instead."""
 
 
 def save(folder: Path, step: int, tree: Tree, keep: int = 2) -> Path:
-    """Write a checkpoint and, once it is verified, remove those it replaces.
+    """Write and verify a checkpoint, then remove those that it replaces.
 
     Parameters
     ----------
     folder
-        Made if missing; nothing else may save to it at the same time.
+        Made if missing. Only one process may save to it at a time.
     step
         Number of the checkpoint, at least 0.
     tree
-        What to save: dicts with str or int keys, lists, tuples, None, bool, int, float, str and
-        tensors. Tensors come back on the CPU and contiguous, dict subclasses as dicts.
+        The content: dicts with str or int keys, lists, tuples, None, bool, int, float, str and
+        tensors. `load` returns tensors contiguous and on the CPU, and dict subclasses as dicts.
     keep
-        How many checkpoints stay, at least 1: this one and the newest before it. Those of later
-        steps go, as they belong to a run that was taken back.
+        How many checkpoints stay, at least 1: this one and the newest before it. Checkpoints of
+        later steps are removed, because the run has gone back to an earlier step.
 
     Returns
     -------
@@ -58,8 +59,8 @@ def save(folder: Path, step: int, tree: Tree, keep: int = 2) -> Path:
     Raises
     ------
     CheckpointError
-        If the tree holds anything else or the files cannot be written; the checkpoints that were
-        there stay.
+        If the tree holds anything else or the files cannot be written; the earlier checkpoints
+        stay.
     """
     if step < 0 or keep < 1:
         raise CheckpointError(
@@ -69,7 +70,7 @@ def save(folder: Path, step: int, tree: Tree, keep: int = 2) -> Path:
     text = json.dumps({"format": FORMAT, "step": step, "tree": skeleton}, allow_nan=False)
     named = {f"t{index}": tensor for index, tensor in enumerate(tensors)}
     path = path_of(folder, step)
-    # In a folder of its own, as safetensors writes under yet another name first.
+    # In a separate folder, as safetensors writes under yet another name first.
     fresh = folder / UNFINISHED / path.name
     try:
         shutil.rmtree(fresh.parent, ignore_errors=True)
@@ -92,8 +93,8 @@ def load(path: Path) -> Tree:
     Raises
     ------
     CheckpointError
-        If it is missing, truncated, altered, without its hash, or of an unknown format; the
-        message names the file.
+        If it is missing, truncated or altered, or has no hash or an unknown format; the message
+        names the file.
     """
     try:
         _check_hash(path)
@@ -104,36 +105,36 @@ def load(path: Path) -> Tree:
                     f"{path}: expected a lifelong-co checkpoint of format {FORMAT}, "
                     f"got {content.get('format', 'none')}"
                 )
-            # Cloned: what safetensors returns is a view of the mapped file.
+            # Cloned: safetensors returns views of the mapped file.
             return unflatten(content["tree"], lambda index: _tensor(file, f"t{index}").clone())
     except OSError as error:
         raise CheckpointError(f"{path}: could not be read ({error})") from error
     except (SafetensorError, *MALFORMED) as error:
-        # The hash is right, so it was written like this: by another program.
+        # The hash is right, so the file is undamaged: another program wrote it.
         raise CheckpointError(f"{path}: not a lifelong-co checkpoint ({error})") from error
 
 
 def latest(folder: Path, limit: int | None = None) -> tuple[Path, Tree] | None:
-    """Read the newest checkpoint of a folder that is whole.
+    """Read the newest usable checkpoint of a folder.
 
     Parameters
     ----------
     folder, limit
-        Where checkpoints lie, if any; those of later steps than the limit are left aside.
+        The folder of the checkpoints, which may be missing; the last step to use (None: any).
 
     Returns
     -------
-    Its path and its tree, or None when the folder holds no checkpoint.
+    Its path and its tree, or None if the folder holds no checkpoint.
 
     Warns
     -----
     CheckpointWarning
-        For each newer one that was refused.
+        For each newer checkpoint that cannot be used.
 
     Raises
     ------
     CheckpointError
-        If there are checkpoints and all are refused; the message names them.
+        If the folder holds checkpoints and none of them can be used; the message names them.
     """
     refused: list[CheckpointError] = []
     for path in reversed(checkpoints(folder)):
@@ -154,22 +155,22 @@ def latest(folder: Path, limit: int | None = None) -> tuple[Path, Tree] | None:
 
 
 def path_of(folder: Path, step: int) -> Path:
-    """Return where the checkpoint of a step is, if it is there."""
+    """Return the path of the checkpoint of a step, whether it exists or not."""
     return folder / f"checkpoint-{step:08d}.safetensors"
 
 
 def step_of(path: Path) -> int:
-    """Return the step of a checkpoint, as `path_of` names it."""
+    """Return the step of a checkpoint from its file name (see `path_of`)."""
     return int(path.stem.rpartition("-")[2])
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    """Return the checkpoints of a folder, oldest first, unread."""
+    """Return the paths of a folder's checkpoints, oldest first, without reading them."""
     return [path for _, path in _files(folder) if path.suffix == ".safetensors"]
 
 
 def _files(folder: Path) -> list[tuple[int, Path]]:
-    """Return ``(step, path)`` of checkpoints and hashes, by step, a checkpoint before its hash."""
+    """Return ``(step, path)`` of all checkpoints and hashes, by step; the hash comes second."""
     if not folder.is_dir():
         return []
     matches = [(NAME.fullmatch(path.name), path) for path in folder.iterdir()]
@@ -182,9 +183,9 @@ def _tensor(file: Any, name: str) -> Tensor:
 
 
 def _compare(fresh: Path, text: str, named: dict[str, Tensor]) -> None:
-    """Raise OSError unless the file, read back, holds what is in memory, bit for bit."""
+    """Read the file and raise OSError unless it equals the content in memory, bit for bit."""
     names = list(named)
-    # In parts: what has been read of an open file stays in memory.
+    # In parts: while a file is open, everything read from it stays in memory.
     for start in range(0, len(names) + 1, AT_ONCE):
         with safe_open(fresh, framework="pt") as file:
             same = (file.metadata() or {}).get(METADATA) == text and all(
@@ -196,27 +197,27 @@ def _compare(fresh: Path, text: str, named: dict[str, Tensor]) -> None:
 
 
 def _publish(fresh: Path, path: Path) -> None:
-    """Give a verified file its name, its hash first."""
+    """Write the hash of a verified file, then give the file its name."""
     hash_file = _hash_file(path)
     line = f"{_sha256(fresh)}  {path.name}\n".encode()
-    # A checkpoint of the same step is replaced in two moves; in between either content is whole.
+    # Replacing a checkpoint takes two moves; between them the hash file has the hashes of both.
     old = hash_file.read_bytes() if path.exists() and hash_file.exists() else b""
     write_whole(hash_file, line + old)
-    shutil.copymode(hash_file, fresh)  # as the umask says; safetensors lets none but the owner read
+    shutil.copymode(hash_file, fresh)  # safetensors ignores the umask: only the owner can read
     move_whole(fresh, path)
     if old:
         write_whole(hash_file, line)
 
 
 def _prune(folder: Path, step: int, keep: int) -> None:
-    """Remove all but the newest checkpoints, and what interrupted saves left behind."""
+    """Keep only the newest checkpoints; also remove temporary files of interrupted saves."""
     found = _files(folder)
     whole = [other for other, path in found if path.suffix == ".safetensors"]
     kept = [other for other in whole if other <= step][-keep:]
     for other, path in found:
         if other not in kept:
             path.unlink()
-    for path in folder.glob(".checkpoint-*.tmp"):  # of `write_whole`
+    for path in folder.glob(".checkpoint-*.tmp"):  # `write_whole` makes them
         path.unlink()
 
 

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Writing files completely or not at all."""
 
 import contextlib
 import errno
@@ -10,7 +10,7 @@ from lifelong_co.errors import ConfigError
 
 
 def write_whole(path: Path, data: bytes | str) -> None:
-    r"""Write a file so that, whatever happens, its path holds the old or the new content.
+    r"""Write a file; even after a crash, its path holds either the old or the new content.
 
     Parameters
     ----------
@@ -22,11 +22,11 @@ def write_whole(path: Path, data: bytes | str) -> None:
     Raises
     ------
     OSError
-        If the folder cannot be written; what was at ``path`` is untouched.
+        If the folder cannot be written; the old content of ``path`` stays.
     """
     content = data.encode() if isinstance(data, str) else data
-    # In the same folder, as a rename is atomic only within one file system; with a name of its
-    # own, as two processes may write the same file.
+    # In the same folder, because a rename is atomic only within one file system. With a random
+    # name, because two processes may write the same file.
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with fresh.open("xb") as file:
@@ -39,7 +39,7 @@ def write_whole(path: Path, data: bytes | str) -> None:
 
 
 def move_whole(fresh: Path, path: Path) -> None:
-    """Put a finished file of the same folder in the place of ``path``, durably."""
+    """Rename a finished file of the same folder to ``path`` and wait until this is on the disk."""
     os.replace(fresh, path)
     synchronize(path.parent)
 
@@ -50,7 +50,7 @@ def synchronize(path: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some network file systems cannot do this for folders; then the rename has to do.
+        # Some network file systems cannot do this for folders; there the rename alone must do.
         if not (path.is_dir() and error.errno in (errno.EINVAL, errno.ENOTSUP)):
             raise
     finally:
@@ -61,16 +61,16 @@ def synchronize(path: Path) -> None:
 def write_new(
     path: str | os.PathLike[str], content: bytes | str, *, overwrite: bool = False
 ) -> None:
-    """Write a file that was not there before.
+    """Write a new file.
 
     Parameters
     ----------
     path
-        Where to; its folder must exist.
+        The file; its folder must exist.
     content
-        The whole content; text becomes UTF-8.
+        The whole content; text is written as UTF-8.
     overwrite
-        Whether a file that is already there may be replaced.
+        Whether to replace a file that already exists.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def write_new(
         If the file exists and ``overwrite`` is false, or it cannot be written.
     """
     target = Path(path)
-    # lexists: a dangling symbolic link is something that was there, too.
+    # lexists: a symbolic link counts as existing even if its target does not exist.
     if not overwrite and os.path.lexists(target):
         raise ConfigError(f"{target}: expected a new file, but it exists already; not overwritten")
     if target.is_dir():

@@ -1,4 +1,4 @@
-"""TOML to attrs objects, strictly: exact types, no unknown key, no missing key."""
+"""Strict reading of TOML into attrs objects: exact types, no unknown key, no missing key."""
 
 import tomllib
 from typing import Any
@@ -13,10 +13,17 @@ from lifelong_co.errors import ConfigError, LifelongError, UnknownNameError
 def parse(text: str, source: str) -> dict[str, Any]:
     """Read TOML.
 
+    Parameters
+    ----------
+    text
+        The content.
+    source
+        The name of the file; errors begin with it.
+
     Raises
     ------
     ConfigError
-        Naming the source.
+        If the text is not valid TOML.
     """
     try:
         return tomllib.loads(text)
@@ -25,12 +32,21 @@ def parse(text: str, source: str) -> dict[str, Any]:
 
 
 def structure(data: dict[str, Any], kind: Any, source: str) -> Any:
-    """Return an attrs object of a kind; its fields may hold other attrs objects.
+    """Return an attrs object of a class; its fields may hold other attrs objects.
+
+    Parameters
+    ----------
+    data
+        The settings by name, from `parse`.
+    kind
+        The attrs class.
+    source
+        The name of the file; errors begin with it.
 
     Raises
     ------
     ConfigError
-        Naming the source and each unknown, missing or ill-typed setting.
+        If settings are unknown, missing or of a wrong type; the message names each of them.
     """
     converter = cattrs.Converter(forbid_extra_keys=True)
     for exact in (int, float, str, bool):
@@ -47,7 +63,7 @@ def structure(data: dict[str, Any], kind: Any, source: str) -> Any:
 
 
 def _exactly(value: Any, kind: type) -> Any:
-    """Take TOML's own types only: ``int("3")`` or ``bool("no")`` would hide a slip."""
+    """Accept only the type that TOML gave: ``int("3")`` or ``bool("no")`` would hide a mistake."""
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is not kind:
@@ -56,7 +72,7 @@ def _exactly(value: Any, kind: type) -> Any:
 
 
 def _explain(error: BaseException, kind: type | None) -> str:
-    """Return our own message where there is one; cattrs says only "invalid value"."""
+    """Return the message of our error, if there is one; cattrs says only "invalid value"."""
     if isinstance(error, cattrs.ForbiddenExtraKeysError):
         known = [field.name for field in attrs.fields(error.cl)]
         unknown = sorted(error.extra_fields)
@@ -65,7 +81,7 @@ def _explain(error: BaseException, kind: type | None) -> str:
 
 
 def drop_none(value: Any) -> Any:
-    """Return nested dicts and lists without the keys whose value is None; TOML has no such."""
+    """Return nested dicts and lists without the keys whose value is None; TOML has no None."""
     if isinstance(value, dict):
         return {key: drop_none(item) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):

@@ -1,9 +1,9 @@
-"""A tree of plain data as two parts that need no pickle: JSON values and a list of tensors.
+"""A tree of plain data split in two parts that need no pickle: JSON values and a list of tensors.
 
 =====================================  ====================================================
 in the tree                            in the skeleton
 =====================================  ====================================================
-None, bool, str, finite float, int     itself
+None, bool, str, finite float, int     the same value
 list                                   array
 dict, with str or int keys             ``{"dict": [[key, value], …]}``, in order
 tuple                                  ``{"tuple": […]}``
@@ -26,7 +26,7 @@ from lifelong_co.errors import CheckpointError
 Tree: TypeAlias = Any
 """Dicts (keys str or int), lists, tuples, None, bool, int, float, str and tensors, nested."""
 
-DEEPEST = 100  # levels; the JSON reader's own limit is near 1,000, and each level takes up to three
+DEEPEST = 100  # levels; JSON readers stop near 1,000, and each level here takes up to three there
 
 NATIVE = frozenset(
     (
@@ -38,21 +38,20 @@ DTYPES = {str(dtype): dtype for dtype in vars(torch).values() if isinstance(dtyp
 
 
 def flatten(tree: Tree) -> tuple[Any, list[Tensor]]:
-    """Split a tree into its skeleton and its tensors; the inverse of `unflatten`.
+    """Split a tree into its skeleton and its tensors; `unflatten` does the reverse.
 
     Returns
     -------
-    The skeleton, fit for `json.dumps`, and the tensors, fit for ``safetensors``: on the CPU,
-    contiguous and none sharing memory with another. A tensor object that occurs several times in
-    the tree is there once.
+    The skeleton, for `json.dumps`, and the tensors, for ``safetensors``: on the CPU, contiguous,
+    and without shared memory. A tensor object that occurs several times in the tree is stored once.
 
     Raises
     ------
     CheckpointError
-        If the tree holds anything else; the message names where.
+        If the tree holds anything that `Tree` does not list; the message names the place.
     """
     tensors: list[Tensor] = []
-    indices: dict[int, int] = {}  # id of a tensor of the tree, alive as long as the tree -> index
+    indices: dict[int, int] = {}  # id of a tensor -> index; the tree keeps the tensor alive
 
     def encode(node: object, *path: object) -> Any:
         if len(path) > DEEPEST:
@@ -107,23 +106,23 @@ def flatten(tree: Tree) -> tuple[Any, list[Tensor]]:
 
 
 def place(path: Sequence[object]) -> str:
-    """Return where in the tree, as Python would write it."""
+    """Return the place in the tree as a Python expression, e.g. ``tree['a'][0]``."""
     return "tree" + "".join(f"[{key!r}]" for key in path)
 
 
 def storable(tensor: Tensor) -> Tensor:
-    """Return the values, contiguous on the CPU; dtypes that safetensors lacks become bytes."""
+    """Return a tensor contiguous and on the CPU; a dtype that safetensors lacks becomes bytes."""
     plain = tensor.detach().resolve_conj().resolve_neg().to("cpu").contiguous()
     return plain if plain.dtype in NATIVE else octets(plain)
 
 
 def octets(tensor: Tensor) -> Tensor:
-    """Return the bytes of a contiguous tensor, uint8 ``[numel * itemsize]``, without a copy."""
+    """Return the bytes of a contiguous tensor, as a view: uint8 ``[numel * itemsize]``."""
     return tensor.reshape(-1).view(torch.uint8)
 
 
 def separate(tensors: list[Tensor]) -> list[Tensor]:
-    """Copy those tensors that overlap another in memory, which safetensors would refuse."""
+    """Copy the tensors that share memory with another one: safetensors refuses them."""
     apart = list(tensors)
     end = 0
     for index in sorted(range(len(tensors)), key=lambda index: tensors[index].data_ptr()):
@@ -136,19 +135,19 @@ def separate(tensors: list[Tensor]) -> list[Tensor]:
 
 
 def unflatten(skeleton: Any, tensor: Callable[[int], Tensor]) -> Tree:
-    """Rebuild the tree.
+    """Rebuild a tree from its skeleton and its tensors.
 
     Parameters
     ----------
     skeleton
-        As `flatten` returned it, possibly through JSON.
+        The skeleton from `flatten`, possibly written to JSON and read again.
     tensor
-        Returns the tensor with an index; asked once for each.
+        Returns the tensor of an index; called once for each index.
 
     Raises
     ------
     KeyError, TypeError, ValueError, RuntimeError
-        If the skeleton is none that `flatten` makes.
+        If the skeleton does not have the form that `flatten` makes.
     """
     known: dict[int, Tensor] = {}
 

@@ -94,7 +94,7 @@ class Task:
 
     @property
     def former(self) -> "Task":
-        """What a task drifts from: another distribution, or distance; all else is its own."""
+        """What a task drifts from: another distribution or distance; all else is the task's."""
         distribution, _, distance = self.drift_from.partition(" ")
         return attrs.evolve(
             self,

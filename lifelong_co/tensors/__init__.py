@@ -1,1 +1,1 @@
-"""Tensors: records of them, probabilities, packing, precision, and modules."""
+"""Tensors: records of tensors, probabilities, bit packing, precision, and modules."""

@@ -1,4 +1,4 @@
-"""Running a solver with other parameters than its own."""
+"""Running a module with other parameters."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Calling(nn.Module):
-    """A module around a solver's, whose forward pass is whatever is called."""
+    """A wrapper of a solver's module, whose forward pass runs a given function."""
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
@@ -23,26 +23,27 @@ class Calling(nn.Module):
 
 
 def with_parameters(module: nn.Module, tensors: Mapping[str, Tensor], call: Callable[[], T]) -> T:
-    """Return ``call()``, during which a module has other parameters and buffers.
+    """Return ``call()``, and give a module other parameters and buffers while it runs.
 
     Parameters
     ----------
     module
-        A solver's; as it was afterwards, even when the call raises.
+        A solver's module. Afterwards it has its old tensors again, even if the call raises.
     tensors
-        By the names of ``module.state_dict()``; what is left out stays. Gradients reach them.
+        The other tensors, by the names of ``module.state_dict()``; the module keeps those that are
+        left out. Gradients flow into the given ones.
     call
-        Uses the module, directly or through its solver.
+        A function that uses the module, directly or through its solver.
     """
     named = {f"module.{name}": tensor for name, tensor in tensors.items()}
     return cast(T, functional_call(Calling(module), named, (call,)))
 
 
 def normalises_over_batch(module: nn.Module) -> bool:
-    """Tell whether a module, in the mode it is in, normalises over its batch.
+    """Return whether a module, in its present mode, normalises over its batch.
 
-    So does torch's batch normalisation in training mode, and without running statistics always; a
-    layer of another kind is not recognised.
+    Torch's batch normalisation does so in training mode; without running statistics it always
+    does. Other layers are not recognised.
     """
     return any(
         isinstance(part, _BatchNorm) and (part.training or part.running_mean is None)

@@ -1,4 +1,4 @@
-"""In which precision a solver learns, and that nothing computes less precisely unasked."""
+"""The precision in which a solver learns, and a warning where torch computes less precisely."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -14,33 +14,35 @@ PRECISIONS = ("float32", "bfloat16")
 
 
 def known_precision(_: object, attribute: Any, value: str) -> None:
-    """Validate an attribute: raise `ConfigError` if it is none of `PRECISIONS`."""
+    """Check an attrs field: raise `ConfigError` if its value is not in `PRECISIONS`."""
     if value not in PRECISIONS:
         expected = " or ".join(PRECISIONS)
         raise ConfigError(f"{attribute.name}: expected {expected}, got {value!r}")
 
 
 def learning_in(precision: str, device: str) -> AbstractContextManager[object]:
-    """Return the context that training steps compute their losses in.
+    """Return the context in which training steps compute their losses.
 
     Parameters
     ----------
     precision
-        ``bfloat16``: torch's autocast, whose products round to 8 bits, a baseline's rollouts
-        included. Parameters, what layers pass on, logits, losses, optimizer and tests are float32.
+        ``float32``: no change. ``bfloat16``: torch's autocast, whose matrix products round to 8
+        significant bits, also in the rollouts of a baseline. Parameters, the outputs of layers,
+        logits, losses, the optimizer and tests stay in float32.
     device
-        Where the solver is.
+        The solver's device.
     """
     if precision == "float32":
         return nullcontext()
-    # No cache: captured graphs (`graphs`) would read casts of parameters that have changed since.
+    # No cache: captured graphs (`cuda_graphs`) would read casts of the parameters before a step.
     return torch.autocast(torch.device(device).type, torch.bfloat16, cache_enabled=False)
 
 
 def each_in(precision: str, device: str, items: Iterable[X]) -> Iterator[X]:
-    """Return an iterator that computes each item in the precision of `learning_in`.
+    """Return an iterator that computes each item in the context of `learning_in`.
 
-    What the caller does between two items, as going backward, is outside of it. No item is None.
+    The work of the caller between two items, e.g. a backward pass, is outside of the context. No
+    item may be None.
     """
     source = iter(items)
 
@@ -52,12 +54,12 @@ def each_in(precision: str, device: str, items: Iterable[X]) -> Iterator[X]:
 
 
 def not_half(tensor: Tensor) -> Tensor:
-    """Return a tensor in single precision if it is in bfloat16, else as it is."""
+    """Return a tensor in single precision if it is in bfloat16; any other tensor unchanged."""
     return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
 
 
 def warn_of_tf32(device: str, log: Callable[[str], None]) -> None:
-    """Log a warning where torch is set to round products of float32 to TensorFloat-32."""
+    """Log a warning if torch rounds float32 matrix products on ``device`` to TensorFloat-32."""
     if device.startswith("cuda") and torch.get_float32_matmul_precision() != "highest":
         log(
             "matrix products round float32 to TensorFloat-32 here (torch's float32_matmul_precision"

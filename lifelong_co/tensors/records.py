@@ -1,8 +1,8 @@
 """Records: frozen attrs classes whose fields are tensors that share their first dimension.
 
-Instances, states and experiences are records, so that moving, slicing and joining them is written
-once and works for a third party's problem too. A field that records may lack is None by default,
-and its metadata say under `ABSENT` what each row of such a record has.
+Instances, states and experiences are records. So moving, slicing and joining them is written once
+and works for a third-party problem too. An optional field is None by default, and its metadata give
+under `ABSENT` the value that None stands for.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ ABSENT = "absent"
 
 
 def tensors(record: object) -> dict[str, Tensor]:
-    """Return the fields of a record by name, in the order of definition; none that it lacks."""
+    """Return the fields of a record that are not None, by name, in the order of definition."""
     fields = attrs.fields(type(record))  # type: ignore[arg-type]
     named = ((field.name, getattr(record, field.name)) for field in fields)
     return {name: tensor for name, tensor in named if tensor is not None}
@@ -32,7 +32,7 @@ def transform(record: R, change: Callable[[Tensor], Tensor]) -> R:
 
 
 def rows(record: object) -> int:
-    """Return the length ``B`` of the shared first dimension."""
+    """Return the length ``B`` of the first dimension, which all tensors share."""
     return next(iter(tensors(record).values())).shape[0]
 
 
@@ -47,9 +47,9 @@ def to(record: R, device: torch.device | str) -> R:
 
 
 def concatenate(records: Sequence[R]) -> R:
-    """Join records of one type, whose other dimensions agree, along the first dimension.
+    """Join records of one type along the first dimension; the other dimensions must agree.
 
-    A field that only some of them lack is filled in for those.
+    Where a field is None in some of the records only, those rows get the value under `ABSENT`.
     """
     if len(records) == 1:
         return records[0]
@@ -71,5 +71,5 @@ def concatenate(records: Sequence[R]) -> R:
 
 
 def device(record: object) -> torch.device:
-    """Return the device that the record's tensors live on."""
+    """Return the device of the record's tensors."""
     return next(iter(tensors(record).values())).device

@@ -1,6 +1,6 @@
 """What the tests of a third party call to check its solver against the contract in `protocols`.
 
-`check_solver` runs every check; each is a function of its own, too. A solver that breaks the
+`check_solver` runs every check; each is also a function. A solver that breaks the
 contract raises `ContractError`, which names the check, what was expected and what came.
 """
 

@@ -116,7 +116,7 @@ def check_state_only(solver: Solver, instances: Any, *, seed: int = 0) -> None:
     """Check that log-probabilities depend on encoding and state only.
 
     They are the same when asked for again, in another order, after another batch, and of an
-    encoding made anew.
+    encoding made again.
     """
     problem = solver.problem
     visited = states(problem, instances, problem.size(instances), seed)
@@ -135,7 +135,7 @@ def check_state_only(solver: Solver, instances: Any, *, seed: int = 0) -> None:
         compare("in the reverse order of states", encoding)
         solver.log_probs(solver.encode(other), visited[0])
         compare("after another batch was encoded", encoding)
-        compare("of an encoding made anew", solver.encode(instances))
+        compare("of an encoding made again", solver.encode(instances))
 
 
 @torch.no_grad()

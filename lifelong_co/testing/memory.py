@@ -24,7 +24,7 @@ def check_replay(solver: Solver, instances: Any, *, seed: int = 0) -> None:
 
     The states that an observer sees of a sampled rollout are those the actions lead to, and stay as
     they were, since a method may keep them until the rollout is over; encoding
-    the batch anew and asking again, on the unpacked state, gives the same probabilities, and those
+    the batch again and asking again, on the unpacked state, gives the same probabilities, and those
     of the packed behavior within 2e-4, the resolution of half precision. On the whole batch, and
     so in training mode, too: this is how consolidation learns. Dropout, which makes behavior a
     matter of luck, does not pass.

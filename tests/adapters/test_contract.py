@@ -1,4 +1,4 @@
-"""Every solver, ours and the official ones, keeps the contract of `lifelong_co.testing`."""
+"""Every solver, ours and the official ones, fulfils the contract of `lifelong_co.testing`."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ INVIT: dict[str, Any] = {
     "action_k": 3,
     "state_k": [4, 6],
 }
-# Without tracked statistics an instance's output depends on those it is solved with.
+# Without tracked statistics, the output for an instance depends on the others in its batch.
 MIXES_THE_BATCH = {"rows": False}
 # Name of the case -> (solver, its options, how it is checked).
 SOLVERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
@@ -49,8 +49,8 @@ SOLVERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         for case in SOLVERS
     ],
 )
-def test_contract(case, problem):
-    """A solver with small networks passes every check, and so does one restored from it."""
+def test_solver_fulfils_the_contract(case, problem):
+    """A solver with a small network passes every check, and so does a restored one."""
     name, options, exempt = SOLVERS[case]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)

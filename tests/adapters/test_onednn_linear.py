@@ -1,4 +1,4 @@
-"""Linear maps by oneDNN: values, gradients of gradients, layouts, and where they give way."""
+"""Linear maps by oneDNN: values, gradients of gradients, layouts, and cases without oneDNN."""
 
 from collections.abc import Callable
 from unittest import mock
@@ -17,7 +17,7 @@ there = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="no 
 
 
 def plainly(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
-    """Return what `affine` shall, by PyTorch."""
+    """Return the expected result of `affine`, by PyTorch."""
     found = F.linear(x, weight, bias)
     return found.relu() if relu else found
 
@@ -41,13 +41,13 @@ def twice(call: Map, tensors: list[Tensor], biased: bool) -> list[Tensor]:
     st.booleans(),
     st.integers(min_value=0, max_value=2**31),
 )
-def test_it_is_the_linear_map_with_its_gradients(
+def test_values_and_gradients_equal_those_of_pytorch(
     rows: int, k: int, n: int, biased: bool, relu: bool, seed: int
 ) -> None:
-    """To single precision, against PyTorch in double; by oneDNN however small they are."""
+    """To single precision, against PyTorch in double; oneDNN is used for any size here."""
     generator = torch.Generator().manual_seed(seed)
     tensors = [torch.randn(shape, generator=generator) for shape in ((rows, k), (n, k), (n,))]
-    # Signs decided by rounding would make gradients differ by more than it.
+    # Where rounding decides a sign, gradients would differ by more than rounding.
     if relu and bool((F.linear(*(t.double() for t in tensors)).abs() < 1e-3).any()):
         relu = False
     with mock.patch.object(products, "ROWS", 1):
@@ -62,8 +62,8 @@ def test_it_is_the_linear_map_with_its_gradients(
 
 @there
 @pytest.mark.parametrize("relu", [False, True])
-def test_any_layout(monkeypatch: pytest.MonkeyPatch, relu: bool) -> None:
-    """More dimensions, transposes and parts; oneDNN never sees what it is slow at."""
+def test_any_layout_is_supported(monkeypatch: pytest.MonkeyPatch, relu: bool) -> None:
+    """More dimensions, transposes and slices; oneDNN never gets a layout that is slow."""
     seen: list[Tensor] = []
     operator = products.ONEDNN
 
@@ -90,8 +90,8 @@ def test_any_layout(monkeypatch: pytest.MonkeyPatch, relu: bool) -> None:
 
 
 @there
-def test_where_it_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To few rows, double precision and autocast: PyTorch's own map has them."""
+def test_pytorch_is_used_where_onednn_is_not_suited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For few rows, double precision and autocast, PyTorch's linear map is used."""
 
     def never(*arguments: object) -> Tensor:
         raise AssertionError(arguments)
@@ -112,8 +112,8 @@ def test_where_it_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @there
-def test_a_result_may_be_written_into() -> None:
-    """As residuals are; the gradient is that of the sum."""
+def test_result_can_be_changed_in_place() -> None:
+    """Residuals do this; the gradient is the one of the sum."""
     x, weight = torch.randn(ROWS, 8, requires_grad=True), torch.randn(8, 8)
     affine(x, weight).add_(x).sum().backward()
     torch.testing.assert_close(x.grad, (weight.sum(dim=0) + 1).expand(ROWS, 8))

@@ -1,4 +1,4 @@
-"""Runs that several tests of the command line look at, each made once."""
+"""Runs that several tests of the command line read; each is made once."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,7 @@ size = 6
 
 @attrs.frozen
 class Finished:
-    """A finished run: where it is, what it was asked and what it printed."""
+    """A finished run: folder, command line and output."""
 
     folder: Path
     options: list[str]
@@ -37,7 +37,7 @@ class Finished:
 
 @pytest.fixture(scope="session")
 def task_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write a sequence of three tasks, the last of them the first again."""
+    """Write a sequence of three tasks; the last one is the first one again."""
     path = tmp_path_factory.mktemp("tasks") / "tasks.toml"
     path.write_text(TASKS)
     return path
@@ -47,7 +47,7 @@ def task_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(
     tmp_path_factory: pytest.TempPathFactory, task_file: Path
 ) -> Callable[[str, str], Finished]:
-    """Return ``finished(method, problem)``; the folder is for reading only."""
+    """Return ``finished(method, problem)``; tests only read the folder."""
     made: dict[tuple[str, str], Finished] = {}
 
     def run(method: str = "llr-bc", problem: str = "cvrp") -> Finished:

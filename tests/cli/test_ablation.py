@@ -26,8 +26,8 @@ def tasks(tmp_path):
     return f"--tasks={file}"
 
 
-def test_a_run_of_an_ablation(tmp_path, tasks):
-    """Its folder says which ablation it is and what that stands for."""
+def test_run_folder_names_the_ablation_and_its_options(tmp_path, tasks):
+    """The configuration holds the name of the ablation and the options that it sets."""
     folder = tmp_path / "run"
     done = call("run", "--ablation=IB", tasks, *SMALL, f"--out={folder}")
     assert done.status == 0, done.err
@@ -36,8 +36,8 @@ def test_a_run_of_an_ablation(tmp_path, tasks):
     assert options.items() >= meant.items()
 
 
-def test_an_option_against_an_ablation(tmp_path, tasks):
-    """Is refused before anything is written, and both are named."""
+def test_option_that_contradicts_the_ablation_is_refused(tmp_path, tasks):
+    """The error names both; nothing is written."""
     folder = tmp_path / "run"
     size = f"--buffer-size={REPLAY['buffer_size']}"
     done = call("run", "--ablation=IB", size, tasks, *SMALL, f"--out={folder}")

@@ -1,4 +1,4 @@
-"""``lifelong-co compare``, driven as a user does."""
+"""``lifelong-co compare``: output, files and errors."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [str(synthetic_runs.write(root / m, synthetic_runs.config(m))) for m in methods]
 
 
-def test_text_is_the_default(runs: list[str]) -> None:
+def test_compare_prints_text_by_default(runs: list[str]) -> None:
     """The table of metrics comes first, then each cost matrix."""
     result = CliRunner().invoke(app, runs)
     assert result.exit_code == 0, result.output
@@ -37,8 +37,8 @@ def test_text_is_the_default(runs: list[str]) -> None:
     assert "Mean test cost, fine-tuning" in lines
 
 
-def test_csv_and_json_are_pure(runs: list[str], tmp_path: Path) -> None:
-    """Programs can read standard output even while files are written beside it."""
+def test_csv_and_json_output_can_be_parsed(runs: list[str], tmp_path: Path) -> None:
+    """Standard output holds only the data, even while files are written."""
     result = CliRunner().invoke(app, [*runs, "--format", "csv"])
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert [row["method"] for row in rows] == ["llr-bc", "fine-tuning"]
@@ -49,7 +49,7 @@ def test_csv_and_json_are_pure(runs: list[str], tmp_path: Path) -> None:
     assert f"wrote {tmp_path / 'out' / 'report.html'}" in result.stderr
 
 
-def test_out_holds_the_whole_report(runs: list[str], tmp_path: Path) -> None:
+def test_out_folder_holds_the_whole_report(runs: list[str], tmp_path: Path) -> None:
     """Tables, figures and page are written; a second time only with --overwrite."""
     out = tmp_path / "deep" / "out"
     assert CliRunner().invoke(app, [*runs, "--out", str(out)]).exit_code == 0
@@ -62,24 +62,24 @@ def test_out_holds_the_whole_report(runs: list[str], tmp_path: Path) -> None:
     assert replaced.exit_code == 0
 
 
-def test_a_wrong_folder_is_an_error_of_ours(runs: list[str], tmp_path: Path) -> None:
-    """What `main` turns into one line and status 2 is raised, and nothing is written."""
+def test_folder_without_run_raises_a_lifelong_error(runs: list[str], tmp_path: Path) -> None:
+    """`main` shows this error as one line with status 2; nothing is written."""
     out = tmp_path / "out"
     result = CliRunner().invoke(app, [*runs, str(tmp_path / "absent"), "--out", str(out)])
     assert isinstance(result.exception, ConfigError)
     assert not out.exists()
 
 
-def test_no_folder_and_a_wrong_format_are_usage_errors(runs: list[str]) -> None:
-    """The command line itself refuses both with status 2."""
+def test_missing_folder_and_unknown_format_are_usage_errors(runs: list[str]) -> None:
+    """The command line refuses both with status 2."""
     assert CliRunner().invoke(app, []).exit_code == 2
     result = CliRunner().invoke(app, [*runs, "--format", "xml"])
     assert result.exit_code == 2
     assert "xml" in result.output
 
 
-def test_the_command_module_imports_nothing_heavy() -> None:
-    """`lifelong-co --help` may not wait for torch, numpy or matplotlib."""
+def test_compare_module_imports_nothing_slow() -> None:
+    """`lifelong-co --help` must not wait for torch, numpy or matplotlib."""
     code = (
         "import sys, lifelong_co_cli.compare;"
         "print(sorted({'torch', 'numpy', 'matplotlib', 'lifelong_co'} & set(sys.modules)))"

@@ -1,4 +1,4 @@
-"""Drifting tasks and other distances on the command line, from start to end."""
+"""Drifting tasks and other distances: `run --drift` and `evaluate`."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def options(tmp_path_factory: pytest.TempPathFactory, task_file: Path) -> list[s
 
 @pytest.fixture(scope="module")
 def folder(options: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Carry it out in a process of its own."""
+    """Do the run in a new process."""
     folder = tmp_path_factory.mktemp("drifting") / "run"
     done = wait(spawn(*options, "--out", folder))
     assert done.status == 0, done.err
@@ -32,8 +32,8 @@ def folder(options: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path
     return folder
 
 
-def test_the_run_folder_says_what_drifts(folder):
-    """Every task but the first, each from the one before, where the distance differs with it."""
+def test_run_folder_records_the_drift_of_each_task(folder):
+    """Each task except the first drifts from the one before, also in distance."""
     tasks = RunFolder(folder).config().tasks
     assert [task.label for task in tasks] == LABELS
     assert [task.drift_from for task in tasks] == ["", "U", "E euclidean"]
@@ -43,8 +43,8 @@ def test_the_run_folder_says_what_drifts(folder):
 
 
 @pytest.mark.parametrize("steps", [8, 12, 16])
-def test_a_drifting_run_resumes_to_the_same_bytes(steps, folder, tmp_path):
-    """Stopped within a drift, between two and in the next; the mixture is where it was."""
+def test_drifting_run_resumes_to_the_same_bytes(steps, folder, tmp_path):
+    """The run stops within a drift, between two drifts, and in the next one."""
     config = RunFolder(folder).config()
     asked = iter(range(1, 10**6))
     with pytest.raises(Interrupted):
@@ -53,8 +53,8 @@ def test_a_drifting_run_resumes_to_the_same_bytes(steps, folder, tmp_path):
     assert results(tmp_path / "run") == results(folder)
 
 
-def test_a_drift_is_another_run(options, folder, tmp_path):
-    """Without --drift the first task is the same and what follows is not."""
+def test_drift_changes_the_costs_after_the_first_task(options, folder, tmp_path):
+    """Without --drift the first task has the same costs; later tasks have not."""
     done = call(*options[:-1], "--out", tmp_path / "run")
     assert done.status == 0, done.err
     ours, theirs = (results(place) for place in (tmp_path / "run", folder))
@@ -64,8 +64,8 @@ def test_a_drift_is_another_run(options, folder, tmp_path):
     assert ours[last] != theirs[last]
 
 
-def test_evaluate_by_any_distance(folder):
-    """A task of the run keeps its own; a new one takes the third word."""
+def test_evaluate_takes_a_distance_for_a_new_task(folder):
+    """A task of the run keeps its distance; for a new task it is the third word."""
     costs = json.loads((folder / "metrics.json").read_text())["costs"][-1]
     chosen = ("U6 manhattan", "U:6", "U:6:manhattan", "U:6:chebyshev")
     words = [word for name in chosen for word in ("--task", name)]
@@ -85,15 +85,15 @@ def test_evaluate_by_any_distance(folder):
         (("--task", "U6 chebyshev"), "Unknown task 'U6 chebyshev'; expected one of: U6, E7, U6 m"),
     ],
 )
-def test_evaluate_refuses(arguments, said, folder):
-    """In one line, with what there is."""
+def test_unknown_task_or_distance_is_refused(arguments, said, folder):
+    """The error is one line with the names that exist."""
     refused = call("evaluate", folder, *arguments)
     assert (refused.status, refused.out) == (2, "")
     assert said in refused.err
 
 
-def test_resume_takes_the_drift_as_it_is(folder):
-    """It is part of the configuration of the run."""
+def test_resume_refuses_the_drift_option(folder):
+    """The drift is part of the stored configuration."""
     refused = call("run", "--resume", folder, "--drift")
     assert refused.status == 2
     assert "leave out --drift" in refused.err

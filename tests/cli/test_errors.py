@@ -1,4 +1,4 @@
-"""Every wrong name, value or file: one line that names it, status 2, and nothing is touched."""
+"""A wrong name, value or file gives one line with its name and status 2; no file changes."""
 
 import os
 import re
@@ -15,7 +15,7 @@ BUDGET = "epochs = 1\nbatches = 1\nbatch_size = 2\n"
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """Work in a folder with a task file and someone's notes in it."""
+    """Work in a folder with a task file and a folder with notes."""
     monkeypatch.chdir(tmp_path)
     tmp_path.joinpath("tasks.toml").write_text(BUDGET + '[[tasks]]\ndistribution = "U"\nsize = 5\n')
     (tmp_path / "mine").mkdir()
@@ -24,7 +24,7 @@ def place(tmp_path, monkeypatch):
 
 
 def refusal(outcome: Outcome) -> str:
-    """Return the one line of an error of ours, without the program's name."""
+    """Return the line of an error, without the name of the program."""
     assert outcome.status == 2, outcome
     assert "Traceback" not in outcome.out + outcome.err
     [line] = outcome.err.splitlines()
@@ -75,24 +75,24 @@ def run(*arguments: object, method: str = "llr-bc") -> Outcome:
         (["--tasks=mine"], "task file mine: cannot be read"),
     ],
 )
-def test_a_wrong_option_of_run(arguments, expected, place):
-    """It is named with what was expected, and nothing is made or changed."""
+def test_wrong_option_of_run_is_refused(arguments, expected, place):
+    """The error names the option and what was expected; no file is made or changed."""
     before = contents(place)
     assert re.search(expected, refusal(run(*arguments)))
     assert contents(place) == before
     assert not (place / "new").exists()
 
 
-def test_an_order_that_is_not_in_the_paper(place):
-    """The five orders are named."""
+def test_unknown_order_is_refused(place):
+    """The error names the five orders of the paper."""
     shown = refusal(call("run", "--order", 7))
     assert shown == "Unknown task order '7'; expected one of: 1, 2, 3, 4, 5."
     assert not (place / "runs").exists()
 
 
 @pytest.mark.parametrize("method", ["fine-tuning", "restart"])
-def test_an_option_that_the_method_does_not_take(method, place):
-    """`--alpha` belongs to llr-bc; a method without options says so."""
+def test_option_of_another_method_is_refused(method, place):
+    """`--alpha` is an option of llr-bc; a method without options says so."""
     assert refusal(run("--alpha=3", method=method)) == (
         f"method '{method}': takes no options, got 'alpha'"
     )
@@ -124,8 +124,8 @@ def test_an_option_that_the_method_does_not_take(method, place):
         ),
     ],
 )
-def test_a_wrong_task_file(text, expected, place):
-    """The file or the task is named with what was expected, before anything is trained."""
+def test_wrong_task_file_is_refused(text, expected, place):
+    """The error names the file or the task, and what was expected; nothing is trained."""
     for name, n, value in (("nan", 5, np.nan), ("good", 5, 0.5), ("six", 6, 0.5)):
         fields = {"depot": np.full((2, 1, 2), 0.5), "demand": np.full((2, n), 0.3)}
         np.savez(place / f"{name}.npz", nodes=np.full((2, n, 2), value), **fields)
@@ -137,8 +137,8 @@ def test_a_wrong_task_file(text, expected, place):
 
 
 @pytest.mark.usefixtures("place")
-def test_a_run_folder_is_not_overwritten(finished):
-    """Where a run is already, its own --resume is offered."""
+def test_run_folder_is_not_overwritten(finished):
+    """The error shows the command that resumes the run in the folder."""
     folder = finished().folder
     before = contents(folder)
     shown = refusal(run("--out", folder))
@@ -147,8 +147,8 @@ def test_a_run_folder_is_not_overwritten(finished):
 
 
 @pytest.mark.usefixtures("place")
-def test_resume_takes_no_other_option():
-    """The stored configuration decides; the options given are named."""
+def test_resume_refuses_other_options():
+    """The stored configuration decides; the error names the options."""
     said = refusal(call("run", "--resume", "mine", "--alpha", 3, "--seed", 0))
     assert "--resume takes the configuration of the run; leave out" in said
     assert "--alpha" in said
@@ -158,8 +158,8 @@ def test_resume_takes_no_other_option():
 
 @pytest.mark.parametrize("folder", ["mine", "absent", "tasks.toml"])
 @pytest.mark.parametrize("command", ["resume", "evaluate", "solve"])
-def test_no_run_folder(command, folder, place):
-    """Every command that reads a run says what one would hold."""
+def test_folder_without_run_is_refused(command, folder, place):
+    """The error of each command says what a run folder holds."""
     arguments = {
         "resume": ["run", "--resume", folder],
         "evaluate": ["evaluate", folder],
@@ -181,8 +181,8 @@ def test_no_run_folder(command, folder, place):
         ("seed = 0", "seed =", "config.toml: not valid TOML"),
     ],
 )
-def test_a_configuration_edited_by_hand(old, new, expected, place, finished):
-    """What a stored configuration may not hold is refused by name."""
+def test_wrong_stored_configuration_is_refused(old, new, expected, place, finished):
+    """The error names the wrong key or value."""
     text = (finished().folder / "config.toml").read_text()
     assert old in text
     (place / "mine" / "config.toml").write_text(text.replace(old, new))
@@ -208,15 +208,15 @@ def test_a_configuration_edited_by_hand(old, new, expected, place, finished):
         (["train"], "No such command 'train'"),
     ],
 )
-def test_a_wrong_command_line(arguments, expected, place):
-    """One line names the option, argument or command."""
+def test_wrong_command_line_is_refused(arguments, expected, place):
+    """The error is one line with the option, argument or command."""
     before = contents(place)
     assert expected in refusal(call(*arguments))
     assert contents(place) == before
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written(place):
-    """It is named with the system's reason."""
+def test_folder_without_write_permission_is_refused(place):
+    """The error names the folder and the reason."""
     (place / "mine").chmod(stat.S_IRUSR | stat.S_IXUSR)
     assert "mine/new: cannot be written (Permission denied)" in refusal(run("--out=mine/new"))

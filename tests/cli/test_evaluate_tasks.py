@@ -34,8 +34,8 @@ def costs(folder: Path) -> list[list[float]]:
     return matrix
 
 
-def test_evaluate_repeats_the_tests_of_the_run(finished):
-    """Without options all tasks are tested as at the end of the run, to the last digit."""
+def test_evaluate_equals_the_last_tests_of_the_run(finished):
+    """Without options, all costs equal those at the end of the run."""
     folder = finished().folder
     shown = json.loads(call("evaluate", folder, "--json").out)
     assert list(shown) == ["U6", "E7", "U6 (2)"]
@@ -45,15 +45,15 @@ def test_evaluate_repeats_the_tests_of_the_run(finished):
 
 
 @pytest.mark.parametrize("after", [1, 2, 3])
-def test_evaluate_an_earlier_solver(after, finished):
-    """--after takes the solver as it was then: a row of the cost matrix."""
+def test_after_gives_an_earlier_row_of_the_cost_matrix(after, finished):
+    """--after takes the solver after this many tasks."""
     folder = finished("restart", "tsp").folder
     shown = json.loads(call("evaluate", folder, "--after", after, "--json").out)
     assert list(shown.values()) == costs(folder)[after - 1]
 
 
-def test_evaluate_chosen_and_new_tasks(finished):
-    """Tasks are chosen by name or made from a distribution and a size; more can be given."""
+def test_evaluate_takes_chosen_and_new_tasks(finished):
+    """A task is a name of the run, or a distribution and a size."""
     folder = finished().folder
     chosen = ("--task", "E7", "--task", "GM:8", "--task", "U:6")
     shown = json.loads(call("evaluate", folder, *chosen, "--json").out)
@@ -75,16 +75,16 @@ def test_evaluate_chosen_and_new_tasks(finished):
         (("--device", "gpu"), "--device: expected auto, cpu, cuda or cuda:1, …, got 'gpu'"),
     ],
 )
-def test_evaluate_refuses(arguments, expected, finished):
-    """One line names what is unknown; nothing is printed as a result."""
+def test_unknown_task_to_evaluate_is_refused(arguments, expected, finished):
+    """The error is one line with the unknown name; no result is printed."""
     refused = call("evaluate", finished().folder, *arguments)
     assert (refused.status, refused.out) == (2, "")
     [line] = refused.err.splitlines()
     assert expected in line
 
 
-def test_evaluate_says_what_has_not_been_learned_yet(finished, tmp_path):
-    """The solver after a task that the run has not finished is refused."""
+def test_after_a_task_not_yet_learned_is_refused(finished, tmp_path):
+    """The run has not finished the task of --after."""
     folder = tmp_path / "run"
     shutil.copytree(finished().folder, folder)
     shutil.rmtree(folder / "checkpoints" / "after-task-2")
@@ -114,8 +114,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_tasks_from_files(data, tmp_path):
-    """Paths are relative to the task file, names come from the files, and the run is evaluated."""
+def test_run_learns_and_evaluates_tasks_from_files(data, tmp_path):
+    """Paths are relative to the task file; task names come from the files."""
     folder = tmp_path / "run"
     done = call(*run_options(data / "tasks.toml", "llr-bc", "cvrp"), "--out", folder)
     assert done.status == 0, done.err
@@ -128,8 +128,8 @@ def test_tasks_from_files(data, tmp_path):
     assert one["three"] != shown["three"]  # fewer of the files' instances
 
 
-def test_a_stream_shorter_than_the_budget_is_drawn_with_replacement(data):
-    """A batch may be larger than the file; it holds nothing but the file's instances."""
+def test_batch_larger_than_its_file_is_drawn_with_replacement(data):
+    """The batch holds only instances of the file."""
     task = read_tasks(data / "tasks.toml")[0]
     draw = training(attrs.evolve(task, batch_size=50), lco.problem("cvrp"))
     nodes = draw(generator(0, "test")).nodes.flatten(1)
@@ -139,8 +139,8 @@ def test_a_stream_shorter_than_the_budget_is_drawn_with_replacement(data):
     assert len(nodes) == 50
 
 
-def test_tasks_shows_presets_orders_and_an_example_that_works(tmp_path):
-    """Every preset and order is shown, and the example of a task file can be read."""
+def test_tasks_shows_presets_orders_and_a_valid_example(tmp_path):
+    """The example of a task file can be read."""
     shown = call("tasks").out
     for name, preset in presets.PRESETS.items():
         assert f"{name}: {preset.summary}" in shown
@@ -155,8 +155,8 @@ def test_tasks_shows_presets_orders_and_an_example_that_works(tmp_path):
     assert "Unknown preset 'dmo'" in call("tasks", "--preset", "dmo").err
 
 
-def test_tasks_draws_samples_but_not_over_a_file(tmp_path):
-    """--plot writes a PNG, the same for the same seed, and refuses to replace it."""
+def test_plot_of_tasks_does_not_replace_a_file(tmp_path):
+    """--plot writes the same PNG for the same seed."""
     plots = [tmp_path / f"{name}.png" for name in "abc"]
     for seed, plot in zip((0, 0, 1), plots, strict=True):
         assert call("tasks", "--plot", plot, "--seed", seed).out == f"plot: {plot}\n"
@@ -170,8 +170,8 @@ def test_tasks_draws_samples_but_not_over_a_file(tmp_path):
     assert plots[2].read_bytes() == three
 
 
-def test_plugins_lists_what_ships_with_us():
-    """Every name of ours is listed with its kind, owner and version."""
+def test_plugins_lists_all_our_components():
+    """Each name has kind, owner and version."""
     listing = json.loads(call("plugins", "--json").out)
     ours = {(c["kind"], c["name"]) for c in listing["components"] if c["owner"] == "lifelong-co"}
     assert {("solver", "pomo"), ("method", "llr-bc"), ("distribution", "GM")} <= ours
@@ -180,8 +180,8 @@ def test_plugins_lists_what_ships_with_us():
     assert "llr-bc" in call("plugins").out
 
 
-def test_the_demo_trains_both_methods_and_compares(tmp_path, monkeypatch):
-    """At a tiny scale: the table has both methods, and figure and page are where it says."""
+def test_demo_trains_two_methods_and_compares_them(tmp_path, monkeypatch):
+    """The scale is tiny; table, figure and page have both methods."""
     scale = Scale(5, 2, 4)
     tiny = attrs.evolve(
         presets.PRESETS["demo"],
@@ -202,8 +202,8 @@ def test_the_demo_trains_both_methods_and_compares(tmp_path, monkeypatch):
         assert (tmp_path / "demo" / "report" / name).is_file()
 
 
-def test_the_demo_runs_side_by_side_and_reports_failure(capfd):
-    """Both commands are processes of their own; an error is one line on stderr and status 2."""
+def test_demo_reports_a_failed_run(capfd):
+    """Both commands run as processes; an error is one line with status 2."""
     assert demo.run_side_by_side([["run", "--order", "9"], ["plugins"]]) == [2, 0]
     shown = capfd.readouterr()
     assert shown.out == ""  # only tests and the way to resume are relayed

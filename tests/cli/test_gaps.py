@@ -1,4 +1,4 @@
-"""Gaps that commands show without being told where references are."""
+"""Commands find references and show gaps without an option."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ from command_line import call
 from lifelong_co_adapters.official import locate
 from synthetic_references import lay
 
-from lifelong_co.experiments.comparison.gaps import CAPTION
+from lifelong_co.experiments.comparison.tables import GAPS
 from lifelong_co.experiments.sweep.grid import Grid
 from lifelong_co.experiments.sweep.plan import make_plan
 from lifelong_co.runs.folder import RunFolder
@@ -17,7 +17,7 @@ from lifelong_co.runs.folder import RunFolder
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
-    """Work in an empty folder, and see nothing that lies beside this checkout."""
+    """Work in an empty folder, without the files beside this checkout."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(locate, "checkout", lambda: None)
     monkeypatch.delenv(locate.VARIABLE, raising=False)
@@ -35,8 +35,8 @@ def official(tmp_path, monkeypatch):
     return folder
 
 
-def test_a_run_ends_with_gaps(tmp_path, finished):
-    """On standard output and in its report, from `references` of the working directory."""
+def test_run_ends_with_gaps(tmp_path, finished):
+    """Gaps are on standard output and in the report, from `./references`."""
     folder = tmp_path / "run"
     shutil.copytree(finished().folder, folder)
     before = call("run", "--resume", folder)
@@ -45,19 +45,19 @@ def test_a_run_ends_with_gaps(tmp_path, finished):
     lay(tmp_path / "references", task, 8, 2.5)
     after = call("run", "--resume", folder)
     assert after.status == 0, after.err
-    assert f"{CAPTION} in references\n" in after.out
-    assert f"{CAPTION} in references." in (folder / "report.html").read_text(encoding="utf-8")
-    assert CAPTION in call("compare", folder).out
+    assert f"{GAPS} in references\n" in after.out
+    assert f"{GAPS} in references." in (folder / "report.html").read_text(encoding="utf-8")
+    assert GAPS in call("compare", folder).out
 
 
-def test_a_run_on_official_test_sets_is_compared_with_their_costs(tmp_path, official):
-    """By `compare`, which says whose they are, and in the tables of `report`."""
+def test_run_on_official_test_sets_shows_gaps_to_their_costs(tmp_path, official):
+    """`compare` names the source of the costs; `report` has the gaps in its tables."""
     of = synthetic_runs.config(
         distributions=("U", "E"), problem="tsp", tests=1000, task={"size": 20}
     )
     folder = synthetic_runs.write(tmp_path / "run", of)
     shown = call("compare", folder)
-    assert f"{CAPTION} in {official} (published)\n" in shown.out
+    assert f"{GAPS} in {official} (published)\n" in shown.out
     data = call("compare", folder, "--format", "json")
     assert f"references: in {official} (published)" in data.err
     (group,) = json.loads(data.out)["groups"]
@@ -71,8 +71,8 @@ def test_a_run_on_official_test_sets_is_compared_with_their_costs(tmp_path, offi
     assert "gap to the" not in call("compare", other).out
 
 
-def test_evaluation_names_the_references(finished, official):
-    """Where the task is tested as published, and not with fewer instances."""
+def test_evaluate_names_the_source_of_references(finished, official):
+    """Gaps need the test instances as published, not fewer."""
     options = ("evaluate", finished(problem="tsp").folder, "--task", "U:20", "--device", "cpu")
     found = call(*options, "--tests", "1000")
     assert found.out.rstrip().endswith(f"% to {official} (published)")
@@ -85,16 +85,16 @@ def test_evaluation_names_the_references(finished, official):
     assert f"no gap on U20: {file}, line 1: expected" in torn.err
 
 
-def test_published_solutions_are_checked_where_they_are(official):
-    """Without --stored as well."""
+def test_check_covers_published_solutions(official):
+    """Option --stored is not needed."""
     checked = call("reference", "--check", "--testset", "U", "--problem", "tsp")
     assert checked.status == 1
     assert f"U: 1000 solutions in {official}" in checked.out
     assert "U #0: " in checked.out
 
 
-def test_a_sweeps_table_has_gaps(tmp_path):
-    """In each of its three files, from `references` of the working directory."""
+def test_sweep_tables_have_gaps(tmp_path):
+    """All three files have gaps, from `./references`."""
     options = ("--methods", "fine-tuning", "--preset", "demo", "--device", "cpu", "--out", "sweep")
     grid = Grid(methods=("fine-tuning",), preset="demo", device="cpu")
     for job in make_plan([grid], tmp_path / "sweep").jobs.values():

@@ -1,9 +1,9 @@
-"""`lifelong-co plugins` shows what is there, what failed and what clashes."""
+"""`lifelong-co plugins` shows components, failures and clashes."""
 
 import json
 
 import pytest
-from lifelong_co_cli.plugins import aligned, plugins
+from lifelong_co_cli.listings import aligned, plugins
 
 from lifelong_co import registry
 from lifelong_co.registry.catalog import Component, Failure
@@ -20,8 +20,8 @@ def unlucky(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("unlucky")
-def test_text_names_failures_and_clashes(capsys):
-    """The table is followed by each plugin that failed, with its error, and each clash."""
+def test_plugins_text_names_failures_and_clashes(capsys):
+    """After the table come plugins that failed, with the error, and clashes."""
     plugins()
     assert capsys.readouterr().out == (
         "kind       name      owner            version  plugin\n"
@@ -32,8 +32,8 @@ def test_text_names_failures_and_clashes(capsys):
 
 
 @pytest.mark.usefixtures("unlucky")
-def test_json_holds_the_same(capsys):
-    """A program gets components, failures and clashes as one object."""
+def test_plugins_json_holds_failures_and_clashes(capsys):
+    """One JSON object has components, failures and clashes."""
     plugins(json=True)
     listing = json.loads(capsys.readouterr().out)
     assert [component["name"] for component in listing["components"]] == ["max-prob"]
@@ -47,8 +47,8 @@ def test_json_holds_the_same(capsys):
     assert listing["clashes"] == ["two owners"]
 
 
-def test_columns_are_aligned():
-    """Every column starts where its header does and no line ends in spaces."""
+def test_columns_of_plugins_are_aligned():
+    """Each column starts below its header; no line ends in spaces."""
     assert aligned([("a", "b", "c"), ("long", "", "x"), ("s", "wide", "")]) == (
         "a     b     c\nlong        x\ns     wide"
     )

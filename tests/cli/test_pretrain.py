@@ -1,4 +1,4 @@
-"""`lifelong-co pretrain` and `import-checkpoint`: folders from which everything else starts."""
+"""`lifelong-co pretrain` and `import-checkpoint`: folders to start other runs from."""
 
 import json
 import shlex
@@ -38,7 +38,7 @@ def family(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pretrained(family, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Meta-train once, in a process of its own; the folder is for reading only."""
+    """Meta-train once, in a new process; tests only read the folder."""
     folder = tmp_path_factory.mktemp("pretrained") / "my start"
     done = wait(spawn(*options(family, "--algorithm=reptile", "--out", folder)))
     assert done.status == 0, done.err
@@ -54,7 +54,7 @@ def parameters(folder: Path) -> dict[str, bytes]:
     return {name: value.numpy().tobytes() for name, value in found[1]["parameters"].items()}
 
 
-def test_the_folder_serves_the_other_commands(pretrained, tmp_path, monkeypatch):
+def test_pretrained_folder_works_with_other_commands(pretrained, tmp_path, monkeypatch):
     """`evaluate` tests the family, `solve` solves, and a run starts with the parameters."""
     monkeypatch.chdir(tmp_path)
     log = [json.loads(line) for line in (pretrained / "log.jsonl").read_text().splitlines()]
@@ -66,7 +66,7 @@ def test_the_folder_serves_the_other_commands(pretrained, tmp_path, monkeypatch)
     assert (tmp_path / "four.sol").is_file()
 
 
-def test_a_run_starts_from_it(pretrained, family, tmp_path):
+def test_run_starts_from_a_pretrained_folder(pretrained, family, tmp_path):
     """`run --start-from` takes solver, problem and parameters from the folder."""
     arguments = ("--start-from", pretrained, f"--tasks={family}", "--method=fine-tuning")
     done = call("run", *arguments, "--tests=4", "--device=cpu", "--out", tmp_path / "run")
@@ -75,8 +75,8 @@ def test_a_run_starts_from_it(pretrained, family, tmp_path):
     assert (config.solver, config.start_from) == ("omni", str(pretrained))
 
 
-def test_it_is_no_lifelong_run(pretrained):
-    """`run --resume` and `compare` refuse it in one line and leave it as it was."""
+def test_pretrained_folder_is_refused_as_a_run(pretrained):
+    """`run --resume` and `compare` refuse it in one line and change no file."""
     before = contents(pretrained)
     for arguments in (("run", "--resume", pretrained), ("compare", pretrained)):
         refused = call(*arguments)
@@ -87,16 +87,16 @@ def test_it_is_no_lifelong_run(pretrained):
     assert contents(pretrained) == before
 
 
-def test_a_pretraining_is_not_overwritten(pretrained, family):
-    """The command that goes on with it is offered."""
+def test_pretrained_folder_is_not_overwritten(pretrained, family):
+    """The error shows the command that resumes the pretraining."""
     refused = call(*options(family), "--out", pretrained)
     assert refused.status == 2
     command = f"lifelong-co pretrain --resume {shlex.quote(str(pretrained))}"
     assert refused.err.endswith(f"choose another --out, or go on pretraining with: {command}\n")
 
 
-def test_a_signal_saves_and_stops(family, tmp_path):
-    """Ctrl-C ends the program; the command it prints goes on to the same bytes."""
+def test_interrupted_pretraining_resumes_to_the_same_bytes(family, tmp_path):
+    """Ctrl-C ends the program; the command that it prints resumes."""
     long = options(family, "--iterations=60", "--validate-every=40")
     folder = tmp_path / "my start"
     process = spawn(*long, "--out", folder)
@@ -119,22 +119,22 @@ def test_a_signal_saves_and_stops(family, tmp_path):
     assert parameters(folder) == parameters(tmp_path / "whole")
 
 
-def test_resume_takes_no_other_option(pretrained):
+def test_resume_of_pretrain_refuses_other_options(pretrained):
     """The stored configuration decides."""
     refused = call("pretrain", "--resume", pretrained, "--iterations=9")
     assert refused.status == 2
     assert "leave out --iterations" in refused.err
 
 
-def test_resuming_what_is_finished_changes_nothing(pretrained):
-    """Every file stays as it was, to the byte."""
+def test_resume_of_a_finished_pretraining_changes_nothing(pretrained):
+    """Every file keeps its bytes."""
     before = contents(pretrained)
     assert call("pretrain", "--resume", pretrained).status == 0
     assert contents(pretrained) == before
 
 
-def test_an_official_checkpoint_is_imported(tmp_path):
-    """What is in the file is said; the folder evaluates, and is no lifelong run."""
+def test_official_checkpoint_is_imported(tmp_path):
+    """The command prints the content of the file; `evaluate` works, `compare` refuses."""
     stored = golden("cvrp", "omni", "rezero")
     file = tmp_path / "best_checkpoint.pt"
     torch.save({"epoch": 9, "model_state_dict": stored.weights, "result_log": None}, file)
@@ -153,8 +153,8 @@ def test_an_official_checkpoint_is_imported(tmp_path):
     assert "expected a lifelong run, got imported parameters" in refused.err
 
 
-def test_an_import_that_fails_is_one_line(tmp_path):
-    """A missing file is named and nothing is written."""
+def test_import_of_a_missing_file_is_refused(tmp_path):
+    """The error names the file; nothing is written."""
     refused = call(
         "import-checkpoint", tmp_path / "no.pt", "--solver=pomo", "--out", tmp_path / "out"
     )

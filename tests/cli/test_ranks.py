@@ -1,4 +1,4 @@
-"""Several processes that learn one run together, under torchrun, on the CPU."""
+"""Several processes learn one run together, under torchrun, on the CPU."""
 
 import os
 import subprocess
@@ -50,8 +50,8 @@ def states(folder: Path) -> list[dict]:
     return [state for _, state in found]
 
 
-def test_parameters_are_one_and_buffers_are_two(both: Path) -> None:
-    """After all steps every process has the same parameters and a shard of its own experiences."""
+def test_processes_share_parameters_and_split_the_buffer(both: Path) -> None:
+    """After all steps the parameters are equal; each process holds a shard of the buffer."""
     first, second = states(both / "whole")
     for name, value in first["parameters"].items():
         assert torch.equal(value, second["parameters"][name])
@@ -64,30 +64,30 @@ def test_parameters_are_one_and_buffers_are_two(both: Path) -> None:
     )
 
 
-def test_stopped_by_one_process_it_goes_on_to_the_same_bytes(both: Path) -> None:
-    """A stop that only the second asks for stops both; resumed they end as if never stopped."""
+def test_run_stopped_by_one_process_resumes_to_the_same_bytes(both: Path) -> None:
+    """One process asks to stop; both stop, and both resume."""
     assert results(both / "stopped") == results(both / "whole")
     for one, other in zip(states(both / "stopped"), states(both / "whole"), strict=True):
         for name, value in one["parameters"].items():
             assert torch.equal(value, other["parameters"][name])
 
 
-def test_a_damaged_shard_takes_all_back_to_what_each_has(both: Path) -> None:
-    """A run goes on from the latest step of which every process has a whole checkpoint."""
+def test_damaged_shard_makes_all_processes_resume_earlier(both: Path) -> None:
+    """The run resumes from the latest step with a whole checkpoint of every process."""
     assert results(both / "damaged") == results(both / "whole")
     for one, other in zip(states(both / "damaged"), states(both / "whole"), strict=True):
         for name, value in one["parameters"].items():
             assert torch.equal(value, other["parameters"][name])
 
 
-def test_without_a_common_step_every_process_says_so(both: Path) -> None:
-    """Neither goes on alone, nor begins anew over what is there."""
+def test_processes_without_a_common_step_are_refused(both: Path) -> None:
+    """No process resumes alone or starts over."""
     assert "process" in (both / "ruined-0.txt").read_text()
     assert "no checkpoint can be used" in (both / "ruined-1.txt").read_text()
 
 
-def test_averaged_gradients_are_those_of_the_whole_batch(both: Path) -> None:
-    """Half a batch each, in two processes, gives what one process makes of all of it."""
+def test_averaged_gradients_equal_those_of_the_whole_batch(both: Path) -> None:
+    """Two processes take half a batch each; one process takes all of it."""
     gradients(ALONE, both)
     whole = torch.load(both / "1-0.pt", weights_only=True)
     assert whole.abs().max() > 0
@@ -95,8 +95,8 @@ def test_averaged_gradients_are_those_of_the_whole_batch(both: Path) -> None:
         torch.testing.assert_close(torch.load(both / f"2-{rank}.pt", weights_only=True), whole)
 
 
-def test_the_command_line_speaks_once(tmp_path: Path) -> None:
-    """`torchrun … lifelong-co run` learns together, and one process prints and reports."""
+def test_one_process_prints_and_reports(tmp_path: Path) -> None:
+    """`torchrun … lifelong-co run` learns with two processes."""
     tasks = tmp_path / "tasks.toml"
     tasks.write_text(
         'epochs = 1\nbatches = 2\nbatch_size = 4\ntasks = [{distribution = "U", size = 5}]\n'
@@ -107,21 +107,21 @@ def test_the_command_line_speaks_once(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "report.html").is_file()
 
 
-def test_begun_by_two_it_is_not_continued_by_one(both: Path) -> None:
-    """The other shards of the buffer would be lost."""
+def test_run_of_two_processes_is_not_resumed_by_one(both: Path) -> None:
+    """One process alone would lose a shard of the buffer."""
     folder = both / "whole"
     with pytest.raises(CheckpointError, match="expected 2 processes"):
         learn(prepare(RunFolder(folder).config(), folder, resume=True))
 
 
-def test_a_batch_that_cannot_be_shared_is_refused() -> None:
-    """All processes take as much."""
+def test_batch_that_processes_cannot_split_is_refused() -> None:
+    """All processes take the same number of instances."""
     with pytest.raises(ConfigError, match="multiple of the 3 processes, got 4"):
         Ranks(rank=0, count=3).share(4)
 
 
-def test_half_an_environment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without torchrun's variables nobody would ever answer."""
+def test_incomplete_torchrun_environment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With missing variables a process would wait forever."""
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.delenv("RANK", raising=False)
     with pytest.raises(ConfigError, match="RANK"), joined():

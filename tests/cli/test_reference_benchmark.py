@@ -1,4 +1,4 @@
-"""`lifelong-co reference` and `lifelong-co benchmark`, driven as a user does."""
+"""`lifelong-co reference` and `lifelong-co benchmark`: output, files and errors."""
 
 import json
 import re
@@ -11,8 +11,8 @@ from paths import FIXTURES
 from lifelong_co.storage import checkpoint
 
 
-def test_references_are_found_once_and_gaps_are_shown(tmp_path, finished):
-    """Found, found again at once, checked; then `evaluate` and `compare` show gaps."""
+def test_references_are_found_once_and_give_gaps(tmp_path, finished):
+    """A second start solves nothing; `--check`, `evaluate` and `compare` use the references."""
     pytest.importorskip("pyvrp")
     cache = tmp_path / "references"
     folder = finished().folder
@@ -37,15 +37,15 @@ def test_references_are_found_once_and_gaps_are_shown(tmp_path, finished):
     )
 
 
-def test_a_source_is_needed(tmp_path):
-    """None, or two, is one line."""
+def test_reference_needs_exactly_one_source(tmp_path):
+    """No source, or two, is an error of one line."""
     for options in ((), ("--testset", "U", "--distribution", "G")):
         refused = call("reference", *options, "--references", tmp_path)
         assert refused.status == 2
         assert "expected one of FILE, --distribution, --testset and --run" in refused.err
 
 
-def test_a_faulty_reference_is_reported(tmp_path):
+def test_check_reports_a_faulty_reference(tmp_path):
     """--check ends with status 1 and names the instance."""
     pytest.importorskip("pyvrp")
     options = ("reference", FIXTURES / "four.vrp", "--references", tmp_path, "--jobs=1")
@@ -60,8 +60,8 @@ def test_a_faulty_reference_is_reported(tmp_path):
     assert "  four: infeasible: four: expected at most the capacity 10" in checked.out
 
 
-def test_a_benchmark_ends_in_tables_and_goes_on(tmp_path, finished):
-    """Two checkpoints on two instances: tables in every form, nothing solved twice."""
+def test_benchmark_writes_tables_and_continues(tmp_path, finished):
+    """Two checkpoints solve two instances; a second start solves nothing."""
     place, out = tmp_path / "files", tmp_path / "out"
     place.mkdir()
     shutil.copy(FIXTURES / "four.vrp", place)
@@ -89,8 +89,8 @@ def test_a_benchmark_ends_in_tables_and_goes_on(tmp_path, finished):
     assert together.out == solved.out
 
 
-def test_a_run_that_went_on_and_a_cost_known_since_show(tmp_path, finished):
-    """Other parameters are solved again; the best known cost is looked up each time."""
+def test_benchmark_notes_new_parameters_and_new_best_costs(tmp_path, finished):
+    """New parameters solve again; the best-known cost is read at each start."""
     place, run, out = tmp_path / "files", tmp_path / "run", tmp_path / "out"
     place.mkdir()
     text = (FIXTURES / "four.vrp").read_text()
@@ -114,8 +114,8 @@ def test_a_run_that_went_on_and_a_cost_known_since_show(tmp_path, finished):
     assert len(stored["results"]) == 1
 
 
-def test_a_solver_of_another_problem_is_refused(finished):
-    """One line that names the run."""
+def test_benchmark_refuses_a_solver_of_another_problem(finished):
+    """The error is one line with the run."""
     folder = finished().folder
     refused = call("benchmark", "tsplib", FIXTURES, "--checkpoint", folder, "--device", "cpu")
     assert refused.status == 2

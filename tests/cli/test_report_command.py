@@ -1,4 +1,4 @@
-"""``lifelong-co report``, driven as a user does."""
+"""``lifelong-co report``: output, files and errors."""
 
 import csv
 import io
@@ -18,8 +18,8 @@ def made(tmp_path_factory, finished):
     return outcome, out
 
 
-def test_tables_figures_and_page_come_of_two_runs(made):
-    """Metrics, costs and the buffer are printed; what is missing is named."""
+def test_report_of_two_runs_has_tables_figures_and_page(made):
+    """Metrics, costs and the buffer are printed; missing parts are named."""
     outcome, out = made
     for title in ("Metrics over the task orders", "Mean cost on CVRP", "Buffered units"):
         assert title in outcome.out
@@ -32,8 +32,8 @@ def test_tables_figures_and_page_come_of_two_runs(made):
     assert "http" not in "".join(pages.parse((out / "report.html").read_text("utf-8")).links)
 
 
-def test_what_is_printed_is_what_the_format_says(finished, tmp_path):
-    """CSV can be read, LaTeX has its tables; nothing else is on standard output."""
+def test_report_prints_the_format_of_the_option(finished, tmp_path):
+    """CSV can be read, LaTeX has tables; standard output holds nothing else."""
     run = finished("fine-tuning").folder
     outputs = {}
     for form in ("latex", "csv"):
@@ -46,8 +46,8 @@ def test_what_is_printed_is_what_the_format_says(finished, tmp_path):
     assert (header[0], row[0], len(row)) == ("method", "fine-tuning", len(header))
 
 
-def test_an_earlier_report_is_kept_unless_said_otherwise(made, finished):
-    """The refusal comes before any work."""
+def test_earlier_report_is_kept_without_overwrite(made, finished):
+    """The command refuses before it does any work."""
     _, out = made
     run = finished("fine-tuning").folder
     refused = call("report", run, "--out", out)
@@ -58,8 +58,8 @@ def test_an_earlier_report_is_kept_unless_said_otherwise(made, finished):
     assert f"left from an earlier report: {out / 'figures'}" in again.err
 
 
-def test_a_folder_without_finished_runs_is_one_line(tmp_path):
-    """Status 2, the folder is named, and nothing is written."""
+def test_folder_without_finished_runs_is_refused(tmp_path):
+    """Status is 2, the error names the folder, nothing is written."""
     (tmp_path / "empty").mkdir()
     refused = call("report", tmp_path / "empty", "--out", tmp_path / "out")
     assert refused.status == 2

@@ -1,4 +1,4 @@
-"""`lifelong-co run --resume`: however a run was interrupted, it ends with the same bytes."""
+"""`lifelong-co run --resume`: an interrupted run ends with the same bytes."""
 
 import random
 import re
@@ -67,8 +67,8 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_killed_at_ten_random_moments(uninterrupted, tmp_path):
-    """SIGKILL in the middle of epochs and of saves, ten times, leaves no trace in the results."""
+def test_run_killed_ten_times_ends_with_the_same_bytes(uninterrupted, tmp_path):
+    """SIGKILL comes within epochs and within saves."""
     folder = tmp_path / "run"
     RunFolder(folder).create(config())
     draw = random.Random(1)
@@ -99,15 +99,15 @@ def test_killed_at_ten_random_moments(uninterrupted, tmp_path):
 
 
 @pytest.mark.parametrize("steps", [2, 12, 17, 36])
-def test_stopped_and_resumed(steps, uninterrupted, tmp_path):
-    """Stopped in an epoch, at the end of a task, in the next and after the last step: the same."""
+def test_stopped_run_resumes_to_the_same_bytes(steps, uninterrupted, tmp_path):
+    """The run stops in an epoch, at the end of a task, in the next one, at the last step."""
     interrupt(tmp_path / "run", config(), steps)
     learn(prepare(config(), tmp_path / "run", resume=True))
     assert results(tmp_path / "run") == results(uninterrupted)
 
 
-def test_a_truncated_checkpoint_gives_way_to_the_one_before(uninterrupted, tmp_path):
-    """The damaged file is named in one line of warning, and the run still ends the same."""
+def test_truncated_checkpoint_is_replaced_by_the_one_before(uninterrupted, tmp_path):
+    """One line of warning names the file; the run ends with the same bytes."""
     folder = tmp_path / "run"
     interrupt(folder, config(), 32)
     older, newest = checkpoint.checkpoints(folder / "checkpoints")
@@ -121,8 +121,8 @@ def test_a_truncated_checkpoint_gives_way_to_the_one_before(uninterrupted, tmp_p
     assert results(folder) == results(uninterrupted)
 
 
-def test_no_checkpoint_that_can_be_used(tmp_path):
-    """Where all are damaged the run is refused in one line and left as it is."""
+def test_run_with_only_damaged_checkpoints_is_refused(tmp_path):
+    """The error is one line; no file is changed."""
     folder = tmp_path / "run"
     interrupt(folder, config(), 7)
     found = checkpoint.checkpoints(folder / "checkpoints")
@@ -141,8 +141,8 @@ def test_no_checkpoint_that_can_be_used(tmp_path):
     assert contents(folder) == before
 
 
-def test_a_configuration_of_another_run(tmp_path):
-    """A checkpoint that does not fit the configuration beside it is refused by name."""
+def test_checkpoint_of_another_configuration_is_refused(tmp_path):
+    """The error names the checkpoint."""
     folder = tmp_path / "run"
     interrupt(folder, config(), 4)
     file = folder / "config.toml"
@@ -156,13 +156,13 @@ def test_a_configuration_of_another_run(tmp_path):
 
 
 def without_peak(out: str) -> str:
-    """Return what was printed but for the peak of memory, which is this process's, of all tests."""
+    """Return the output without the peak of memory, which other tests change."""
     assert out.count("peak memory: ") == 1
     return re.sub(r"peak memory: \d+ MiB\n", "", out)
 
 
-def test_resuming_a_finished_run_changes_nothing(task_file, tmp_path):
-    """Every file stays as it was, to the byte, and the metrics are shown again."""
+def test_resume_of_a_finished_run_changes_nothing(task_file, tmp_path):
+    """Every file keeps its bytes; the metrics are shown again."""
     folder = tmp_path / "run"
     first = call(*run_options(task_file, "llr-bc", "cvrp"), "--out", folder)
     before = contents(folder)
@@ -174,8 +174,8 @@ def test_resuming_a_finished_run_changes_nothing(task_file, tmp_path):
     assert contents(folder) == before
 
 
-def test_a_configuration_alone_is_enough(uninterrupted, tmp_path):
-    """A run killed before its first checkpoint starts over."""
+def test_run_without_checkpoint_starts_over(uninterrupted, tmp_path):
+    """The run was killed before the first checkpoint."""
     folder = tmp_path / "run"
     folder.mkdir()
     shutil.copy(uninterrupted / "config.toml", folder)
@@ -187,8 +187,8 @@ def test_a_configuration_alone_is_enough(uninterrupted, tmp_path):
     assert results(folder) == results(uninterrupted)
 
 
-def test_a_checkpoint_folder_without_method_state_is_refused(uninterrupted, tmp_path):
-    """The parameters kept after a task are no checkpoint to resume from."""
+def test_checkpoint_without_method_state_is_refused(uninterrupted, tmp_path):
+    """The parameters kept after a task are not enough to resume."""
     folder = tmp_path / "run"
     shutil.copytree(uninterrupted, folder)
     for path in folder.glob("checkpoints/*.safetensors*"):
@@ -211,8 +211,8 @@ def long_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], Path]
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_signals_save_and_stop(sent, long_run, tmp_path):
-    """Ctrl-C and SIGTERM end the program within seconds; the command it prints goes on."""
+def test_signal_saves_and_stops_the_run(sent, long_run, tmp_path):
+    """Ctrl-C and SIGTERM end the program in seconds; the command that it prints resumes."""
     options, uninterrupted = long_run
     process = spawn(*options, "--out", tmp_path / "my run")
     assert process.stdout is not None
@@ -222,7 +222,7 @@ def test_signals_save_and_stop(sent, long_run, tmp_path):
     process.send_signal(sent)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 128 + sent
-    assert err == "stopping after this step; once more stops at once\n"
+    assert err == "stopping after this step; a second Ctrl-C stops at once\n"
     last = out.splitlines()[-1]
     assert last.startswith("stopped; continue with: lifelong-co run --resume ")
     command = shlex.split(last.partition("continue with: ")[2])

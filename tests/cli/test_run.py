@@ -1,4 +1,4 @@
-"""`lifelong-co run`: what it prints and what it leaves behind."""
+"""`lifelong-co run`: output and files."""
 
 import csv
 import json
@@ -20,8 +20,8 @@ EPOCHS = 2
 
 @pytest.mark.parametrize("problem", ["cvrp", "tsp"])
 @pytest.mark.parametrize("method", METHODS)
-def test_the_run_folder_holds_all_that_is_promised(method, problem, finished):
-    """Configuration, costs, metrics, log, checkpoints, figures and report, and nothing else."""
+def test_run_folder_holds_exactly_the_documented_files(method, problem, finished):
+    """Configuration, costs, metrics, log, checkpoints, figures and report."""
     folder = finished(method, problem).folder
     assert sorted(path.name for path in folder.iterdir()) == [
         "checkpoints",
@@ -41,8 +41,8 @@ def test_the_run_folder_holds_all_that_is_promised(method, problem, finished):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_costs_and_metrics_agree(method, finished):
-    """`metrics.json` is the square of costs in `costs.csv` with finite metrics over it."""
+def test_metrics_agree_with_costs(method, finished):
+    """`metrics.json` holds the matrix of `costs.csv` and finite metrics."""
     folder = finished(method, "cvrp").folder
     metrics = json.loads((folder / "metrics.json").read_text())
     assert list(metrics) == ["tasks", "costs", "best", "metrics"]
@@ -65,8 +65,8 @@ def test_costs_and_metrics_agree(method, finished):
     assert metrics["best"] == [min(column) for column in zip(*metrics["costs"], strict=True)]
 
 
-def test_the_log_has_a_line_for_every_epoch(finished):
-    """Each line names task and epoch; the consolidation loss appears with the second task."""
+def test_log_has_a_line_for_each_epoch(finished):
+    """Each line has task and epoch; the consolidation loss starts with the second task."""
     lines = (finished().folder / "log.jsonl").read_text().splitlines()
     log = [json.loads(line) for line in lines]
     epochs = [(entry["learning"], entry["epoch"]) for entry in log]
@@ -76,8 +76,8 @@ def test_the_log_has_a_line_for_every_epoch(finished):
     assert all(entry["train_cost"] > 0 and entry["seconds"] >= 0 for entry in log)
 
 
-def test_the_resolved_configuration_comes_first_and_is_kept(finished):
-    """What is printed first is `config.toml`: it names what no option did, and reads back."""
+def test_run_prints_and_stores_the_resolved_configuration(finished):
+    """`config.toml` is printed first, has values that no option gave, and can be read."""
     run = finished()
     stored = (run.folder / "config.toml").read_text()
     assert run.outcome.out.startswith(stored)
@@ -89,8 +89,8 @@ def test_the_resolved_configuration_comes_first_and_is_kept(finished):
     assert config.method_options["buffer_size"] == 8
 
 
-def test_plain_lines_and_the_same_bytes_in_another_process(finished, tmp_path):
-    """Through a pipe a run prints a line for each epoch and test, and ends like the first."""
+def test_run_in_a_pipe_prints_plain_lines_and_gives_the_same_bytes(finished, tmp_path):
+    """Each epoch and each test is one line."""
     run = finished()
     again = wait(spawn(*run.options, "--out", tmp_path / "again"))
     assert again.status == 0, again.err
@@ -104,8 +104,8 @@ def test_plain_lines_and_the_same_bytes_in_another_process(finished, tmp_path):
     assert results(tmp_path / "again") == results(run.folder)
 
 
-def test_a_terminal_shows_progress_and_the_time_left(finished, tmp_path):
-    """On a terminal a live bar is drawn, lines stay whole, and the results are the same bytes."""
+def test_run_on_a_terminal_shows_progress_and_time_left(finished, tmp_path):
+    """A live bar is drawn, lines stay whole, and the results have the same bytes."""
     run = finished("fine-tuning", "tsp")
     folder = tmp_path / "on a terminal, with a name that is longer than the terminal is wide"
     shown = on_a_terminal(*run.options, "--out", folder)
@@ -138,8 +138,8 @@ def on_a_terminal(*arguments: object) -> Outcome:
     return Outcome(process.wait(timeout=60), shown.decode(), "")
 
 
-def test_another_seed_gives_another_run(finished, task_file, tmp_path):
-    """A different seed changes the costs and the parameters."""
+def test_another_seed_gives_other_costs_and_parameters(finished, task_file, tmp_path):
+    """Only the seed differs."""
     other = tmp_path / "other"
     call(*run_options(task_file, "fine-tuning", "cvrp", seed=1), "--out", other)
     one, two = results(finished("fine-tuning").folder), results(other)
@@ -148,7 +148,7 @@ def test_another_seed_gives_another_run(finished, task_file, tmp_path):
 
 
 def test_methods_differ_from_the_second_task_on(finished):
-    """All learn the first task alike; then each method goes its own way."""
+    """All methods learn the first task in the same way."""
     first = "checkpoints/after-task-1/checkpoint-00000006.safetensors"
     last = "checkpoints/after-task-3/checkpoint-00000018.safetensors"
     ends = [results(finished(method).folder) for method in METHODS]
@@ -164,8 +164,8 @@ def test_methods_differ_from_the_second_task_on(finished):
         ("--precision=bfloat16", {"one_pass": False, "precision": "bfloat16"}, 0.1),
     ],
 )
-def test_how_a_step_is_computed(option, said, within, finished, tmp_path):
-    """`config.toml` says it, and the run learns so: the first task nearly as it does by default."""
+def test_step_options_are_stored_and_used(option, said, within, finished, tmp_path):
+    """`config.toml` has the option; the costs of the first task stay close to the default."""
     usual = finished()
     folder = tmp_path / "run"
     outcome = call(*usual.options, option, "--out", folder)
@@ -182,8 +182,8 @@ def test_how_a_step_is_computed(option, said, within, finished, tmp_path):
     assert (results(folder) == results(usual.folder)) == (within == 0)
 
 
-def test_a_run_without_a_folder_gets_a_new_one(tmp_path, monkeypatch):
-    """Without --out the folder is named after the run, and numbered rather than reused."""
+def test_run_without_out_makes_a_numbered_folder(tmp_path, monkeypatch):
+    """The folder has the name of the run; a second run gets a number."""
     monkeypatch.chdir(tmp_path)
     task_file = tmp_path / "one.toml"
     task_file.write_text('tasks = [{distribution="U", size=5, epochs=1, batches=1, batch_size=2}]')
@@ -193,8 +193,8 @@ def test_a_run_without_a_folder_gets_a_new_one(tmp_path, monkeypatch):
     assert printed == [f"report: {name}/report.html", f"report: {name}-2/report.html"]
 
 
-def test_without_options_it_says_what_it_takes(tmp_path, monkeypatch):
-    """A bare `run` takes the preset `small` on this machine and says so before all else."""
+def test_run_without_options_names_its_preset(tmp_path, monkeypatch):
+    """The first line says that `small` is taken, and names the machine."""
     monkeypatch.chdir(tmp_path)
     asked = {}
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""`lifelong-co solve`: real files in their own units, solutions that others can read."""
+"""`lifelong-co solve`: library files, costs in their units, solution files."""
 
 import shutil
 
@@ -21,8 +21,8 @@ def place(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("problem", CASES)
-def test_a_file_is_solved_checked_and_written(problem, place, finished):
-    """The solution goes to the current folder under the file's stem, and costs what is said."""
+def test_solution_of_a_file_is_checked_and_written(problem, place, finished):
+    """The solution file is in the current folder, has the stem of FILE, and the printed cost."""
     file, written = CASES[problem]
     solved = call("solve", FIXTURES / file, "--checkpoint", finished("llr-bc", problem).folder)
     assert solved.status == 0, solved.err
@@ -36,7 +36,7 @@ def test_a_file_is_solved_checked_and_written(problem, place, finished):
     assert second == f"solution: {written}"
 
 
-def test_the_form_is_that_of_cvrplib_and_tsplib(place, finished):
+def test_solution_files_have_the_format_of_the_libraries(place, finished):
     """A .sol has routes and a cost, a .tour a TOUR_SECTION with nodes from 1 on."""
     for problem, (file, _) in CASES.items():
         call("solve", FIXTURES / file, "--checkpoint", finished("llr-bc", problem).folder)
@@ -49,8 +49,8 @@ def test_the_form_is_that_of_cvrplib_and_tsplib(place, finished):
     assert tour[-2:] == ["-1", "EOF"]
 
 
-def test_the_gap_is_to_the_cost_given_or_stored(place, finished):
-    """--best-known wins; else a solution beside the file counts, then the file's comment."""
+def test_gap_is_to_the_given_or_stored_cost(place, finished):
+    """--best-known comes first, then a solution beside the file, then the comment in it."""
     folder = finished().folder
     solve = ("solve", "four.vrp", "--checkpoint", folder, "--overwrite")
     shutil.copy(FIXTURES / "four.vrp", place)
@@ -65,7 +65,7 @@ def test_the_gap_is_to_the_cost_given_or_stored(place, finished):
     assert "best known 43, gap 0.00%" in call(*solve, "--out", "again.sol").out
 
 
-def test_a_plot_is_drawn(place, finished):
+def test_plot_is_drawn(place, finished):
     """--plot writes a PNG beside the solution."""
     solve = ("solve", FIXTURES / "four.vrp", "--checkpoint", finished().folder)
     solved = call(*solve, "--plot", "routes.png", "--out", "mine.sol")
@@ -75,8 +75,8 @@ def test_a_plot_is_drawn(place, finished):
 
 
 @pytest.mark.parametrize("taken", ["mine.sol", "routes.png"])
-def test_nothing_is_overwritten(taken, place, finished):
-    """A solution or plot that is there stays and is named, unless --overwrite is given."""
+def test_existing_solution_and_plot_are_not_overwritten(taken, place, finished):
+    """The error names the file; --overwrite replaces it."""
     (place / taken).write_text("precious")
     files = ("--out", "mine.sol", "--plot", "routes.png")
     solve = ("solve", FIXTURES / "four.vrp", "--checkpoint", finished().folder, *files)
@@ -102,8 +102,8 @@ def test_nothing_is_overwritten(taken, place, finished):
         ((FIXTURES / "four.vrp", "--device=gpu"), "--device: expected auto, cpu"),
     ],
 )
-def test_what_cannot_be_solved_is_refused(arguments, expected, place, finished):
-    """One line names the file or option, and nothing is written."""
+def test_wrong_file_or_option_of_solve_is_refused(arguments, expected, place, finished):
+    """The error is one line with the file or option; nothing is written."""
     text = (FIXTURES / "four.vrp").read_text()
     (place / "broken.vrp").write_text(text.replace("CAPACITY : 10", "CAPACITY : 5"))
     before = contents(place)
@@ -116,7 +116,7 @@ def test_what_cannot_be_solved_is_refused(arguments, expected, place, finished):
 
 
 def test_augmentation_and_starts_can_be_limited(place, finished):
-    """--no-augment, --trajectories and --after still give a solution that holds."""
+    """--no-augment, --trajectories and --after still give a valid solution."""
     limits = ("--no-augment", "--trajectories", 1, "--after", 1, "--out", "one.sol")
     solved = call("solve", FIXTURES / "four.vrp", "--checkpoint", finished().folder, *limits)
     assert solved.status == 0, solved.err

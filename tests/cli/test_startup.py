@@ -1,4 +1,4 @@
-"""`lifelong-co --help` answers at once."""
+"""`lifelong-co --help` and the first steps of a run are fast."""
 
 import resource
 import subprocess
@@ -8,17 +8,17 @@ from collections.abc import Callable
 import pytest
 
 SLOW = {"torch", "numpy", "matplotlib", "scipy", "vrplib", "lifelong_co"}
-LIMIT = 0.5  # seconds, of the issue
-FIRST_STEP = 5.0  # likewise
+LIMIT = 0.5  # seconds
+FIRST_STEP = 5.0  # seconds
 
 
 def program(*arguments: str) -> list[str]:
-    """Return the command that starts `lifelong-co` with options of Python's own before it."""
+    """Return the command that starts `lifelong-co`, with these options of Python."""
     return [sys.executable, *arguments, "-m", "lifelong_co_cli.main"]
 
 
 def seconds_of(action: Callable[[], object]) -> float:
-    """Return the processor time of its processes: the clock's is shared with others."""
+    """Return the processor time of the processes that an action starts, in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     action()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -26,7 +26,7 @@ def seconds_of(action: Callable[[], object]) -> float:
 
 
 def test_help_takes_less_than_half_a_second():
-    """The best of three, so that a busy machine does not fail it."""
+    """The best of three counts, so that the test passes on a busy machine."""
 
     def show_help() -> None:
         subprocess.run([*program(), "--help"], check=True, capture_output=True)
@@ -34,8 +34,8 @@ def test_help_takes_less_than_half_a_second():
     assert min(seconds_of(show_help) for _ in range(3)) < LIMIT
 
 
-def test_a_run_takes_its_first_steps_within_five_seconds(tmp_path):
-    """From the shell to the end of an epoch of one step, preset `small`; the best of two."""
+def test_run_takes_the_first_steps_within_five_seconds(tmp_path):
+    """Time from the shell to the end of an epoch of one step; the best of two counts."""
     tasks = tmp_path / "tasks.toml"
     tasks.write_text(
         "epochs = 2\nbatches = 1\nbatch_size = 64\n"
@@ -54,14 +54,14 @@ def test_a_run_takes_its_first_steps_within_five_seconds(tmp_path):
         program = "import torch; torch.optim.Adam([torch.zeros(1)])"
         subprocess.run([sys.executable, "-c", program], check=True)
 
-    # On a machine so busy that torch alone takes half of it, no more than torch itself.
+    # On a busy machine, where torch alone takes half of the limit, the limit is twice that time.
     limit = max(FIRST_STEP, 2 * seconds_of(import_torch))
     assert min(seconds_of(begin) for _ in range(2)) < limit
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["solve", "--help"]])
 def test_help_imports_nothing_slow(arguments):
-    """Neither torch nor numpy nor matplotlib nor the core is imported to show help."""
+    """No help imports torch, numpy, matplotlib or the core."""
     done = subprocess.run(
         [*program("-X", "importtime"), *arguments], check=True, capture_output=True, text=True
     )
@@ -71,8 +71,8 @@ def test_help_imports_nothing_slow(arguments):
     assert "--help" in done.stdout
 
 
-def test_help_names_every_command_and_ends_each_sentence():
-    """The overview lists the commands; every option of every command has a help text."""
+def test_help_names_every_command_and_describes_every_option():
+    """The overview lists the commands; each help text ends with a full stop."""
     import typer
     from lifelong_co_cli.main import app
 

@@ -1,4 +1,4 @@
-"""`lifelong-co sweep`, with processes of its own and through submitit."""
+"""`lifelong-co sweep`, with processes of this machine and with submitit."""
 
 import os
 import signal
@@ -12,8 +12,8 @@ from command_line import MODEL, call, spawn, wait
 from synthetic_runs import finish
 
 from lifelong_co.experiments.sweep import cluster
+from lifelong_co.experiments.sweep.conduct import locked
 from lifelong_co.experiments.sweep.grid import read_grids
-from lifelong_co.experiments.sweep.lock import locked
 from lifelong_co.experiments.sweep.plan import make_plan
 from lifelong_co.storage import checkpoint
 
@@ -86,16 +86,16 @@ def test_dry_run_estimates_from_finished_runs(sweep_file, tmp_path):
         (["--methods=ewc", "--device=cpu", "--engine=ray"], "Unknown engine 'ray'"),
     ],
 )
-def test_what_cannot_be_swept(options, said):
-    """One line and status 2."""
+def test_wrong_sweep_is_refused(options, said):
+    """The error is one line with status 2."""
     refused = call("sweep", *options)
     assert refused.status == 2
     [line] = refused.err.splitlines()
     assert said in line
 
 
-def test_a_second_sweep_in_the_folder(sweep_file, tmp_path):
-    """Is refused, and touches nothing."""
+def test_second_sweep_in_the_same_folder_is_refused(sweep_file, tmp_path):
+    """No file is changed."""
     with locked(tmp_path / "out"):
         refused = call("sweep", sweep_file, f"--out={tmp_path / 'out'}")
     assert refused.status == 2
@@ -103,8 +103,8 @@ def test_a_second_sweep_in_the_folder(sweep_file, tmp_path):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["lock"]
 
 
-def test_ctrl_c_lets_both_runs_save(sweep_file, tmp_path):
-    """Each stops in the middle of an epoch, and the sweep says how to go on."""
+def test_ctrl_c_saves_both_runs(sweep_file, tmp_path):
+    """Both stop within an epoch; the sweep prints the command that continues."""
     folder = tmp_path / "out"
     folder.mkdir()
     process = spawn("sweep", sweep_file, f"--out={folder}", "--workers=2", process_group=0)
@@ -130,8 +130,8 @@ def until(happened: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def test_runs_as_jobs(tmp_path, monkeypatch, request):
-    """Through submitit's local stand-in: the status comes back, a cancelled job is told to save."""
+def test_runs_as_jobs_of_submitit(tmp_path, monkeypatch, request):
+    """The local executor of submitit returns the status; a cancelled job saves."""
     pytest.importorskip("submitit")
     program = (
         "import signal, sys, time\n"

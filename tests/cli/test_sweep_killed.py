@@ -1,4 +1,4 @@
-"""A sweep that dies with all its runs ends as one that did not."""
+"""A sweep that is killed with all its runs ends with the same table."""
 
 import subprocess
 import sys
@@ -45,8 +45,8 @@ variants = [
     return file
 
 
-def test_killed_in_the_middle_and_started_again(sweep_file, tmp_path):
-    """Eight runs and their sweep, killed with SIGKILL as a group: the same table and results."""
+def test_killed_sweep_ends_with_the_same_table(sweep_file, tmp_path):
+    """SIGKILL ends eight runs and their sweep as a group; then the sweep starts again."""
     program = PROGRAMS / "forked_sweep.py"
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     done = subprocess.run(

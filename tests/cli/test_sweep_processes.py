@@ -1,4 +1,4 @@
-"""Sweeps from the command line whose runs are processes or jobs of their own, killed on the way."""
+"""Sweeps whose runs are processes or jobs, killed in the middle."""
 
 import contextlib
 import os
@@ -92,11 +92,11 @@ def learning(job: Job) -> bool:
     return job.begun and (log.read_text().count("\n") if log.exists() else 0) < EPOCHS
 
 
-def test_killed_with_all_its_runs_and_started_again(tmp_path):
-    """Eight runs, SIGKILL to their group while one learns: the same table, the same results.
+def test_sweep_killed_with_its_runs_ends_with_the_same_results(tmp_path):
+    """SIGKILL ends a sweep of eight runs while one learns; then the sweep starts again.
 
-    Three are there from an earlier day: each process takes seconds, and `test_sweep_killed` does
-    all eight.
+    Three runs are finished before the sweep starts, because each process takes seconds.
+    `test_sweep_killed` does all eight.
     """
     options = ", ".join(f"{name} = {value}" for name, value in REPLAY.items())
     options = f', options = {{record = "every-epoch", {options}}}'
@@ -121,10 +121,10 @@ def test_killed_with_all_its_runs_and_started_again(tmp_path):
     same_in_the_end(killed.folder, whole)
 
 
-def test_through_submitit_with_a_job_killed(tmp_path, monkeypatch):
-    """Two jobs, SIGKILL to one in the middle: it is resumed, and the table is an undisturbed one's.
+def test_sweep_of_submitit_with_a_killed_job_ends_with_the_same_table(tmp_path, monkeypatch):
+    """SIGKILL ends one of two jobs in the middle; the job is resumed.
 
-    What is killed is submitit's process, which thus leaves no result, and the run below it.
+    The test kills the process of submitit, which then leaves no result, and the run below it.
     """
     pytest.importorskip("submitit")
     whole = undisturbed(sweep_file(tmp_path / "same", "restart", "0"), tmp_path / "whole")
@@ -163,7 +163,7 @@ def same_in_the_end(folder: Path, whole: Plan) -> None:
 
 @contextlib.contextmanager
 def group(*arguments: object) -> "Iterator[subprocess.Popen[str]]":
-    """Start `lifelong-co` in a process group of its own, and kill what is left of that."""
+    """Start `lifelong-co` in a new process group, and kill the group at the end."""
     process = spawn(*arguments, process_group=0)
     try:
         yield process

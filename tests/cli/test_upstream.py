@@ -1,4 +1,4 @@
-"""`lifelong-co upstream` fetches and lists official codebases; here they are local repositories."""
+"""`lifelong-co upstream` with local repositories in place of the official ones."""
 
 import subprocess
 from pathlib import Path
@@ -81,8 +81,8 @@ def assert_one_line(outcome, *parts):
 
 
 @pytest.mark.usefixtures("github")
-def test_fetch_into_a_folder(tmp_path, monkeypatch):
-    """The pinned commit is cloned, not the last, and the user is told how to have it used."""
+def test_fetch_into_a_folder_clones_the_pinned_commit(tmp_path, monkeypatch):
+    """The last line says which variable to set, so that the code is used."""
     into = tmp_path / "new" / "there"
     outcome = call("upstream", "fetch", "--into", into)
     assert (outcome.status, outcome.err) == (0, "")
@@ -90,7 +90,7 @@ def test_fetch_into_a_folder(tmp_path, monkeypatch):
     assert outcome.out.splitlines() == [
         f"POMO: {pinned[0][:12]} in {into / 'POMO'}",
         f"INViT: {pinned[1][:12]} in {into / 'INViT'}",
-        f"To use what is there, set LIFELONG_CO_UPSTREAM={into}",
+        f"To use this code, set LIFELONG_CO_UPSTREAM={into}",
     ]
     assert [head(into / name) for name in UPSTREAMS] == pinned
     assert sorted(path.name for path in into.iterdir()) == ["INViT", "POMO"]
@@ -101,8 +101,8 @@ def test_fetch_into_a_folder(tmp_path, monkeypatch):
     assert "To use" not in call("upstream", "fetch", "POMO", "--into", into).out
 
 
-def test_fetch_goes_where_the_variable_points(github, tmp_path, monkeypatch):
-    """Without --into; a clone at another commit is brought to the pinned one, even a new one."""
+def test_fetch_without_into_uses_the_folder_of_the_variable(github, tmp_path, monkeypatch):
+    """A clone at another commit moves to the pinned commit, even a new one."""
     monkeypatch.setenv(locate.VARIABLE, str(tmp_path / "place"))
     assert call("upstream", "fetch", "POMO").status == 0
     clone = tmp_path / "place" / "POMO"
@@ -116,8 +116,8 @@ def test_fetch_goes_where_the_variable_points(github, tmp_path, monkeypatch):
     assert head(clone) == newer
 
 
-def test_fetch_in_a_checkout_updates_the_submodule(github, tmp_path, monkeypatch):
-    """What the checkout has recorded is checked out under adapters/upstream, and nothing else."""
+def test_fetch_in_a_checkout_updates_only_the_submodule(github, tmp_path, monkeypatch):
+    """adapters/upstream gets the commit that the checkout records."""
     project = tmp_path / "project"
     project.mkdir()
     git(project, "init", "--quiet")
@@ -146,7 +146,7 @@ def test_fetch_in_a_checkout_updates_the_submodule(github, tmp_path, monkeypatch
 
 
 @pytest.mark.usefixtures("github")
-def test_list_says_what_is_where(tmp_path, monkeypatch):
+def test_list_shows_the_state_of_each_codebase(tmp_path, monkeypatch):
     """Pinned, at another commit, without git, or missing; with the full pinned hash."""
     pinned = {name: upstream.commit for name, upstream in UPSTREAMS.items()}
     outcome = call("upstream", "list")
@@ -156,7 +156,7 @@ def test_list_says_what_is_where(tmp_path, monkeypatch):
         ["POMO", pinned["POMO"], "missing"],
         ["INViT", pinned["INViT"], "missing"],
         [],
-        ["lifelong-co", "upstream", "fetch", "brings", "what", "is", "missing."],
+        ["To", "fetch", "what", "is", "missing:", "lifelong-co", "upstream", "fetch"],
     ]
     monkeypatch.setenv(locate.VARIABLE, str(tmp_path))
     assert call("upstream", "fetch", "POMO").status == 0
@@ -171,8 +171,8 @@ def test_list_says_what_is_where(tmp_path, monkeypatch):
     assert f"at {other[:12]}, not pinned" in call("upstream", "list").out
 
 
-def test_an_unreachable_repository_is_one_line(github, tmp_path):
-    """What git said of it, and nothing half done is left."""
+def test_unreachable_repository_is_refused(github, tmp_path):
+    """The error is one line with the message of git; no partial clone stays."""
     (github / "yd-kwon").rename(github / "gone")
     outcome = call("upstream", "fetch", "POMO", "--into", tmp_path / "there")
     assert_one_line(outcome, "git clone failed: fatal: ", "yd-kwon/POMO.git")
@@ -180,8 +180,8 @@ def test_an_unreachable_repository_is_one_line(github, tmp_path):
 
 
 @pytest.mark.usefixtures("github")
-def test_an_unknown_commit_is_one_line(tmp_path, monkeypatch):
-    """Cloned, but without the pinned commit: refused, and the clone is gone."""
+def test_repository_without_the_pinned_commit_is_refused(tmp_path, monkeypatch):
+    """The clone is deleted."""
     broken = attrs.evolve(UPSTREAMS["POMO"], commit="0" * 39 + "1")
     monkeypatch.setitem(UPSTREAMS, "POMO", broken)
     outcome = call("upstream", "fetch", "POMO", "--into", tmp_path / "there")
@@ -190,24 +190,24 @@ def test_an_unknown_commit_is_one_line(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("github")
-def test_without_git_one_line(tmp_path, monkeypatch):
-    """No git on the PATH is said as such."""
+def test_fetch_without_git_is_refused(tmp_path, monkeypatch):
+    """The error says that git is not on the PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
     outcome = call("upstream", "fetch", "POMO", "--into", tmp_path / "there")
     assert_one_line(outcome, "git: not found", "must be on the PATH")
 
 
 @pytest.mark.usefixtures("github")
-def test_an_unknown_name_is_refused_before_anything_is_fetched(tmp_path):
-    """Also when good names come before it."""
+def test_unknown_codebase_is_refused_before_any_fetch(tmp_path):
+    """Known names before it are not fetched."""
     outcome = call("upstream", "fetch", "POMO", "INVIT", "--into", tmp_path / "there")
     assert_one_line(outcome, "Unknown official codebase 'INVIT'", "Did you mean 'INViT'?")
     assert not (tmp_path / "there").exists()
 
 
 @pytest.mark.usefixtures("github")
-def test_other_files_in_the_way_are_left_alone(tmp_path):
-    """A folder of that name that is no clone is not touched; nor is a file instead of a folder."""
+def test_fetch_does_not_touch_other_files(tmp_path):
+    """A folder that is no clone stays; so does a file in place of a folder."""
     (tmp_path / "POMO").mkdir()
     (tmp_path / "POMO" / "mine").write_text("keep")
     outcome = call("upstream", "fetch", "POMO", "--into", tmp_path)
@@ -219,9 +219,9 @@ def test_other_files_in_the_way_are_left_alone(tmp_path):
 
 
 @pytest.mark.usefixtures("github")
-def test_without_checkout_a_place_must_be_given(tmp_path, monkeypatch):
-    """An installed wheel has no submodules, nor has a source archive, which is no git checkout."""
+def test_fetch_without_checkout_needs_into(tmp_path, monkeypatch):
+    """A wheel and a source archive have no submodules."""
     for checkout in (None, tmp_path):
         checkout_is(monkeypatch, checkout)
         outcome = call("upstream", "fetch", "POMO")
-        assert_one_line(outcome, "no git checkout", "say where to put it with --into DIR")
+        assert_one_line(outcome, "not in a git checkout", "a folder for the code with --into DIR")

@@ -1,4 +1,4 @@
-"""Fixtures for plugins: a registry that no test has touched, packages that look installed."""
+"""Fixtures for plugins: a new registry, and packages that seem installed."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -19,8 +19,8 @@ def install(
 ) -> Iterator[Callable[..., None]]:
     """Return ``install(distribution, version="1.0", **modules)``, which fakes ``pip install``.
 
-    Each module, given as source, becomes an entry point of its own name. All plugins are loaded
-    then, not only ours.
+    Each module, given as source, becomes an entry point with the module's name. Then all plugins
+    are loaded, not only ours.
     """
     installed: list[str] = []
     monkeypatch.delenv("LIFELONG_CO_LOAD_PLUGINS")
@@ -45,12 +45,12 @@ def install(
 
 @pytest.fixture
 def plugin() -> Callable[..., ModuleType]:
-    """Return ``plugin(hook, *arguments, module="stranger")``: a module with one hook.
+    """Return ``plugin(hook, *arguments, module="third_party")``: a module with one hook.
 
     The hook calls ``register(*arguments)``.
     """
 
-    def build(hook: str, *arguments: Any, module: str = "stranger") -> ModuleType:
+    def build(hook: str, *arguments: Any, module: str = "third_party") -> ModuleType:
         def implementation(register: Callable[..., None]) -> None:
             register(*arguments)
 

@@ -1,4 +1,4 @@
-"""What ARCHITECTURE.md promises, held by reading the source: floors, packages, no surprises."""
+"""The rules of ARCHITECTURE.md, checked in the source: imports, packages, global state."""
 
 import ast
 import subprocess
@@ -16,7 +16,7 @@ PACKAGES = {
     "lifelong_co_cli": ROOT / "cli" / "lifelong_co_cli",
 }
 MODULES = [path for folder in PACKAGES.values() for path in sorted(folder.rglob("*.py"))]
-# Tests are left out: they may change such settings to see that we cope, and set them back.
+# Without the tests: they may change global settings for a check, and restore them.
 SHOWN_TO_USERS = [
     *MODULES,
     *(path for folder in ("benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")),
@@ -63,7 +63,7 @@ EXPERIMENTS = {
     "sweep": "references comparison",
     "paper": "references comparison benchmark sweep",
 }
-# What `lifelong-co --help` cannot wait for. `import lifelong_co`, of any module, brings torch.
+# Too slow to import for `lifelong-co --help`. Every module of `lifelong_co` imports torch.
 SLOW = {
     "torch",
     "numpy",
@@ -72,7 +72,7 @@ SLOW = {
     "lifelong_co_adapters",
     "lifelong_co_plugins",
 }
-# Puts back what official code has changed, which takes the same calls.
+# This module restores what official code has changed; it needs the same calls.
 PUTS_BACK = ROOT / "adapters" / "lifelong_co_adapters" / "official" / "untouched.py"
 LONGEST = 250
 # Every contract is in one file, so that the shape of each tensor is written once.
@@ -135,7 +135,7 @@ def parse(path: Path) -> ast.Module:
 
 
 def imported(nodes: Iterator[ast.AST]) -> set[str]:
-    """Return the top-level packages that the nodes import; none of ours imports relatively."""
+    """Return the top-level packages that the nodes import; our modules have no relative imports."""
     packages: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -147,7 +147,7 @@ def imported(nodes: Iterator[ast.AST]) -> set[str]:
 
 
 def at_import(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what runs when a module is imported: no function bodies, no ``if TYPE_CHECKING``."""
+    """Yield the nodes that run at import: no function bodies, no ``if TYPE_CHECKING``."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
@@ -158,7 +158,7 @@ def at_import(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def surprises(tree: ast.Module) -> Iterator[str]:
-    """Yield what changes the process behind its owner's back or runs code from a file."""
+    """Yield code that changes the global state of the process or runs code from a file."""
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(attr=called) | ast.Name(id=called) | ast.alias(name=called):
@@ -170,16 +170,16 @@ def surprises(tree: ast.Module) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_floors(package):
-    """The core knows no adapter, plugin or command line; adapters and plugins no command line."""
+def test_packages_import_only_lower_packages(package):
+    """The core imports no adapter, plugin or command line; adapters and plugins no command line."""
     for path in PACKAGES[package].rglob("*.py"):
         crossed = imported(ast.walk(parse(path))) & FORBIDDEN[package]
         assert not crossed, f"{name(path)} imports {crossed}"
 
 
 @pytest.mark.parametrize("path", core_modules(), ids=dotted)
-def test_module_imports_only_lower_floors(path: Path) -> None:
-    """A module imports what the table of floors allows its room, and nothing else."""
+def test_module_imports_only_allowed_folders(path: Path) -> None:
+    """A module imports only what the table of floors allows for its folder."""
     here = room(dotted(path))
     crossed = rooms_imported(path) - allowed(here)
     assert not crossed, f"{name(path)}: {here} may not import {', '.join(sorted(crossed))}"
@@ -197,15 +197,15 @@ def allowed(here: str) -> set[str]:
 
 
 @pytest.mark.parametrize("floors", [FLOORS, EXPERIMENTS])
-def test_floors_form_no_circle(floors: dict[str, str]) -> None:
-    """Every room stands above all rooms that it may import: the table is in that order."""
+def test_folders_form_no_circle(floors: dict[str, str]) -> None:
+    """Every folder stands after all folders that it may import in the table."""
     above: set[str] = set()
     for here, below in floors.items():
         assert set(below.split()) <= above, f"{here} stands below a room that it may import"
         above.add(here)
 
 
-def test_every_room_has_a_floor() -> None:
+def test_table_of_floors_is_complete() -> None:
     """The tables name each folder and each module of the core, and no other."""
     rooms = {room(dotted(path)) for path in core_modules()}
     after = {each for each in rooms if (CORE / each).is_dir() and each.startswith("experiments/")}
@@ -214,7 +214,7 @@ def test_every_room_has_a_floor() -> None:
 
 
 def test_only_experiments_and_commands_import_experiments() -> None:
-    """What happens after a run is imported by nothing that a run needs."""
+    """Nothing that a run needs imports the work after a run."""
     others = [*MODULES, *(ROOT / "examples").rglob("*.py")]
     for path in others:
         if path.is_relative_to(CORE / "experiments") or "lifelong_co_cli" in path.parts:
@@ -237,20 +237,20 @@ def test_few_modules_lie_beside_the_folders() -> None:
         ("def f():\n    import lifelong_co.metrics", {"lifelong_co.metrics"}),
     ],
 )
-def test_imported_modules_are_seen(source: str, found: set[str]) -> None:
-    """The reader of imports finds modules, also inside functions."""
+def test_import_reader_finds_modules(source: str, found: set[str]) -> None:
+    """It finds imported modules inside functions, too."""
     assert modules_imported(ast.parse(source)) == found
 
 
-def test_commands_import_what_is_slow_inside_functions():
-    """No module of the command line names torch, numpy, matplotlib or the core at its top."""
+def test_commands_import_slow_packages_inside_functions():
+    """No module of the command line imports torch, numpy, matplotlib or the core at its top."""
     for path in PACKAGES["lifelong_co_cli"].rglob("*.py"):
         slow = imported(at_import(parse(path))) & SLOW
         assert not slow, f"{name(path)} imports {slow} outside functions"
 
 
 def test_command_line_starts_without_torch():
-    """Importing the command line, with all it imports in turn, leaves the slow packages out."""
+    """Importing the command line, with all its imports, does not import the slow packages."""
     program = "import sys, lifelong_co_cli.main; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
@@ -258,7 +258,7 @@ def test_command_line_starts_without_torch():
     assert not set(done.stdout.split()) & SLOW
 
 
-def test_packages_hold_no_logic():
+def test_init_modules_have_no_logic():
     """An `__init__.py` has a docstring, imports and `__all__`, nothing else."""
     for path in MODULES:
         if path.name == "__init__.py":
@@ -268,7 +268,7 @@ def test_packages_hold_no_logic():
 
 
 def is_logic(statement: ast.stmt) -> bool:
-    """Tell whether a statement is neither an import nor `__all__`."""
+    """Return whether a statement is neither an import nor `__all__`."""
     if isinstance(statement, ast.Assign):
         return ast.unparse(statement.targets[0]) != "__all__"
     return not isinstance(statement, ast.Import | ast.ImportFrom)
@@ -276,13 +276,13 @@ def is_logic(statement: ast.stmt) -> bool:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_packages_are_typed(package):
-    """Each package tells type checkers that it is annotated, and every folder is a package."""
+    """Each package declares its annotations to type checkers, and every folder is a package."""
     assert (PACKAGES[package] / "py.typed").is_file()
     folders = {path.parent for path in PACKAGES[package].rglob("*.py")}
     assert all((folder / "__init__.py").is_file() for folder in folders)
 
 
-def test_no_surprises():
+def test_source_changes_no_global_state_and_unpickles_nothing():
     """Nothing changes the working directory or torch's defaults, and nothing unpickles."""
     read = (path for path in SHOWN_TO_USERS if path != PUTS_BACK)
     found = {name(path): list(surprises(parse(path))) for path in read}
@@ -290,7 +290,7 @@ def test_no_surprises():
 
 
 def test_modules_are_short():
-    """A module is one idea, of at most 250 lines."""
+    """A module has at most 250 lines."""
     lengths = {name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
     too_long = {path: n for path, n in lengths.items() if n > LONGER.get(path, LONGEST)}
     assert too_long == {}
@@ -307,13 +307,13 @@ def test_modules_are_short():
         ("torch.load('x', weights_only=True)", set()),
     ],
 )
-def test_surprises_are_seen(source, found):
-    """The reader of sources finds each thing it is meant to refuse."""
+def test_source_reader_finds_global_changes_and_unpickling(source, found):
+    """The reader finds each construct that the tests above refuse."""
     assert set(surprises(ast.parse(source))) == found
 
 
-def test_nested_imports_are_seen():
-    """An import in a `try` counts as one at the top, one in a function does not."""
+def test_import_in_a_try_counts_as_one_at_the_top():
+    """An import inside a function does not."""
     source = "try:\n    import torch\nexcept ImportError:\n    pass\ndef f():\n    import numpy\n"
     assert imported(at_import(ast.parse(source))) == {"torch"}
     assert imported(ast.walk(ast.parse(source))) == {"torch", "numpy"}

@@ -1,4 +1,4 @@
-"""Testing a solver: the best of its starts, whatever the batch, in evaluation mode."""
+"""Testing a solver: the best of its starts, for any batch, in evaluation mode."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ def drawn(name: str, batch: int, size: int = 7) -> Any:
 
 
 @both
-def test_the_best_start_counts(name: str) -> None:
-    """On the goldens' instances it is the least of the stored costs."""
+def test_best_cost_is_the_least_over_all_starts(name: str) -> None:
+    """On the instances of the goldens, it is the least of the stored costs."""
     stored = golden(name)
     best = best_costs(stored.solver(), stored.instances)
     torch.testing.assert_close(best, stored.cost.min(dim=1).values, rtol=1e-13, atol=0)
@@ -34,7 +34,7 @@ def test_the_best_start_counts(name: str) -> None:
 def test_costs_do_not_depend_on_the_batch(
     name: str, augment: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One at a time, three at a time, all at once, or as many as the memory allows."""
+    """One at a time, three at a time, all at once, or as many as fit in memory."""
     solver, instances = golden(name).solver(), drawn(name, 8)
     together = best_costs(solver, instances, augment=augment)
     assert together.shape == (8,)
@@ -47,8 +47,8 @@ def test_costs_do_not_depend_on_the_batch(
 
 
 @both
-def test_augmentation_never_costs(name: str) -> None:
-    """The eight images include the original, so the best is never worse, and here often better."""
+def test_augmentation_never_makes_costs_worse(name: str) -> None:
+    """The eight images include the original, so the best cost is never worse, here often better."""
     solver, instances = golden(name).solver(), drawn(name, 12)
     plain = best_costs(solver, instances)
     augmented = best_costs(solver, instances, augment=True)
@@ -58,8 +58,8 @@ def test_augmentation_never_costs(name: str) -> None:
 
 @both
 @pytest.mark.parametrize("training", [True, False])
-def test_the_mode_is_put_back(name: str, training: bool) -> None:
-    """The network is in evaluation mode for the test and afterwards as before; no graph stays."""
+def test_training_mode_is_restored(name: str, training: bool) -> None:
+    """The network is in evaluation mode during the test only, and no graph is kept."""
     solver, instances = golden(name).solver(), drawn(name, 2)
     solver.module.train(training)
     modes: list[bool] = []
@@ -74,8 +74,8 @@ def test_the_mode_is_put_back(name: str, training: bool) -> None:
 
 
 @both
-def test_the_mean_is_over_all_instances(name: str) -> None:
-    """Groups of several sizes weigh as many as they hold."""
+def test_mean_is_over_all_instances(name: str) -> None:
+    """Groups of several sizes count by their number of instances."""
     solver, groups = golden(name).solver(), [drawn(name, 5, 6), drawn(name, 2, 9)]
     costs = [best_costs(solver, group) for group in groups]
     by_hand = (float(costs[0].sum()) + float(costs[1].sum())) / 7

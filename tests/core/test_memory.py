@@ -1,4 +1,4 @@
-"""Memory: what stays is apart from what goes, and decoding does not grow with its steps."""
+"""Memory: copies of records share nothing, and the memory of decoding is bounded."""
 
 import os
 import subprocess
@@ -13,8 +13,8 @@ from paths import PROGRAMS
 PROGRAM = PROGRAMS / "memory_use.py"
 
 
-def test_solving_does_not_grow_with_the_steps() -> None:
-    """500 trajectories of 500 actions: 21 MiB here; 100 if each action is a tensor that stays."""
+def test_memory_of_solving_is_bounded_over_many_steps() -> None:
+    """500 trajectories of 500 actions: 21 MiB here; 100 if the tensor of each action stays."""
     done = subprocess.run(
         [sys.executable, str(PROGRAM), "solving", "500"],
         capture_output=True,
@@ -37,8 +37,8 @@ def test_solving_does_not_grow_with_the_steps() -> None:
         torch.int32,
     ],
 )
-def test_copies_are_equal_and_not_the_same(dtype: torch.dtype) -> None:
-    """Of every type that experiences have, contiguous or not."""
+def test_copies_are_equal_and_share_no_memory(dtype: torch.dtype) -> None:
+    """It holds for every dtype of an experience, contiguous or not."""
     given = {
         "a": torch.arange(12).view(3, 4).to(dtype),
         "b": torch.arange(12).view(3, 4).T.to(dtype),
@@ -51,7 +51,7 @@ def test_copies_are_equal_and_not_the_same(dtype: torch.dtype) -> None:
         assert copy.data_ptr() != given[name].data_ptr()
 
 
-def test_the_thread_ends_with_its_owner() -> None:
+def test_copying_thread_ends_with_its_owner() -> None:
     """Many runs in one process leave no threads behind."""
     before = set(threading.enumerate())
     apart = Apart()

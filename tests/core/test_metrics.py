@@ -1,4 +1,4 @@
-"""The metrics: cases worked out by hand, and what holds for every cost matrix."""
+"""The metrics: cases computed by hand, and properties of every cost matrix."""
 
 import math
 
@@ -15,7 +15,7 @@ from lifelong_co.errors import ConfigError
 
 
 def matrices(least: int = 1) -> st.SearchStrategy[np.ndarray]:
-    """Cost matrices of ``least`` to 6 tasks."""
+    """Draw cost matrices of ``least`` to 6 tasks."""
     sizes = st.integers(least, 6)
     return sizes.flatmap(
         lambda k: hnp.arrays(np.float64, (k, k), elements=st.floats(0.5, 50, width=32))
@@ -28,15 +28,15 @@ TWO = [[11.0, 30.0], [14.0, 20.0]]
 THREE = [[12.0, 26.0, 60.0], [15.0, 22.0, 50.0], [11.0, 28.0, 42.0]]
 
 
-def test_two_tasks_by_hand() -> None:
-    """With two tasks each average is short enough to work out in the head."""
+def test_metrics_of_two_tasks_by_hand() -> None:
+    """With two tasks each average can be computed in the head."""
     found = metrics.summarize(TWO, [10.0, 20.0])
     expected = ((0.4 + 0.0) / 2, 0.4 - 0.1, 0.4 - 0.1, (0.1 + 0.0) / 2, 0.5)
     assert attrs.astuple(found) == pytest.approx(expected)
 
 
-def test_three_tasks_by_hand() -> None:
-    """That task 1 ends better than it began does not undo its worst moment in AMF."""
+def test_metrics_of_three_tasks_by_hand() -> None:
+    """Task 1 ends better than it began, but AMF counts its worst moment."""
     found = metrics.summarize(THREE, [10.0, 20.0, 40.0])
     expected = (
         (0.1 + 0.4 + 0.05) / 3,
@@ -49,12 +49,12 @@ def test_three_tasks_by_hand() -> None:
 
 
 def test_best_defaults_to_the_least_of_each_column() -> None:
-    """Without d* a run is measured against the best it reached itself."""
+    """Without d* a run is compared with the best costs that it reached itself."""
     assert metrics.summarize(THREE) == metrics.summarize(THREE, [11.0, 22.0, 42.0])
 
 
-def test_a_single_task_has_no_averages_over_pairs() -> None:
-    """With one task AF, AMF and AG average nothing: nan, and null in JSON."""
+def test_single_task_has_no_af_amf_and_ag() -> None:
+    """With one task AF, AMF and AG are averages over nothing: nan, and null in JSON."""
     found = metrics.summarize([[12.0]], [10.0])
     assert [found.AP, found.APl] == pytest.approx([0.2, 0.2])
     assert math.isnan(found.AF)
@@ -65,8 +65,8 @@ def test_a_single_task_has_no_averages_over_pairs() -> None:
     assert [name for name, value in values.items() if value is None] == ["AF", "AMF", "AG"]
 
 
-def test_tensors_arrays_and_lists_are_one() -> None:
-    """The form of the numbers does not matter, nor that a tensor requires a gradient."""
+def test_tensors_arrays_and_lists_give_the_same_metrics() -> None:
+    """The type of the numbers does not matter, nor that a tensor requires a gradient."""
     expected = metrics.summarize(THREE)
     tensor = torch.tensor(THREE, dtype=torch.float64, requires_grad=True)
     assert metrics.summarize(tensor) == expected
@@ -92,13 +92,13 @@ def test_tensors_arrays_and_lists_are_one() -> None:
     ],
 )
 def test_impossible_matrices_are_refused(costs: object, best: object, said: str) -> None:
-    """Whatever is no cost matrix, or no d* to divide by, is refused with what is wrong."""
+    """A wrong cost matrix or a wrong d* is refused, and the message says what is wrong."""
     with pytest.raises(ConfigError, match=said):
         metrics.summarize(costs, best)
 
 
 def test_best_by_task_matches_names_in_any_order() -> None:
-    """Runs that learned the tasks in other orders share d* by the tasks' names."""
+    """Runs with other orders of the tasks share d* by the names of the tasks."""
     one = (["U", "C"], [[4.0, 9.0], [5.0, 8.0]])
     two = (["C", "U"], [[7.0, 6.0], [7.5, 3.0]])
     assert metrics.best_by_task([one, two]) == {"U": 3.0, "C": 7.0}
@@ -107,7 +107,7 @@ def test_best_by_task_matches_names_in_any_order() -> None:
 
 
 def test_best_over_is_the_least_of_each_column() -> None:
-    """Over runs of one order d* is the least of each column of all matrices."""
+    """Over runs of one order, d* is the least of each column of all matrices."""
     assert metrics.best_over([TWO, [[9.0, 50.0], [10.0, 21.0]]]) == [9.0, 20.0]
     with pytest.raises(ConfigError, match=r"sizes \[1, 2\]"):
         metrics.best_over([TWO, [[1.0]]])
@@ -117,15 +117,15 @@ def test_best_over_is_the_least_of_each_column() -> None:
 
 @given(matrices(least=2))
 def test_own_best_makes_all_metrics_at_least_zero(costs: np.ndarray) -> None:
-    """No gap to the own best is negative, and the worst moment is no better than the last."""
+    """No gap to a run's best costs is negative; the worst moment is at least as bad as the last."""
     found = metrics.summarize(costs)
     assert min(found.AP, found.AF, found.AMF, found.APl, found.AG) >= 0
     assert found.AF <= found.AMF
 
 
 @given(matrices(), st.data())
-def test_the_scale_of_a_task_does_not_matter(costs: np.ndarray, data: st.DataObject) -> None:
-    """Measuring the costs of one task in another unit changes nothing."""
+def test_metrics_do_not_depend_on_the_unit_of_costs(costs: np.ndarray, data: st.DataObject) -> None:
+    """Costs of one task in another unit change nothing."""
     k = len(costs)
     scale = data.draw(hnp.arrays(np.float64, (k,), elements=st.floats(0.01, 100)))
     one, two = metrics.summarize(costs), metrics.summarize(costs * scale)
@@ -134,7 +134,9 @@ def test_the_scale_of_a_task_does_not_matter(costs: np.ndarray, data: st.DataObj
 
 
 @given(matrices(least=3), st.data())
-def test_what_is_not_in_a_formula_does_not_count(costs: np.ndarray, data: st.DataObject) -> None:
+def test_metrics_read_only_the_cells_of_their_formulas(
+    costs: np.ndarray, data: st.DataObject
+) -> None:
     """AP reads the last row, APl the diagonal and AG the cells above it: others may change."""
     k = len(costs)
     best = costs.min(axis=0)
@@ -150,10 +152,10 @@ def test_what_is_not_in_a_formula_does_not_count(costs: np.ndarray, data: st.Dat
 
 
 @given(matrices(least=3), st.permutations(range(2)))
-def test_the_order_of_runs_does_not_matter_to_best(
+def test_best_does_not_depend_on_the_order_of_runs(
     costs: np.ndarray, order: tuple[int, int]
 ) -> None:
-    """d* is the same however the runs, and the tasks within each, are permuted."""
+    """d* is the same for any order of the runs and of the tasks in each run."""
     k = len(costs)
     runs = [([f"T{j}" for j in range(k)], costs), ([f"T{j}" for j in range(k)][::-1], costs + 1)]
     expected = {f"T{j}": min(costs[:, j].min(), costs[:, k - 1 - j].min() + 1) for j in range(k)}
@@ -161,8 +163,8 @@ def test_the_order_of_runs_does_not_matter_to_best(
 
 
 @given(matrices(least=2))
-def test_a_better_reference_never_flatters(costs: np.ndarray) -> None:
-    """Against a d* that others have lowered, AP, APl and AG can only grow."""
+def test_better_reference_never_improves_metrics(costs: np.ndarray) -> None:
+    """With a lower d* from other runs, AP, APl and AG can only grow."""
     own = costs.min(axis=0)
     one, two = metrics.summarize(costs, own), metrics.summarize(costs, own * 0.9)
     assert two.AP > one.AP
@@ -171,7 +173,7 @@ def test_a_better_reference_never_flatters(costs: np.ndarray) -> None:
 
 
 def test_a_solver_that_only_improves_forgets_nothing() -> None:
-    """AF and AMF are 0 where every task only gets better, whatever the distance to d*."""
+    """AF and AMF are 0 if every task only gets better, at any distance to d*."""
     found = metrics.summarize([[3.0, 5.0], [2.0, 4.0]], [1.0, 1.0])
     assert (found.AF, found.AMF) == (0.0, 0.0)
     assert (found.AP, found.APl, found.AG) == (2.0, 2.5, 4.0)

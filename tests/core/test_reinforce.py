@@ -1,4 +1,4 @@
-"""The policy losses, against cases worked out by hand."""
+"""The policy losses, compared with cases computed by hand."""
 
 from types import SimpleNamespace
 
@@ -30,12 +30,12 @@ def shared_baseline(rollout: Rollout) -> Tensor:
     return shared_baseline_objective().loss(None, rollout)
 
 
-def test_the_loss_by_hand() -> None:
+def test_shared_baseline_loss_by_hand() -> None:
     """Advantages are -1, 1, 0 and three zeros: (1 - 2) / 6."""
     assert shared_baseline(rollout(COST, LOG_LIKELIHOOD)).item() == pytest.approx(-1 / 6, abs=1e-15)
 
 
-def test_its_gradient_by_hand() -> None:
+def test_shared_baseline_gradient_by_hand() -> None:
     """The gradient of each log-likelihood is its advantage over ``B S``; costs get none."""
     likelihood = LOG_LIKELIHOOD.clone().requires_grad_()
     shared_baseline(rollout(COST, likelihood)).backward()
@@ -43,8 +43,8 @@ def test_its_gradient_by_hand() -> None:
     torch.testing.assert_close(likelihood.grad, want, rtol=0, atol=1e-15)
 
 
-def test_one_trajectory_teaches_nothing() -> None:
-    """With a single trajectory the baseline is its own cost."""
+def test_single_trajectory_has_no_gradient() -> None:
+    """With a single trajectory the baseline equals its cost."""
     likelihood = LOG_LIKELIHOOD[:, :1].clone().requires_grad_()
     loss = shared_baseline(rollout(COST[:, :1], likelihood))
     loss.backward()
@@ -56,8 +56,10 @@ def test_one_trajectory_teaches_nothing() -> None:
     shift=st.lists(st.floats(-100, 100), min_size=2, max_size=2),
     scale=st.floats(0.01, 100),
 )
-def test_only_differences_within_an_instance_count(shift: list[float], scale: float) -> None:
-    """A cost added to all trajectories of an instance changes nothing; a factor comes out."""
+def test_loss_depends_on_cost_differences_within_an_instance(
+    shift: list[float], scale: float
+) -> None:
+    """A cost added to all trajectories of an instance changes nothing; a factor scales the loss."""
     offsets = torch.tensor(shift, dtype=torch.float64)[:, None]
     moved = shared_baseline(rollout(scale * COST + offsets, LOG_LIKELIHOOD))
     torch.testing.assert_close(
@@ -91,19 +93,19 @@ LEARNING = SimpleNamespace(task=0, draw=lambda task: 5 + task)
 
 
 def baseline_of(objective: Objective) -> float:
-    """Return the baseline: the loss's slope in the log-likelihood tells it, at cost 0."""
+    """Return the baseline: the slope of the loss in the log-likelihood, at cost 0, gives it."""
     return -objective.loss(1, rollout(torch.zeros(1, 1), torch.ones(1, 1))).item()
 
 
-def test_the_greedy_baseline_by_hand() -> None:
+def test_greedy_baseline_loss_by_hand() -> None:
     """Advantages over a greedy cost of 2 are -1, 1, 0 and three times 3."""
     objective = greedy_baseline(Stand(2.0))
     loss = objective.loss(2, rollout(COST, LOG_LIKELIHOOD))
     assert loss.item() == pytest.approx((1 - 2 - 3 * (7 + 8 + 9)) / 6, abs=1e-12)
 
 
-def test_the_greedy_baseline_keeps_the_best() -> None:
-    """It starts as the solver is, ignores worse parameters and takes better ones."""
+def test_greedy_baseline_keeps_the_best_parameters() -> None:
+    """It starts with the solver's parameters, ignores worse ones and takes better ones."""
     solver = Stand(2.0)
     objective = greedy_baseline(solver)
     seen = []
@@ -118,8 +120,8 @@ def test_the_greedy_baseline_keeps_the_best() -> None:
     assert baseline_of(objective) == 1.5
 
 
-def test_the_greedy_baseline_is_restored() -> None:
-    """A fresh objective with the state of another has its baseline."""
+def test_greedy_baseline_is_restored() -> None:
+    """A new objective with the state of another has the same baseline."""
     solver = Stand(2.0)
     objective = greedy_baseline(solver)
     solver.stand(3.0)

@@ -16,7 +16,7 @@ seeds = st.integers(0, 2**70)
 
 @given(seeds, st.text())
 def test_the_same_seed_and_purpose_give_the_same_stream(seed: int, purpose: str) -> None:
-    """A stream depends on nothing but seed and purpose."""
+    """A stream depends only on seed and purpose."""
     first, second = (torch.rand(5, generator=generator(seed, purpose)) for _ in range(2))
     assert torch.equal(first, second)
 
@@ -30,7 +30,7 @@ def test_seeds_fit_every_library(seed: int, purpose: str) -> None:
 
 
 def test_streams_differ_by_seed_and_by_purpose() -> None:
-    """Every pair of seed and purpose has a stream of its own."""
+    """Every pair of seed and purpose has a different stream."""
     streams = {
         tuple(torch.rand(4, generator=generator(seed, purpose)).tolist())
         for seed in (0, 1, 2, 2**32, 2**32 + 1, 2**64)
@@ -40,7 +40,7 @@ def test_streams_differ_by_seed_and_by_purpose() -> None:
 
 
 def test_neighboring_streams_do_not_correlate() -> None:
-    """Streams of 20 neighboring seeds and four purposes look independent (level 0.001 in all)."""
+    """Streams of 20 neighboring seeds and four purposes look independent (total level 0.001)."""
     draws = np.stack(
         [
             torch.randn(2_000, generator=generator(seed, purpose), dtype=torch.float64).numpy()
@@ -54,21 +54,21 @@ def test_neighboring_streams_do_not_correlate() -> None:
     assert float(np.abs(correlations).max()) < bound
 
 
-def test_a_generator_and_torch_itself_do_not_touch_each_other() -> None:
-    """Making and using a generator leaves torch's global stream alone."""
+def test_generator_does_not_change_the_global_stream() -> None:
+    """Making and using a generator leaves torch's global stream unchanged."""
     before = torch.get_rng_state()
     torch.rand(3, generator=generator(0, "weights"))
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_generators_live_on_the_device_asked_for() -> None:
-    """The device is the CPU unless another is asked for, by name or as an object."""
+def test_generator_is_on_the_given_device() -> None:
+    """The device is the CPU by default; it can be a name or an object."""
     assert generator(0, "weights").device == torch.device("cpu")
     assert generator(0, "weights", torch.device("cpu")).device == torch.device("cpu")
 
 
-def test_seeds_are_fixed_for_all_time() -> None:
-    """These values hold in every process, version and machine: published runs rest on them."""
+def test_seeds_never_change() -> None:
+    """These values hold in every process, version and machine: published runs depend on them."""
     assert python_seed(0, "weights") == 4409511417195144873
     assert python_seed(1, "instances") == 2540395448705171803
 

@@ -1,4 +1,4 @@
-"""The solver of docs/tutorials/own_solver.md works: it is checked, registered and trained."""
+"""The solver in docs/solvers.md works as printed: it is checked, registered and trained."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", DOCS.read_text(encoding="utf-8"), 
 
 @pytest.fixture
 def documented(fresh_registry: None) -> Iterator[ModuleType]:  # noqa: ARG001
-    """Return the page's code as one module, its plugin registered; parameters are its own."""
+    """Return the page's code as one module, with its plugin registered and its parameters."""
     module = ModuleType("documented")
     for block in BLOCKS:
         exec(compile(block, str(DOCS), "exec"), module.__dict__)
@@ -27,22 +27,22 @@ def documented(fresh_registry: None) -> Iterator[ModuleType]:  # noqa: ARG001
         yield module
 
 
-def test_it_is_under_fifty_lines():
-    """Imports, network, policy and registration: one block, blank lines included."""
+def test_documented_solver_is_under_fifty_lines():
+    """Imports, network, policy and registration are one block; blank lines count."""
     assert "class Mine" in BLOCKS[0]
     assert "register_solvers" in BLOCKS[0]
     assert len(BLOCKS[0].splitlines()) < 50
 
 
-def test_it_is_checked_as_documented(documented):
-    """The page's own test passes, and so does a restored copy."""
+def test_documented_check_passes(documented):
+    """The check on the page passes, also for a restored copy."""
     documented.test_mine()
     other = lco.solver("mine", "tsp", width=16)
     check_solver(lco.solver("mine", "tsp", width=16), factory=lambda: other)
 
 
-def test_it_learns_two_tasks(documented, tmp_path, monkeypatch):
-    """The page's run learns both tasks, consolidates on the second and changes its parameters."""
+def test_documented_solver_learns_two_tasks(documented, tmp_path, monkeypatch):
+    """The run on the page learns both tasks, consolidates on the second and changes parameters."""
     monkeypatch.chdir(tmp_path)
     run = documented.train()
     first, second = (entry["losses"] for entry in run.history)

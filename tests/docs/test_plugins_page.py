@@ -54,7 +54,7 @@ def use_divergence(name: str) -> None:
 
 
 def use_buffer(name: str) -> None:
-    """Check that a buffer keeps to its capacity and restores its state."""
+    """Check that a buffer respects its capacity and restores its state."""
     buffer, other = lco.buffer(name, 3), lco.buffer(name, 3, seed=7)
     for item in range(8):
         buffer.add(item)
@@ -83,7 +83,7 @@ def use_distribution(name: str) -> None:
 
 
 def use_problem(name: str) -> None:
-    """Check that POMO solves a problem, and that the open tour pays for three of four sides."""
+    """Check that POMO solves a problem, and that an open tour costs three of four sides."""
     solver = lco.solver("pomo", name, embedding_dim=16, encoder_layer_num=1, ff_hidden_dim=8)
     square = torch.tensor([[[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]]])
     instances = lco.problem(name).instances(nodes=square)
@@ -92,7 +92,7 @@ def use_problem(name: str) -> None:
 
 
 def use_solver(name: str) -> None:
-    """Check that a solver keeps the contract and that its loss reaches its parameters."""
+    """Check that a solver fulfils the contract and that its loss has gradients."""
     for problem in ("tsp", "cvrp"):
         solver = lco.solver(name, problem, sharpness=5.0)
         instances = lco.distribution("U", problem).sample(2, 5)
@@ -116,7 +116,7 @@ USE = {
 
 @pytest.mark.parametrize("hook", SPECIFIED)
 def test_hook_has_a_heading(hook):
-    """A hook without its heading in docs/guides/plugins.md cannot be shipped."""
+    """Every hook has a heading in docs/plugins.md."""
     assert hook in sections()
 
 
@@ -128,11 +128,11 @@ def test_hook_has_one_sentence(hook):
 
 @pytest.mark.parametrize("hook", SPECIFIED)
 def test_example_works_when_pasted(hook):
-    """What the documentation shows registers one name, and the thing does what is said of it."""
+    """The example registers one name, and the registered object works as described."""
     USE[HOOKS[hook]](paste(hook))
 
 
 @pytest.mark.parametrize("heading", ["Broken plugins", "Name clashes", "LIFELONG_CO_LOAD_PLUGINS"])
-def test_what_goes_wrong_is_documented(heading):
-    """A broken plugin, a clash and the way to leave plugins out each have their heading."""
+def test_faults_of_plugins_are_documented(heading):
+    """A broken plugin, a clash and the way to leave plugins out each have a heading."""
     assert heading in sections()

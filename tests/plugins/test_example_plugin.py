@@ -1,4 +1,4 @@
-"""The example of a third party's package, installed beside us, works in a process of its own."""
+"""The example of a third-party package works in a new process when it is installed."""
 
 import json
 import os
@@ -16,8 +16,8 @@ EXAMPLE = ROOT / "examples" / "lifelong-co-max-prob"
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return variables under which the example counts as installed.
 
-    Its entry points are those of its own pyproject.toml, written where pip would write them, so
-    that no build and no network is needed.
+    The entry points of its pyproject.toml are written where pip would write them. So the test needs
+    no build and no network.
     """
     project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
     site = tmp_path_factory.mktemp("site")
@@ -45,15 +45,15 @@ def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
     )
 
 
-def test_its_own_tests_pass(environment):
-    """The package's tests, as its author runs them, pass once it is installed."""
+def test_tests_of_the_example_pass(environment):
+    """The tests of the installed package pass, run as by its author."""
     plain = ("-p", "no:cacheprovider", "-q", "--rootdir", str(EXAMPLE))
     done = run(environment, "-m", "pytest", *plain, str(EXAMPLE / "tests"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed" in done.stdout
 
 
-def test_command_line_lists_it(environment):
+def test_command_line_lists_the_example(environment):
     """`lifelong-co plugins --json` shows the weighting with its owner and version."""
     done = run(environment, "-m", "lifelong_co_cli.main", "plugins", "--json")
     assert done.returncode == 0, done.stderr

@@ -1,1 +1,1 @@
-"""INViT (Fang et al. 2024), our own implementation."""
+"""INViT (Fang et al. 2024), implemented here without the official code."""

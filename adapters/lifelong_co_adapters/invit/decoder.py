@@ -1,8 +1,8 @@
-"""One decoding step of INViT: a single query attends to the candidates and points at one.
+"""One decoding step of INViT: a single query attends to the candidates and points at one of them.
 
-With one query a row it is cheaper to bring the query to the candidates than the candidates to the
-query: ``(W_k c) . q = c . (W_k^T q)``, and the weighted sum of ``W_v c`` is ``W_v`` times the
-weighted sum of ``c``. Each head does so with its own rows of the weights.
+Each row has one query, so it is cheaper to transform the query than the candidates:
+``(W_k c) . q = c . (W_k^T q)``, and the weighted sum of ``W_v c`` is ``W_v`` times the weighted sum
+of ``c``. Each head uses a part of the weights' rows.
 """
 
 import math
@@ -21,25 +21,25 @@ CLIPPING = 10.0
 
 @attrs.frozen(eq=False)
 class LayerWeights:
-    """A layer's weights as the decoder multiplies by them; ``W`` is a head's width."""
+    """A layer's weights in the form that the decoder multiplies by; ``W`` is a head's width."""
 
-    query: Tensor  # [d, d], divided by the root of W, as is its bias
+    query: Tensor  # [d, d], divided by sqrt(W), like the bias
     query_bias: Tensor  # [d]
     key: Tensor  # [H, W, D]
     value: Tensor  # [H, D, W]
     combine: Tensor  # [d, d]
-    combine_bias: Tensor  # [d], what the values' bias adds to it included
+    combine_bias: Tensor  # [d], includes the effect of the values' bias
     expand: Tensor  # [d, d]
     contract: Tensor  # [d, d]
 
 
 @attrs.frozen(eq=False)
 class Weights:
-    """The decoder's weights as it multiplies by them, made once per batch."""
+    """The decoder's weights in the form that it multiplies by, made once per batch."""
 
     query: Tensor  # [queries, d]
     layers: list[LayerWeights]
-    pointer: Tensor  # [d, D + 1]: times the hidden query, what candidates and 1 are multiplied by
+    pointer: Tensor  # [d, D + 1]: the hidden query times this gives the factors of candidates and 1
     pointer_bias: Tensor  # [D + 1]
 
 
@@ -56,10 +56,17 @@ class DecoderLayer(nn.Module):
         self.norm2 = nn.LayerNorm(dim)
 
     def weights(self, key: Tensor, value: Tensor, bias: Tensor) -> LayerWeights:
-        """Return the weights, given those of the keys ``[H, W, D]`` and values and their bias.
+        """Return the layer's weights.
 
-        A key's bias adds the same to every score: no effect. The weights of attention sum to 1, so
-        that a value's bias is added once.
+        The bias of the keys adds the same to every score, so it has no effect. Attention weights
+        sum to 1, so the bias of the values is added once.
+
+        Parameters
+        ----------
+        key, value
+            The weights of keys and values, ``[H, W, D]``.
+        bias
+            The bias of the values, ``[d]``.
         """
         root = math.sqrt(key.shape[1])
         return LayerWeights(
@@ -80,9 +87,9 @@ class Decoder(nn.Module):
     Parameters
     ----------
     queries, candidates
-        Widths of what the query is made of, and ``D``.
+        The width of the input of the query, and ``D``.
     dim, heads, layers
-        Width and heads of the attention; the last of the layers is the pointer.
+        Width, heads and layers of the attention; the last layer is the pointer.
     """
 
     def __init__(self, *, queries: int, candidates: int, dim: int, heads: int, layers: int) -> None:
@@ -90,12 +97,12 @@ class Decoder(nn.Module):
         self.heads = heads
         self.query = nn.Linear(queries, dim)
         self.key = nn.Linear(candidates, layers * dim)
-        self.value = nn.Linear(candidates, layers * dim)  # the last layer's has no effect
+        self.value = nn.Linear(candidates, layers * dim)  # the part of the last layer is not used
         self.layers = nn.ModuleList(DecoderLayer(dim) for _ in range(layers - 1))
         self.pointer = nn.Linear(dim, dim)
 
     def weights(self) -> Weights:
-        """Return the weights as the products want them."""
+        """Return the weights in the form that is fastest to multiply by."""
         d, H = self.pointer.in_features, self.heads
         keys, key_biases = (
             self.key.weight.view(-1, d, self.key.in_features),
@@ -126,9 +133,9 @@ class Decoder(nn.Module):
         candidates
             ``[N, C, D]``.
         forbid
-            ``[N, C]``: 0, or far below 0 for what is no candidate.
+            ``[N, C]``: 0 for candidates; far below 0 elsewhere.
         weights
-            Of `weights`.
+            The result of `weights`.
         """
         N, H = len(query), self.heads
         transposed = candidates.transpose(1, 2)
@@ -147,6 +154,6 @@ class Decoder(nn.Module):
             hidden = layer.norm2(changed.add_(hidden))
         pointer = torch.addmm(weights.pointer_bias, hidden, weights.pointer)  # [N, D + 1]
         scores = (candidates @ pointer[:, :-1, None]).squeeze(2) + pointer[:, -1:]
-        if scores.dtype == torch.bfloat16:  # of its 8 bits steps of 0.06 would be left
+        if scores.dtype == torch.bfloat16:  # its 8 bits would leave steps of 0.06 in the logits
             scores = scores.float()
         return CLIPPING * torch.tanh(scores)

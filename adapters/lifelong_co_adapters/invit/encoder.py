@@ -1,6 +1,6 @@
-"""The encoders of INViT: layers over the tokens of one view, of which the first few are read.
+"""The encoders of INViT: layers over the tokens of one view, which return the first few tokens.
 
-In the last layer only the tokens that are read attend and go through the feed-forward.
+The last layer computes only the tokens that are returned.
 """
 
 import math
@@ -13,8 +13,8 @@ from lifelong_co_adapters.invit.layer import Folded, Layer
 
 # Kinds of tokens, in the order of a view's blocks of features.
 KINDS = ("node", "last", "anchor")
-# Without gradients a CPU encodes about so many tokens at a time: where memory is taken and given
-# back in larger pieces, the operating system has to clear it every time.
+# How many tokens a CPU encodes at a time without gradients. Larger pieces of memory are slower: the
+# operating system clears them at each allocation.
 TOKENS = 2048
 
 
@@ -24,9 +24,12 @@ class Encoder(nn.Module):
     Parameters
     ----------
     widths
-        Kind of token to how many features it has; a view may have no anchor.
+        The number of features of each kind of token; a view may have no anchor.
+    dim, heads, dim_ff, layers
+        Width, heads and layers of the attention; ``dim_ff`` is the width of the feed-forward.
     batchnorm
-        Normalises channels over all tokens of the batch, filling included, instead of tokens.
+        Whether to normalise channels over all tokens of the batch, with padding, instead of each
+        token.
     """
 
     def __init__(
@@ -39,7 +42,7 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(Layer(dim, heads, dim_ff, batchnorm) for _ in range(layers))
 
     def fold(self) -> Folded:
-        """Return the embeddings and the first layer's attention as forms on a view's features."""
+        """Return the embeddings and the first layer's attention in terms of a view's features."""
         node = cast(nn.Linear, self.embeddings["node"])
         width, dim = node.in_features, node.out_features
         blocks, constant = [], []
@@ -51,7 +54,7 @@ class Encoder(nn.Module):
             else:
                 blocks.append(node.weight.new_zeros((width + 1, dim)))
             constant += [0.0] * width + [1.0]
-        blocks.append(node.weight.new_zeros((1, dim)))  # of the feature that hides
+        blocks.append(node.weight.new_zeros((1, dim)))  # for the feature that hides a token
         embedding = torch.cat(blocks)
         layers = [cast(Layer, module) for module in self.layers]
         scores, mixed = layers[0].fold(embedding, embedding.new_tensor([*constant, 0.0]))
@@ -67,11 +70,11 @@ class Encoder(nn.Module):
         return self.encode(features, folded, read)
 
     def encode(self, features: Tensor, folded: Folded, read: int) -> Tensor:
-        """Do so with all rows at once."""
+        """Do what `forward` does, with all rows at once."""
         T, last = features.shape[1], len(self.layers) - 1
         filling: Tensor | None = features[..., -1]
         if features.device.type == "cpu" and not bool(features[..., -1].any()):
-            filling = None  # as in the TSP, unless states of several steps meet
+            filling = None  # usual for the TSP, except in batches with states of several steps
         tokens = features
         for i, module in enumerate(self.layers):
             layer = cast(Layer, module)

@@ -1,9 +1,10 @@
 """A layer of INViT's encoders: attention over the tokens of one view, and a feed-forward.
 
-The tokens are linear in two or three features, so the first layer needs no projection of tokens:
-its attention scores are a bilinear form of the features, and what a token gathers is a weighted sum
-of features per head. Both forms are made of the weights once per batch (`Folded`), as are the
-weights of all layers in the form that is fastest to multiply by (`Weights`).
+Tokens are linear in two or three features, so the first layer does not project them. Its attention
+scores are a bilinear form of the features, and the attention output of a token is a weighted sum of
+features for each head. Both forms are computed from the weights once per batch (`Folded`). The
+weights of all layers are also brought once into the form that is fastest to multiply by
+(`Weights`).
 """
 
 import math
@@ -19,9 +20,9 @@ from lifelong_co_adapters.onednn_linear import affine
 
 @attrs.frozen(eq=False)
 class Weights:
-    """A layer's weights as `Layer` multiplies by them, made once per batch."""
+    """A layer's weights in the form that `Layer` multiplies by, made once per batch."""
 
-    query: Tensor  # [d, d], divided by the root of d
+    query: Tensor  # [d, d], divided by sqrt(d)
     key_value: Tensor  # [d, 2d]
     combine: Tensor  # [d, d]
     expand: Tensor  # [d, ff]
@@ -31,18 +32,19 @@ class Weights:
 
 @attrs.frozen(eq=False)
 class Folded:
-    """The first layer's attention as forms on ``f`` features, ``H`` heads; all layers' weights."""
+    """The first layer's attention in terms of ``f`` features, and the weights of all layers."""
 
     embedding: Tensor  # [f, d]
-    scores: Tensor  # [f, H * f]: times features, the coefficients of the other token's features
-    mixed: Tensor  # [H * f, d]: what the features gathered add to a token
+    scores: Tensor  # [f, H * f]: features times this are factors of the other token's features
+    mixed: Tensor  # [H * f, d]: maps the attended features of all heads to a token
     weights: list[Weights]
 
 
 class Layer(nn.Module):
     """Self-attention and feed-forward with three normalisations, as in the official code.
 
-    Scores are divided by the root of the whole width, not of a head's; the decoder's are by that.
+    Scores are divided by the root of the whole width. The decoder divides by the root of a head's
+    width.
     """
 
     def __init__(self, dim: int, heads: int, dim_ff: int, batchnorm: bool) -> None:
@@ -59,7 +61,7 @@ class Layer(nn.Module):
         self.norm2 = norm(dim)
 
     def weights(self) -> Weights:
-        """Return the weights as the products want them."""
+        """Return the weights in the form that is fastest to multiply by."""
         return Weights(
             query=turned(self.query.weight / math.sqrt(self.query.in_features)),
             key_value=turned(self.key_value.weight),
@@ -75,9 +77,10 @@ class Layer(nn.Module):
         Parameters
         ----------
         embedding
-            ``[f, d]``; zero in the last feature, which is added to the scores of the token.
+            ``[f, d]``; the row of the last feature is 0. That feature is added to the scores of its
+            token.
         constant
-            ``[f]``: coefficients by which every token's features add up to 1.
+            ``[f]``: factors that make the sum of every token's features 1.
         """
         f, dim = embedding.shape
         H, width = self.heads, dim // self.heads
@@ -93,9 +96,9 @@ class Layer(nn.Module):
         N, _, f = features.shape
         asking = features[:, :read]
         coefficients = (asking @ folded.scores).view(N, read * self.heads, f)
-        # [N, T, read * H]: over the first of two long dimensions softmax is fast at any T.
+        # [N, T, read * H]: softmax over the first of two long dimensions is fast for any T.
         attention = (features @ coefficients.transpose(1, 2)).softmax(dim=1)
-        # The small product is transposed and not the attention, whose gradient would be copied.
+        # The small product is transposed, not the attention: that would copy its gradient.
         gathered = (features.transpose(1, 2) @ attention).transpose(1, 2)  # [N, read * H, f]
         gathered = gathered.reshape(N * read, self.heads * f)
         tokens = asking.flatten(0, 1) @ folded.embedding
@@ -121,20 +124,29 @@ class Layer(nn.Module):
         return self.finish(asking, joined, weights).view(N, read, dim)
 
     def finish(self, tokens: Tensor, joined: Tensor, weights: Weights) -> Tensor:
-        """Apply the feed-forward to tokens ``[rows, d]``, given joined to what they attended to.
+        """Apply the norms and the feed-forward to tokens ``[rows, d]``.
 
-        Not ``[N, T, d]``: a linear map then returns a view, and writing into one would cost the
-        backward pass a copy of its gradient.
+        Not ``[N, T, d]``: linear maps of those return views, and writing into a view costs a copy
+        of its gradient in the backward pass.
+
+        Parameters
+        ----------
+        tokens
+            The input of the layer.
+        joined
+            The sum of the tokens and their attention output.
+        weights
+            The result of `weights`.
         """
         joined = self.norm(joined)
-        joined = self.norm1(joined.add_(tokens))  # the residual joins twice
+        joined = self.norm1(joined.add_(tokens))  # the residual is added twice
         wide = affine(joined, weights.expand.T, self.expand.bias, relu=True)
         changed = affine(wide, weights.contract.T, self.contract.bias).add_(joined)
         return cast(Tensor, self.norm2(changed))
 
 
 def fused(query: Tensor, key: Tensor, value: Tensor, filling: Tensor | None) -> Tensor:
-    """Attend by torch's function, which keeps the least for the backward pass.
+    """Attend by torch's function, which keeps least memory for the backward pass.
 
     Parameters
     ----------
@@ -156,10 +168,11 @@ def fused(query: Tensor, key: Tensor, value: Tensor, filling: Tensor | None) -> 
 
 
 def by_products(query: Tensor, key: Tensor, value: Tensor, filling: Tensor | None) -> Tensor:
-    """Do as `fused`, which on a CPU takes twice the time where heads are narrow and views short.
+    """Do what `fused` does, in half the time on a CPU if heads are narrow and views short.
 
-    There softmax is slow but over a dimension that is not the last, where the last is of whole
-    vectors of 16 numbers; to those the queries are filled up, unless few are left over.
+    Softmax over the last dimension is slow there. It is fast over another dimension if the length
+    of the last one is a multiple of 16. So the queries are padded to a multiple of 16, except if at
+    most three exceed one.
     """
     N, read, H, W = query.shape
     more = -read % 16 if read % 16 > 3 else 0
@@ -175,5 +188,5 @@ def by_products(query: Tensor, key: Tensor, value: Tensor, filling: Tensor | Non
 
 
 def turned(weight: Tensor) -> Tensor:
-    """Return a weight ``[out, in]`` as ``[in, out]``, by which MKL multiplies a sixth faster."""
+    """Return a weight ``[out, in]`` as ``[in, out]``, with which MKL is a sixth faster."""
     return weight.T.contiguous()

@@ -1,4 +1,4 @@
-"""The network of INViT: an encoder for every view, and a decoder over what all of them made."""
+"""The network of INViT: an encoder for each view, and a decoder over the outputs of all."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -17,26 +17,26 @@ from lifelong_co_adapters.invit.views import HIDDEN, nearest, tokens, view
 
 @attrs.frozen(eq=False)
 class Prepared:
-    """What decoding needs of a batch, and of the weights."""
+    """The parts of a batch and of the weights that decoding needs."""
 
     table: Tensor  # [B, A, 2 + k]: coordinates and scalars of every action
-    folded: list[Folded]  # of the action encoder, then of the state encoders
+    folded: list[Folded]  # for the action encoder, then for the state encoders
     decoder: Weights
 
 
 class Network(nn.Module):
     """Encoders and decoder for any problem that describes its features and context.
 
-    A problem's action is a node or, first of all, the depot. The anchor is the depot or else the
-    node in the role ``first``; only a depot can be acted upon.
+    An action is a node or the depot; the depot comes first. The anchor is the depot, or without a
+    depot the node in the role ``first``. The anchor is an action only if it is a depot.
 
     Parameters
     ----------
     problem
-        Gives the widths of the embeddings.
+        The problem; it gives the widths of the embeddings.
     dim_emb, dim_ff, nb_heads, nb_layers_state_encoder, nb_layers_action_encoder, \
 nb_layers_decoder, action_k, state_k, batchnorm
-        The official code's names; `solver.invit` has the defaults.
+        Names of the official code; see `solver.invit`.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ nb_layers_decoder, action_k, state_k, batchnorm
         super().__init__()
         self.depots = int("depot" in problem.feature_dims)
         self.action_k = action_k
-        # An anchor that is no action is in none but the views of the state.
+        # An anchor that is not an action is only in the views of the state.
         self.anchored = [bool(self.depots), *(True for _ in state_k)]
         self.lengths = [action_k, *state_k]
         self.register_buffer(
@@ -92,7 +92,7 @@ nb_layers_decoder, action_k, state_k, batchnorm
         return [self.action_encoder, *(cast(Encoder, module) for module in self.state_encoders)]
 
     def prepare(self, features: dict[str, Tensor]) -> Prepared:
-        """Prepare a batch, given the features of every action, ``[B, *, dim]`` per kind."""
+        """Prepare a batch from the features of its actions: ``[B, *, dim]`` for each kind."""
         width = features["node"].shape[2]
         table = torch.cat([F.pad(x, (0, width - x.shape[2])) for x in features.values()], dim=1)
         return Prepared(
@@ -134,12 +134,12 @@ nb_layers_decoder, action_k, state_k, batchnorm
         return torch.where(context.nowhere[..., None], uniform, decided)
 
     def undecided(self, feasible: Tensor) -> Tensor | None:
-        """Return the rows long ``[N]`` that have a choice, or None for all of ``B * S``.
+        """Return the rows with more than one feasible action, long ``[N]``; None: all ``B * S``.
 
-        At least one, so that the result always depends on the parameters.
+        At least one row, so that the result always depends on the parameters.
         """
         if feasible.device.type != "cpu" or self.action_encoder.batchnorm:
-            return None  # counting would wait for the device; rows normalised together stay so
+            return None  # counting waits for the device; batch norms depend on all rows
         choice = feasible.sum(dim=2).view(-1) > 1
         if bool(choice.all()):
             return None
@@ -157,7 +157,7 @@ nb_layers_decoder, action_k, state_k, batchnorm
         feasible: Tensor,
         unfinished: Tensor,
     ) -> Tensor:
-        """Return the log-probabilities ``[N, A]`` of the rows; see `nearest` and `tokens`."""
+        """Return the log-probabilities ``[N, A]`` of rows; for shapes see `nearest`, `tokens`."""
         N, A = feasible.shape
         table = prepared.table
         lists = nearest(
@@ -191,7 +191,7 @@ nb_layers_decoder, action_k, state_k, batchnorm
             shown = features[i, :, : w + own + others]
             read.append(encoder(shown, prepared.folded[i], w + own))
         query = torch.cat([outputs[:, w:].flatten(1) for outputs in read], dim=1)
-        # The last node is among what is pointed at for the layout's sake only, hidden always.
+        # The last node is never a candidate: it is always hidden. It only keeps the layout simple.
         candidates = torch.cat([outputs[:, : w + 1 + self.depots] for outputs in read], dim=2)
         may = torch.arange(w, device=last.device) < lists.candidates
         may = torch.cat((may, may.new_zeros((N, 1))), dim=1)
@@ -202,6 +202,6 @@ nb_layers_decoder, action_k, state_k, batchnorm
         log_probs = logits.masked_fill(~may, -torch.inf).log_softmax(dim=1)
         aside = lists.nodes.new_zeros((N, 1 + self.depots))  # the last node and the depot
         index = torch.cat((lists.nodes[:, :w], aside), dim=1)
-        index = index.masked_fill(~may, A)  # a place that is cut off
+        index = index.masked_fill(~may, A)  # an extra column, which is removed below
         everywhere = log_probs.new_full((N, A + 1), -torch.inf)
         return everywhere.scatter(1, index, log_probs)[:, :A]

@@ -1,4 +1,4 @@
-"""Where INViT's official code keeps each parameter of ours."""
+"""The official names of INViT's parameters."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ NAMES = {
     rf"{DECODER_LAYER}\.norm1\.(\w+)": [r"decoder.decoder_layers.\1.BN_att.\2"],
     rf"{DECODER_LAYER}\.norm2\.(\w+)": [r"decoder.decoder_layers.\1.BN_MLP.\2"],
 }
-# Ours holds the projections to keys and values in one matrix.
+# Our network has the projections to keys and values in one matrix.
 PACKED = {
     rf"{LAYER}\.key_value\.weight": [
         rf"\1.encoder.MHA_layers.\2.{part}.weight" for part in ("w_ks", "w_vs")

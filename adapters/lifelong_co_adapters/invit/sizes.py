@@ -1,4 +1,4 @@
-"""Which sizes of INViT's network fit together, ours and the official one alike."""
+"""Check that the sizes of INViT's network fit together, for ours and for the official network."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,21 +9,21 @@ from lifelong_co.validators import above_zero
 def check_sizes(
     solver: str, sizes: Mapping[str, int], num_state_encoder: int, state_k: Sequence[int]
 ) -> None:
-    """Refuse sizes that do not fit together.
+    """Check that sizes fit together.
 
     Parameters
     ----------
     solver
-        Its name, for the message.
+        The solver's name, for the message.
     sizes
-        All but the two below; with ``dim_emb``, ``nb_heads`` and ``action_k`` among them.
+        All other sizes by option; ``dim_emb``, ``nb_heads`` and ``action_k`` are required.
     num_state_encoder, state_k
-        How many state encoders, and how many nodes each of them sees.
+        The number of state encoders, and the number of nodes that each of them sees.
 
     Raises
     ------
     ConfigError
-        Naming the option.
+        If an option does not fit; the message names it.
     """
     above_zero(solver, {**sizes, "num_state_encoder": num_state_encoder})
     width, heads, least = sizes["dim_emb"], sizes["nb_heads"], sizes["action_k"]

@@ -16,7 +16,7 @@ from lifelong_co_adapters.invit.sizes import check_sizes
 
 @attrs.frozen(eq=False)
 class Encoding:
-    """A batch and what the network prepared of it."""
+    """A batch, and its form for the network."""
 
     instances: Any
     prepared: Prepared
@@ -31,13 +31,13 @@ class INViT:
     strict_capacity: bool = False
 
     def encode(self, instances: Any) -> Encoding:
-        """Return what does not depend on the state: little, since INViT encodes every state."""
+        """Prepare a batch of instances. This is little work: INViT encodes at every state."""
         return Encoding(instances, self.module.prepare(self.problem.features(instances)))
 
     def log_probs(self, encoding: Encoding, state: Any) -> Tensor:
-        """Return ``[B, S, A]``, -inf where infeasible or not among the nearest.
+        """Return ``[B, S, A]``, -inf where an action is infeasible or not among the nearest.
 
-        Where a trajectory is nowhere yet (TSP, before its forced start) the behavior is uniform.
+        The behavior is uniform before the first action of a TSP, which a rollout forces.
         """
         problem, instances = self.problem, encoding.instances
         rule = problem.strictly_feasible if self.strict_capacity else problem.feasible
@@ -49,9 +49,10 @@ class INViT:
         )
 
     def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
-        """Solve with ``trajectories`` solutions each, by default one.
+        """Solve each instance with ``trajectories`` solutions, by default one.
 
-        Solutions of a problem that begins nowhere are forced to begin at different nodes.
+        Trajectories of the TSP are forced to start at different nodes. For the options see
+        `single`.
         """
         return single(self, instances, decode, **options)
 
@@ -79,26 +80,30 @@ def invit(
     batchnorm: bool = False,
     strict_capacity: bool = False,
 ) -> INViT:
-    """Build INViT for a problem; the options carry the official names.
+    """Build INViT for a problem; the options have the names of the official code.
 
     Parameters
     ----------
+    problem
+        The problem, e.g. ``lco.problem("cvrp")``.
     action_k
-        How many of the nearest nodes may be visited next.
+        How many of the nearest nodes are candidates for the next visit.
     state_k
-        How many nodes each state encoder sees, one number for each, none below ``action_k``.
+        How many nodes each state encoder sees: one number for each, at least ``action_k``.
     batchnorm
-        Normalise channels over the batch; what a state gets then depends on those beside it.
+        Whether to normalise channels over the batch. Then the behavior in a state depends on the
+        other states of the batch.
     strict_capacity
-        As in the official code, visit a customer only if something of the load is left after it.
+        Whether a customer is feasible only if some load is left after the visit, as in the official
+        code.
     dim_emb, dim_ff, nb_heads, num_state_encoder, nb_layers_state_encoder, \
 nb_layers_action_encoder, nb_layers_decoder
-        Widths, heads, and how many encoders and layers there are.
+        Widths, and numbers of heads, encoders and layers.
 
     Raises
     ------
     ConfigError
-        If an option is not above zero or does not fit another.
+        If an option is not above zero or does not fit another one.
     """
     options: dict[str, Any] = {
         "dim_emb": dim_emb,

@@ -1,11 +1,11 @@
-"""What INViT sees of a state: nested lists of the nearest nodes, each normalised to its own frame.
+"""The views of INViT: nested lists of the nearest nodes, each scaled to a frame of its points.
 
-The rows ``N`` are states. A row's list begins with its candidates, the ``action_k`` nearest
-nodes that may be visited next; the nearest of the other unfinished nodes follow. Every view is a
-prefix of this list, beside the last node and the anchor: the TSP's first node, the CVRP's depot.
+Each of the ``N`` rows is a state. Its list begins with the candidates, the ``action_k`` nearest
+nodes that may be visited next; the nearest other unfinished nodes follow. Each view is a prefix of
+this list, together with the last node and the anchor (TSP: the first node; CVRP: the depot).
 
-Rows differ in how long their lists are, so what fills a row up is hidden wherever it is read. The
-official code leaves gaps between candidates and others instead; attention does not see the order.
+Lists differ in length. Shorter ones are padded, and padding is hidden from attention. The official
+code leaves gaps between candidates and other nodes instead; attention does not depend on the order.
 """
 
 import attrs
@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-# What hides a token from attention: its weight underflows to 0.
+# Added to the score of a token, this hides it: its attention weight underflows to 0.
 HIDDEN = -1e9
 
 
@@ -23,7 +23,7 @@ class Lists:
 
     nodes: Tensor  # long [N, W]
     candidates: Tensor  # long [N, 1]: how many nodes at the beginning are candidates
-    unfinished: Tensor  # long [N, 1]: how many nodes are not a row's filling
+    unfinished: Tensor  # long [N, 1]: how many nodes are not padding
     width: int  # the most candidates of any row, at least 1
 
 
@@ -37,23 +37,23 @@ def nearest(
     points
         ``[N, A, 2]``.
     last
-        Long ``[N]``, from where distance is measured. Of two nodes equally far the lower comes
-        first.
+        Long ``[N]``: the node from which distances are measured. Of two nodes at equal distance,
+        the one with the lower number comes first.
     reachable
-        Bool ``[N, A]``: what may be a candidate, if unfinished.
+        Bool ``[N, A]``: the nodes that may be candidates if they are unfinished.
     unfinished
         Bool ``[N, A]``.
     action_k
-        The most candidates.
+        The largest number of candidates.
     """
     A = points.shape[1]
     here = points.gather(1, last[:, None, None].expand(-1, -1, 2))
     far = (points - here).square().sum(dim=2).masked_fill(~unfinished, torch.inf)  # [N, A]
     count = unfinished.sum(dim=1, keepdim=True)
-    # Sorting the distances of every node once per batch would save nothing: one trajectory asks
-    # for each node's but once.
+    # Sorting all distances once per batch would not be faster: a trajectory needs the distances
+    # from each node only once.
     order = far.sort(dim=1, stable=True).indices
-    on_cpu = order.device.type == "cpu"  # elsewhere asking for a number would wait for the device
+    on_cpu = order.device.type == "cpu"  # on other devices, reading a number would wait
     if on_cpu:
         order = order[:, : max(1, int(count.max()))]
     candidate = (reachable & unfinished).gather(1, order)
@@ -77,8 +77,8 @@ class Tokens:
 
     lists: Lists
     points: Tensor  # [N, T, 2], in the instance's coordinates
-    scalars: Tensor  # [N, T, k]: of nodes their own, of the last the state's, of the anchor 0
-    gap: Tensor  # [N, 1, 2]: a point that takes part in the frame of a list with gaps
+    scalars: Tensor  # [N, T, k]: of nodes their features; of the last node the state's; else 0
+    gap: Tensor  # [N, 1, 2]: a point that the frame includes if a list has gaps
 
 
 def tokens(
@@ -92,26 +92,28 @@ def tokens(
     longest: int,
     depots: int,
 ) -> Tokens:
-    """Gather what the views show.
+    """Gather the tokens of every row.
 
     Parameters
     ----------
+    lists
+        The nodes of every row, from `nearest`.
     table
         ``[B, A, 2 + k]``, coordinates and scalars of every action.
     instance
-        Each row's, long ``[N]``.
+        Long ``[N]``, the instance of each row.
     last, anchor
-        Actions long ``[N]``.
+        Long ``[N]``, actions.
     scalars
-        ``[N, k]`` of the state; None if ``k = 0``.
+        ``[N, k]``, of the state; None if ``k = 0``.
     longest
-        The longest list of any view.
+        The length of the longest list.
     depots
         How many actions are depots, 0 or 1; they come first.
     """
     _, A, features = table.shape
     # The official code fills gaps with the number of the last node, counted from the first
-    # customer: at the depot that is -1, the last customer.
+    # customer. At the depot this number is -1, which means the last customer.
     gap = torch.where(last < depots, A - 1, last) if depots else last
     own = torch.stack((last, anchor, gap), dim=1)
     nodes, w = lists.nodes[:, :longest], lists.width
@@ -126,22 +128,24 @@ def tokens(
 
 
 def view(seen: Tokens, *, lengths: Tensor, action_k: int, clamped: bool) -> Tensor:
-    """Return the tokens as the views show them, one block of features per kind of token.
+    """Return the features of the tokens in each view, with a block for each kind of token.
 
     Parameters
     ----------
+    seen
+        The tokens of every row.
     lengths
-        Of the views' lists, long ``[V, 1, 1]``; ``action_k`` for candidates only.
+        Long ``[V, 1, 1]``: the length of each view's list; ``action_k`` for candidates only.
     action_k
-        The most candidates.
+        The largest number of candidates.
     clamped
-        Whether what lies outside a frame, as the anchor may, moves to its edge.
+        Whether points outside a frame, e.g. the anchor, move to its edge.
 
     Returns
     -------
-    ``[V, N, T, 3 * (3 + k) + 1]``: in the block of the token's kind (node, last, anchor) its
-    coordinates within the frame, its scalars and 1, in those of the other kinds 0; at the end
-    `HIDDEN` for what is not in the view, else 0.
+    ``[V, N, T, 3 * (3 + k) + 1]``. The block of the token's kind (node, last, anchor) has its
+    coordinates within the frame, its scalars and 1; the other blocks are 0. The last feature is
+    `HIDDEN` for tokens outside the view, otherwise 0.
     """
     lists, w = seen.lists, seen.lists.width
     token = torch.arange(seen.points.shape[1], device=lengths.device)
@@ -168,8 +172,19 @@ def view(seen: Tokens, *, lengths: Tensor, action_k: int, clamped: bool) -> Tens
 def framed(points: Tensor, *, last: Tensor, aside: Tensor, gap: Tensor) -> Tensor:
     """Return coordinates ``[V, N, T, 2]`` in the frame of each view.
 
-    It begins at the least coordinates and is as wide as the wider of their ranges, those of the
-    points ``aside`` (bool ``[V, N, T]``) left out and of ``gap`` ``[V, N, 1, 2]`` included.
+    The frame is a square from the least coordinates on, as wide as the larger range of the two
+    axes. It includes ``gap`` and all points except those ``aside``.
+
+    Parameters
+    ----------
+    points
+        ``[N, T, 2]``.
+    last
+        ``[N, 1, 2]``, a point of every frame.
+    aside
+        Bool ``[V, N, T]``: the points that do not count.
+    gap
+        ``[V, N, 1, 2]``.
     """
     inside = torch.where(aside[..., None], last, points)
     low = torch.minimum(inside.amin(dim=2, keepdim=True), gap)

@@ -1,1 +1,1 @@
-"""The official codebases as solvers; their code lies in git submodules and is not changed."""
+"""The official codebases as solvers; their code is in git submodules and is not changed."""

@@ -1,8 +1,8 @@
-"""What the official POMO and Omni have in common: their network class behind our `Solver`.
+"""The common part of the official POMO and Omni: their network as a `Solver`.
 
-Their module keeps what it made of a batch in attributes of its decoder. Here that is moved to the
-encoding after encoding and back for each step, so that the policy has no memory of its own and
-the module can be copied at any time.
+Their module keeps the tensors of a batch in attributes of its decoder. Here these tensors are moved
+to the encoding, and back to the decoder in each step. So the policy has no memory, and the module
+can be copied at any time.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from lifelong_co_adapters.official.loading import load
 from lifelong_co_adapters.official.parameters import load_exactly
 
 MODULES = {"tsp": "TSPModel", "cvrp": "CVRPModel"}
-"""Problem to the official module and its class, which have one name."""
+"""The official module of each problem; its class has the same name."""
 
 NUMBERS = (
     "embedding_dim",
@@ -42,21 +42,21 @@ RESET_STATES: dict[str, Callable[[Any], SimpleNamespace]] = {
         depot_xy=instances.depot, node_xy=instances.nodes, node_demand=instances.demand
     ),
 }
-"""What ``pre_forward`` reads of the official environment's reset state."""
+"""The fields of the official environment's reset state that ``pre_forward`` reads."""
 
 CACHES = ("k", "v", "single_head_key", "q_first")
-"""The attributes that the decoder keeps of a batch; ``q_first`` is the TSP's only."""
+"""The decoder's attributes that keep the tensors of a batch; ``q_first`` only for the TSP."""
 
 
 @attrs.frozen(eq=False)
 class Encoding:
-    """A batch and what the official network keeps of it."""
+    """A batch, and the tensors that the official network keeps of it."""
 
     instances: Any
     nodes: Tensor
     """``[B, A, embedding_dim]``."""
     caches: dict[str, Tensor]
-    """By attribute of the decoder; ``q_first`` ``[B, H, A, d]`` for every first node."""
+    """Tensors by attribute of the decoder; ``q_first`` ``[B, H, A, d]``, for every first node."""
 
 
 @attrs.frozen(eq=False)
@@ -67,7 +67,7 @@ class OfficialAttention:
     module: nn.Module
 
     def encode(self, instances: Any) -> Encoding:
-        """Call their ``pre_forward`` and keep what it left in the decoder."""
+        """Call their ``pre_forward`` and keep the tensors that it stores in the decoder."""
         module: Any = self.module
         with emptied_after(module), recognizable(module):
             module.pre_forward(RESET_STATES[self.problem.name](instances))
@@ -82,9 +82,9 @@ class OfficialAttention:
         return Encoding(instances, nodes, caches)
 
     def log_probs(self, encoding: Encoding, state: Any) -> Tensor:
-        """Return ``[B, S, A]`` of their decoder, -inf where infeasible.
+        """Return ``[B, S, A]`` of their decoder, -inf where an action is infeasible.
 
-        Where a trajectory is nowhere yet (TSP, before its forced start) the behavior is uniform.
+        The behavior is uniform before the first action of a TSP, which a rollout forces.
         """
         module: Any = self.module
         feasible = self.problem.feasible(encoding.instances, state)
@@ -104,14 +104,17 @@ class OfficialAttention:
         if context.nowhere is not None:
             uniform = feasible / feasible.sum(dim=2, keepdim=True)
             probs = torch.where(context.nowhere[..., None], uniform.to(probs.dtype), probs)
-        # Infeasible ones are replaced before the logarithm, whose gradient at 0 would be NaN.
-        # Feasible ones can only be 0 by underflow.
+        # Infeasible actions are replaced before the logarithm: its gradient at 0 would be NaN.
+        # Feasible ones are 0 only by underflow.
         smallest = torch.finfo(probs.dtype).tiny
         log_probs = torch.where(feasible, probs, 1.0).clamp(min=smallest).log()
         return log_probs.masked_fill(~feasible, -torch.inf)
 
     def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
-        """Solve with one trajectory from every node, or from the first ``trajectories`` nodes."""
+        """Solve with one trajectory from every node, or from the first ``trajectories`` nodes.
+
+        For the options see `multi_start`.
+        """
         return multi_start(self, instances, decode, **options)
 
     def objective(self) -> Objective:
@@ -131,18 +134,19 @@ def build(
     Parameters
     ----------
     name
-        The solver's, named in errors.
+        The solver's name, for errors.
     problem
         TSP or CVRP.
     folders
-        Gives, by problem, where the official module lies; called once the options are good.
+        Returns the folder of the official module for each problem; called after the options are
+        checked.
     **options
         The official ``model_params``; numbers must be above zero.
 
     Raises
     ------
     ConfigError
-        If the problem or an option cannot be used, or the official code is not there.
+        If the problem or an option cannot be used, or the official code is missing.
     """
     if problem.name not in MODULES:
         raise ConfigError(
@@ -160,7 +164,7 @@ def build(
 
 @contextlib.contextmanager
 def emptied_after(module: Any) -> Iterator[None]:
-    """Let go, at the end, of what an official network keeps of a batch."""
+    """Remove, at the end, the tensors of a batch that an official network keeps."""
     try:
         yield
     finally:
@@ -172,10 +176,11 @@ def emptied_after(module: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def recognizable(module: nn.Module) -> Iterator[None]:
-    """Let plain tensors in the place of parameters pass for parameters.
+    """Make ``isinstance(tensor, nn.Parameter)`` true for plain tensors in place of parameters.
 
-    Omni's encoder tells ``rezero`` from ``none`` by ``isinstance(self.norm, nn.Parameter)``, which
-    is wrong where `lifelong_co.functional.with_parameters` has put other tensors.
+    Omni's encoder uses ``isinstance(self.norm, nn.Parameter)`` to recognize ``rezero``. Without
+    this, the test would fail where `lifelong_co.tensors.modules.with_parameters` has put plain
+    tensors.
     """
     replaced = [
         (parameters, name, tensor)
@@ -185,8 +190,8 @@ def recognizable(module: nn.Module) -> Iterator[None]:
         if tensor is not None and not isinstance(tensor, nn.Parameter)
     ]
     for parameters, name, tensor in replaced:
-        alias: Any = tensor.view_as(tensor)  # gradients pass; the caller's tensor stays unmarked
-        alias._is_param = True  # what `isinstance` looks for
+        alias: Any = tensor.view_as(tensor)  # gradients flow; the caller's tensor gets no mark
+        alias._is_param = True  # `isinstance` reads this mark
         parameters[name] = alias
     try:
         yield

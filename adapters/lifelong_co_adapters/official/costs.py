@@ -1,7 +1,7 @@
-"""Finds the costs that the paper's authors published for their test instances.
+"""Finding the costs that the paper's authors published for their test instances.
 
-They lie in LLR-BC, beside its code; or as arrays beside the checkout, where projects that work on
-the paper side by side keep them.
+They are in LLR-BC, in the folders of its code, or as arrays in a folder beside the checkout, which
+several projects can share.
 """
 
 from pathlib import Path
@@ -9,13 +9,13 @@ from pathlib import Path
 from lifelong_co_adapters.official import locate
 
 BESIDE = Path("shared") / "official" / "testsets"
-"""Seen from the folder that holds the checkout."""
+"""Relative to the folder that contains the checkout."""
 
 
 def published_costs() -> tuple[Path, ...]:
-    """Return the folders that hold published costs, LLR-BC first; a missing one is left out.
+    """Return the existing folders with published costs, LLR-BC first.
 
-    Nothing in them is read: `lifelong_co.reference.stored` knows their forms.
+    The function does not read them; `lifelong_co.experiments.references.stored` does.
     """
     root = locate.checkout()
     folders = (locate.place("LLR-BC"), None if root is None else root.parent / BESIDE)

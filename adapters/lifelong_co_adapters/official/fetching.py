@@ -1,4 +1,4 @@
-"""Brings the official codebases with git: as submodules of a checkout, or as clones anywhere."""
+"""Fetching the official codebases with git: as submodules of a checkout, or as clones."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co_adapters.official.locate import VARIABLE, checkout, present
 from lifelong_co_adapters.official.upstreams import UPSTREAMS
 
-# Set by git for its hooks and aliases; they would point it at another repository than we mean.
+# Git sets these for its hooks and aliases; with them it would use another repository.
 ELSEWHERE = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
 
 
@@ -21,19 +21,19 @@ def fetch(name: str, into: Path | None = None) -> Path:
     name
         One of `UPSTREAMS`.
     into
-        Clone to ``into / name``; when None, to the folder that ``LIFELONG_CO_UPSTREAM`` names, or
-        else to the submodule of the checkout that this package lies in.
+        Clone to ``into / name``. None: clone to the folder in ``LIFELONG_CO_UPSTREAM``, or, if it
+        is not set, update the submodule of the checkout that contains this package.
 
     Returns
     -------
-    Its folder.
+    The folder of the codebase.
 
     Raises
     ------
     ConfigError
-        If there is nowhere to put it, git is missing or git fails; with what git said.
+        If no folder is known, git is missing or git fails; the message has the output of git.
     UnknownNameError
-        If it is none of the four.
+        If the name is not in `UPSTREAMS`.
     """
     if name not in UPSTREAMS:
         raise UnknownNameError("official codebase", name, UPSTREAMS)
@@ -44,8 +44,8 @@ def fetch(name: str, into: Path | None = None) -> Path:
     root = checkout()
     if root is None or not (root / ".git").exists():
         raise ConfigError(
-            f"official code of {name}: this is no git checkout of lifelong-co; "
-            "say where to put it with --into DIR"
+            f"official code of {name}: lifelong-co is not in a git checkout; "
+            "expected a folder for the code with --into DIR"
         )
     relative = f"adapters/upstream/{name}"
     git(root, "submodule", "update", "--init", "--", relative)
@@ -53,7 +53,7 @@ def fetch(name: str, into: Path | None = None) -> Path:
 
 
 def clone(name: str, folder: Path) -> Path:
-    """Clone a codebase, whole or not at all, or bring the clone in ``folder`` to its commit."""
+    """Clone a codebase, completely or not at all, or check out its commit in an old clone."""
     upstream = UPSTREAMS[name]
     if present(folder):
         if not (folder / ".git").exists():
@@ -75,8 +75,8 @@ def clone(name: str, folder: Path) -> Path:
 
 
 def commit(folder: Path) -> str | None:
-    """Return the full hash of what is checked out in a folder; None if it is no git checkout."""
-    if not (folder / ".git").exists():  # else git would answer for a repository around it
+    """Return the full hash of the commit in a folder; None if it is not a git checkout."""
+    if not (folder / ".git").exists():  # git would use a repository that contains the folder
         return None
     return git(folder, "rev-parse", "HEAD").strip()
 
@@ -94,7 +94,7 @@ def git(folder: Path, *arguments: str) -> str:
         done = subprocess.run(
             ["git", *arguments],
             cwd=folder,
-            env=environment | {"GIT_TERMINAL_PROMPT": "0"},  # nobody answers: its output is ours
+            env=environment | {"GIT_TERMINAL_PROMPT": "0"},  # no questions: users do not see them
             capture_output=True,
             text=True,
             errors="replace",
@@ -106,7 +106,7 @@ def git(folder: Path, *arguments: str) -> str:
         ) from error
     if done.returncode:
         said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-        # What went wrong comes first; advice and what follows from it come after.
+        # The first error is the cause; advice and later errors follow it.
         fatal = [line for line in said if line.startswith("fatal: ")] or said[-1:]
         why = fatal[0] if fatal else f"status {done.returncode}"
         raise ConfigError(f"git {arguments[0]} failed: {why}")

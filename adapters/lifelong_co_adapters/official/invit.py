@@ -23,7 +23,7 @@ NETWORKS = {"tsp": "TSP_net", "cvrp": "VRP_net"}  # both the module and its clas
 
 @attrs.frozen(eq=False)
 class OfficialINViT:
-    """The official network, asked for one decision at a time; build it with `official_invit`."""
+    """The official network, called for one decision at a time; build it with `official_invit`."""
 
     problem: Problem
     module: nn.Module
@@ -31,13 +31,13 @@ class OfficialINViT:
     strict_capacity: bool
 
     def encode(self, instances: Any) -> Any:
-        """Return the instances: all that is encoded depends on the state."""
+        """Return the instances: INViT encodes only states."""
         return instances
 
     def log_probs(self, encoding: Any, state: Any) -> Tensor:
         """Return ``[B, S, A]``, -inf where infeasible or not among the nearest ``action_k``.
 
-        Where a trajectory is nowhere yet (TSP, before its forced start) the behavior is uniform.
+        The behavior is uniform before the first action of a TSP, which a rollout forces.
         """
         if self.problem.name == "tsp":
             return tsp_log_probs(self.module, self.sizes, encoding, state)
@@ -46,10 +46,11 @@ class OfficialINViT:
         )
 
     def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
-        """Solve with ``S = trajectories`` solutions each, by default one.
+        """Solve each instance with ``S = trajectories`` solutions, by default one.
 
-        The TSP's start at the first ``S`` nodes (the official code's at random ones), the CVRP's
-        at the depot, from where the solver chooses every action itself.
+        Trajectories of the TSP start at the first ``S`` nodes (in the official code at random
+        ones). Those of the CVRP start at the depot, and the solver chooses every action. For the
+        options see `single`.
         """
         return single(self, instances, decode, **options)
 
@@ -77,30 +78,32 @@ def official_invit(
     batchnorm: bool = False,
     strict_capacity: bool = True,
 ) -> OfficialINViT:
-    """Build the official INViT for TSP or CVRP; names and defaults are those of its ``train.py``.
+    """Build the official INViT for TSP or CVRP, with the names and defaults of its ``train.py``.
 
     Parameters
     ----------
     problem
         ``tsp`` or ``cvrp``.
     dim_emb, dim_ff, nb_heads
-        Width of the embeddings (a multiple of ``nb_heads``), of the feed-forward layers, heads.
+        The width of the embeddings (a multiple of ``nb_heads``) and of the feed-forward layers, and
+        the number of heads.
     num_state_encoder, nb_layers_state_encoder, nb_layers_action_encoder, nb_layers_decoder
-        How many views of the state there are, and the layers of each part.
+        The number of views of the state, and the layers of each part.
     action_k
         How many of the nearest nodes are candidates.
     state_k
-        How many of the nearest nodes each state encoder sees, none below ``action_k``.
+        How many of the nearest nodes each state encoder sees, at least ``action_k``.
     batchnorm
         Whether the encoders normalise over the batch instead of over channels.
     strict_capacity
-        CVRP: whether a customer is reachable only if its demand is below the remaining load, as
-        in the official code, or also if it equals it.
+        CVRP. True: a customer is reachable only if its demand is below the remaining load, as in
+        the official code. False: also if its demand equals the load.
 
     Raises
     ------
     ConfigError
-        If an option is out of range, the problem is another, or the official code is missing.
+        If an option is out of range, the problem is neither TSP nor CVRP, or the official code is
+        missing.
     """
     sizes = {
         "dim_emb": dim_emb,

@@ -1,9 +1,9 @@
 """One decision of the official INViT: its encoders and decoder, called for any state.
 
-The official ``forward`` builds whole solutions and keeps its state to itself, so what it does
-between its submodules is done here. A *view* is the list of nodes that one of its encoders sees:
-the nearest of those left, and then the last node and the first one (CVRP: the depot). The ``R``
-rows are all trajectories of all instances, ``R = B * S``.
+The official ``forward`` builds whole solutions and does not give access to its state. So this
+module does the work between the official submodules. A *view* is the list of nodes that one encoder
+sees: the nearest of the remaining nodes, then the last node and the first one (CVRP: the depot).
+The ``R`` rows are all trajectories of all instances, ``R = B * S``.
 """
 
 from collections.abc import Sequence
@@ -23,19 +23,19 @@ class Sizes:
     """How many neighbors each view has."""
 
     action_k: int
-    """How many candidates the decoder chooses from."""
+    """The number of candidates of the decoder."""
     state_k: tuple[int, ...]
-    """Of each state encoder; none below ``action_k``."""
+    """The number for each state encoder, at least ``action_k``."""
 
 
 def tsp_log_probs(module: Any, sizes: Sizes, instances: TSPInstances, state: TSPState) -> Tensor:
-    """Return ``[B, S, A]``; uniform where a trajectory is nowhere yet, as its start is random."""
+    """Return ``[B, S, A]``; uniform before the first action, which the official code draws."""
     B, S, n = state.visited.shape
     nodes = instances.nodes.repeat_interleave(S, dim=0)  # [R, n, 2]
     last, first = state.current.clamp(min=0).reshape(-1), state.first.clamp(min=0).reshape(-1)
     unvisited = ~state.visited.reshape(B * S, n)
-    # Views shrink as nodes run out. Rows with fewer nodes than others are filled with the last
-    # node, which changes neither the frame of a view nor, masked, the attention in it.
+    # Views become smaller when few nodes are left. Rows with fewer nodes than others are padded
+    # with the last node: it does not change the frame of a view, and attention ignores it.
     left = max(1, int(unvisited.sum(dim=1).max()))
     here, start = pick(nodes, last), pick(nodes, first)
     near, padded = nearest(nodes, here[:, 0], unvisited, min(max(sizes.state_k), left), last)
@@ -62,7 +62,7 @@ def cvrp_log_probs(
 ) -> Tensor:
     """Return ``[B, S, A]``.
 
-    A customer who wants nothing is visited like any other; the official ``forward`` leaves it out.
+    A customer with demand 0 is visited like any other; the official ``forward`` leaves it out.
     """
     B, S, A = state.visited.shape
     R, n = B * S, A - 1
@@ -71,12 +71,12 @@ def cvrp_log_probs(
     current, load = state.current.reshape(R), state.load.reshape(R, 1)
     here = pick(torch.cat((depot, nodes), dim=1), current)
     unserved = ~state.visited.reshape(R, A)[:, 1:]
-    # Served customers want nothing; only `batchnorm` notices, in the fillers below.
+    # The demand of visited customers is 0. This matters only for `batchnorm`, in the padding.
     demand = instances.demand.repeat_interleave(S, dim=0).masked_fill(~unserved, 0.0)  # [R, n]
 
-    # Where a view has fewer customers than places, the official code fills it with the last node,
-    # at the depot with customer -1, Python's last. Masked as it is, its coordinates still count
-    # in the frame of the view.
+    # The official code pads a view that has too few customers with the last node; at the depot
+    # with customer -1, which Python takes as the last one. The padding is masked, but its
+    # coordinates count in the frame of the view.
     filler = current - 1
     within = reachable(instances, state, strict=strict_capacity).view(R, n)
     k = sizes.action_k
@@ -114,8 +114,8 @@ def cvrp_log_probs(
 def reachable(instances: CVRPInstances, state: CVRPState, *, strict: bool) -> Tensor:
     """Return bool ``[B, S, n]``: the customers that may come next.
 
-    Strict is the official rule: the demand must be below the load, equal will not do. At the depot
-    it is waived where no customer passes it, since otherwise nothing could be done at all.
+    The strict rule is the official one: the demand must be below the load, not equal to it. At the
+    depot, if no customer satisfies it, the normal rule applies: without it no action would be left.
     """
     fits = CVRP().feasible(instances, state)[..., 1:]
     if not strict:
@@ -137,16 +137,18 @@ def decide(
 
     Parameters
     ----------
+    module
+        The official network.
     query
-        Per encoded token that describes the state, ``[R, 1, dim_emb]``.
+        The encoded tokens that describe the state, ``[R, 1, dim_emb]`` each.
     candidates
-        What each encoder says of the ``k`` candidates, ``[R, k, dim_emb]``.
+        The output of each encoder for the ``k`` candidates, ``[R, k, dim_emb]``.
     masked
         Bool ``[R, k]``: the candidates that may not be chosen.
 
     Returns
     -------
-    Log-probabilities ``[R, k]``, -inf where masked; gradients there are zero.
+    Log-probabilities ``[R, k]``, -inf and without gradient where masked.
     """
     joined = torch.cat(tuple(candidates), dim=2)
     probs: Tensor = module.decoder(
@@ -164,9 +166,9 @@ def spread(log_probs: Tensor, index: Tensor, padded: Tensor, n: int) -> Tensor:
     Parameters
     ----------
     log_probs, index, padded
-        ``[R, k]`` each: values, long nodes, and bool where there is no candidate.
+        ``[R, k]`` each: the log-probabilities, the nodes (long), and the padding (bool).
     n
-        How many nodes there are.
+        The number of nodes.
     """
     everywhere = log_probs.new_full((len(log_probs), n + 1), -torch.inf)
     return everywhere.scatter(1, index.masked_fill(padded, n), log_probs)[:, :n]

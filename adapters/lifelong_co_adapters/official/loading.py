@@ -1,10 +1,10 @@
-"""Imports the official codebases into one process although their modules share names.
+"""Importing several official codebases into one process, although their modules share names.
 
-A codebase is a folder of scripts: its modules import each other by bare names (``utils``,
-``encoder``, ``CVRPModel``), which another codebase has too. So its modules are run unchanged, but
-with an ``__import__`` of their own, which looks in the codebase's folders first and keeps what it
-finds in `sys.modules` under a private name. No public name ever refers to one of them, not even
-while they are imported, and `sys.path` is not used.
+A codebase is a folder of scripts. Its modules import each other by short names (``utils``,
+``encoder``, ``CVRPModel``), which other codebases use, too. So its modules run unchanged, but with
+another ``__import__``. It looks in the codebase's folders before it looks at installed packages,
+and it stores modules in `sys.modules` under private names. No public name ever refers to an
+official module, not even during the import, and `sys.path` is not used.
 """
 
 import builtins
@@ -22,7 +22,7 @@ import attrs
 from lifelong_co.errors import ConfigError
 from lifelong_co_adapters.official.untouched import apart, untouched
 
-# One import of official code at a time, as Python's own import system has one a module.
+# One import of official code at a time. (Python's import system has a lock for each module.)
 LOCK = threading.RLock()
 
 
@@ -33,35 +33,34 @@ def load(
     *,
     roots: Sequence[Path] = (),
 ) -> ModuleType:
-    """Import a module of an official codebase and leave no trace under any public name.
+    """Import a module of an official codebase under a private name.
 
-    Working directory, torch's defaults, random states and warning filters are afterwards what
-    they were before, even when the import raises.
+    The working directory, torch's defaults, random states and warning filters are the same
+    afterwards, even if the import raises.
 
     Parameters
     ----------
     root
-        The folder that its scripts are run in.
+        The folder in which the codebase's scripts run.
     module
-        Its name there, e.g. ``CVRPModel`` or ``utils.utils_for_model``.
+        The module's name there, e.g. ``CVRPModel`` or ``utils.utils_for_model``.
     stand_ins
-        By (dotted) name, modules that its code gets in place of installed ones, during this
-        import only.
+        Modules that the code gets instead of installed ones, by (dotted) name, during this import
+        only.
     roots
-        Further folders that its scripts add to ``sys.path``, searched in this order after
-        ``root``.
+        More folders, which the scripts add to ``sys.path``; searched in this order after ``root``.
 
     Returns
     -------
-    The module; the same object whenever it is asked for with the same folders.
+    The module; every call with the same folders returns the same object.
 
     Raises
     ------
     ConfigError
-        If the folders have no such module.
+        If the folders have no module of this name.
     Exception
-        Whatever its code raises, e.g. ImportError for a package that is not installed; none of
-        the modules that this call had imported remains then.
+        Any error of the official code, e.g. ImportError for a package that is not installed. Then
+        no module that this call imported stays in `sys.modules`.
     """
     folders = tuple(folder.resolve() for folder in (root, *roots))
     codebase = Codebase(folders)
@@ -83,28 +82,28 @@ def load(
 
 @attrs.frozen
 class Codebase:
-    """Folders whose modules see each other, and nobody else does."""
+    """Folders whose modules can import each other; other code cannot import them."""
 
     folders: tuple[Path, ...]
 
     @property
     def package(self) -> str:
-        """The private name in `sys.modules` that all its modules are under."""
+        """The private package of all its modules in `sys.modules`."""
         joined = "\0".join(map(str, self.folders))
         return f"_lifelong_co_official_{hashlib.sha256(joined.encode()).hexdigest()[:12]}"
 
     def load(self, name: str, stand_ins: dict[str, ModuleType]) -> ModuleType:
-        """Return the module of this name, imported if it has not been."""
+        """Return the module of this name; import it if necessary."""
         if self.package not in sys.modules:
             sys.modules[self.package] = empty_package(self.package, list(self.folders))
         module = self.find(name, stand_ins)
         if module is None:
             places = ", ".join(map(str, self.folders))
-            raise ConfigError(f"official module {name!r}: expected in {places}, found none")
+            raise ConfigError(f"official module {name!r}: expected in {places}, got none")
         return module
 
     def forget(self, names: set[str]) -> None:
-        """Remove those of the names in `sys.modules` that are modules of this codebase."""
+        """Remove the given names from `sys.modules` if they are modules of this codebase."""
         for name in names:
             if name.startswith(f"{self.package}."):
                 del sys.modules[name]
@@ -139,7 +138,7 @@ class Codebase:
         return module
 
     def create(self, private: str, last: str, places: list[Path]) -> ModuleType | None:
-        """Return a module not yet run, from the first place that has a file or package of it."""
+        """Return a new module, not yet run, from the first place with its file or package."""
         for place in places:
             for path, inside in (
                 (place / last / "__init__.py", [str(place / last)]),
@@ -150,13 +149,13 @@ class Codebase:
                     spec = importlib.util.spec_from_file_location(
                         private, path, loader=loader, submodule_search_locations=inside
                     )
-                    assert spec is not None  # it is only without a loader
+                    assert spec is not None  # it is None only without a loader
                     return importlib.util.module_from_spec(spec)
         folders = [place / last for place in places if (place / last).is_dir()]
         return empty_package(private, folders) if folders else None
 
     def importer(self, stand_ins: dict[str, ModuleType]) -> Callable[..., Any]:
-        """Return the ``__import__`` of a module: the codebase, then stand-ins, then the rest."""
+        """Return a module's ``__import__``: stand-ins, then the codebase, then other modules."""
 
         def run_import(
             name: str,
@@ -185,7 +184,7 @@ class Codebase:
 
 
 def empty_package(name: str, folders: list[Path]) -> ModuleType:
-    """Return a package without code of its own."""
+    """Return a package without code."""
     package = ModuleType(name)
     package.__path__ = [str(folder) for folder in folders]
     package.__package__ = name
@@ -194,15 +193,15 @@ def empty_package(name: str, folders: list[Path]) -> ModuleType:
 
 @attrs.frozen
 class Unchanged:
-    """Runs a file as it is, without reading or writing bytecode (a loader, as importlib says)."""
+    """A loader for importlib that runs a file unchanged, without reading or writing bytecode."""
 
     path: Path
 
     def create_module(self, spec: object) -> None:
-        """Leave the making of the module to Python."""
+        """Return None, so that Python makes the module."""
 
     def get_source(self, name: str) -> str:  # noqa: ARG002
-        """Return the text, which `inspect` and tracebacks show."""
+        """Return the text, for `inspect` and tracebacks."""
         return importlib.util.decode_source(self.path.read_bytes())
 
     def get_code(self, name: str) -> CodeType:

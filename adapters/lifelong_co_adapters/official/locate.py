@@ -1,6 +1,6 @@
-"""Finds the official codebases: in a checkout's submodules or where an environment variable says.
+"""Finding the official codebases: in submodules of a checkout, or in ``LIFELONG_CO_UPSTREAM``.
 
-An installed wheel has none; ``lifelong-co upstream fetch`` brings them.
+An installed wheel has none of them; ``lifelong-co upstream fetch`` downloads them.
 """
 
 import os
@@ -13,20 +13,20 @@ VARIABLE = "LIFELONG_CO_UPSTREAM"
 
 
 def checkout() -> Path | None:
-    """Return the git checkout that this package lies in, None where it is installed."""
+    """Return the git checkout that contains this package; None for an installed package."""
     root = Path(__file__).resolve().parents[3]
     return root if (root / ".gitmodules").is_file() else None
 
 
 def place(name: str) -> Path | None:
-    """Return where an official codebase belongs, whether or not it is there.
+    """Return the folder of an official codebase, whether it exists or not.
 
-    None: nowhere, as this is no checkout and ``LIFELONG_CO_UPSTREAM`` is not set.
+    None if ``LIFELONG_CO_UPSTREAM`` is not set and this package is not in a checkout.
 
     Raises
     ------
     UnknownNameError
-        If it is none of the four.
+        If the name is not in `UPSTREAMS`.
     """
     if name not in UPSTREAMS:
         raise UnknownNameError("official codebase", name, UPSTREAMS)
@@ -37,7 +37,7 @@ def place(name: str) -> Path | None:
 
 
 def present(folder: Path | None) -> bool:
-    """Tell whether a folder has anything in it; git leaves a submodule's empty until fetched."""
+    """Return whether a folder has content; git leaves a submodule empty until it is fetched."""
     return folder is not None and folder.is_dir() and any(folder.iterdir())
 
 
@@ -47,21 +47,21 @@ def upstream(name: str) -> Path:
     Raises
     ------
     ConfigError
-        If it is not there; the message says where it was looked for and what brings it.
+        If the folder is missing or empty; the message has the folder and the command to fetch it.
     UnknownNameError
-        If it is none of the four.
+        If the name is not in `UPSTREAMS`.
     """
     folder = place(name)
     if folder is not None and present(folder):
         return folder
     if folder is None:
-        where = f"this is no git checkout of lifelong-co, and {VARIABLE} is not set"
+        where = f"lifelong-co is not in a git checkout, and {VARIABLE} is not set"
         command = f"lifelong-co upstream fetch {name} --into DIR"
         mend = f"run `{command}` and set {VARIABLE}=DIR"
     elif os.environ.get(VARIABLE):
-        where = f"expected in {folder} ({VARIABLE}), nothing there"
+        where = f"expected in {folder} ({VARIABLE}), got an empty or missing folder"
         mend = f"run `lifelong-co upstream fetch {name} --into {folder.parent}`"
     else:
-        where = f"expected in {folder}, nothing there"
+        where = f"expected in {folder}, got an empty or missing folder"
         mend = f"run `lifelong-co upstream fetch {name}`"
     raise ConfigError(f"official code of {name}: {where}; {mend}")

@@ -1,4 +1,4 @@
-"""Nearest neighbors in plain torch, also under the name that the official INViT imports them by."""
+"""Nearest neighbors in plain torch, also as a replacement for ``torch_cluster`` in INViT."""
 
 from types import ModuleType
 
@@ -22,12 +22,12 @@ def nearest(
     k
         At least 0; may be above ``n``.
     filler
-        Long ``[R]``: the index that takes the places of a row with less than ``k`` allowed points.
+        Long ``[R]``: the index for padding a row with fewer than ``k`` allowed points.
 
     Returns
     -------
-    Indices long ``[R, k]``, nearest first and the lower index first where equal, and bool
-    ``[R, k]``: which of them are fillers.
+    Indices long ``[R, k]``, nearest first, at equal distance the lower index first; and bool
+    ``[R, k]``: which of them are padding.
     """
     squared = (points - origin[:, None]).square().sum(dim=2).masked_fill(~allowed, torch.inf)
     squared, order = squared.sort(dim=1, stable=True)
@@ -40,7 +40,7 @@ def nearest(
 
 
 def knn(x: Tensor, y: Tensor, k: int, batch_x: Tensor, batch_y: Tensor) -> Tensor:
-    """Do what ``torch_cluster.knn`` does, as far as the official INViT calls it.
+    """Do what ``torch_cluster.knn`` does, for the arguments that the official INViT uses.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def knn(x: Tensor, y: Tensor, k: int, batch_x: Tensor, batch_y: Tensor) -> Tenso
     k
         At least 0.
     batch_x, batch_y
-        Long ``[X]`` and ``[Y]``: which instance each point belongs to.
+        Long ``[X]`` and ``[Y]``: the instance of each point.
 
     Returns
     -------
@@ -64,10 +64,10 @@ def knn(x: Tensor, y: Tensor, k: int, batch_x: Tensor, batch_y: Tensor) -> Tenso
 
 
 def stand_ins() -> dict[str, ModuleType]:
-    """Return what the official INViT imports and lifelong-co does not depend on.
+    """Return replacements for the packages that the official INViT needs and lifelong-co does not.
 
-    Of these its networks use `knn` alone; sklearn and matplotlib are imported by its helpers for
-    pictures that nobody draws here.
+    Its networks use only `knn`. Its helpers import sklearn and matplotlib, for pictures that are
+    not drawn here.
     """
     modules = {name: ModuleType(name) for name in ("torch_cluster", "sklearn", "matplotlib")}
     modules["torch_cluster"].__dict__["knn"] = knn

@@ -1,7 +1,7 @@
 """The official Omni-VRP (Zhou et al. 2023, github.com/RoyalSkye/Omni-VRP) as a solver.
 
-Their network takes weights as an argument, too (``weights=``), for meta-training; it is never
-given any here, so ``meta_update_encoder``, which is read with them only, plays no part.
+Their network can also take weights as an argument (``weights=``), for meta-training. Here it never
+gets any, so ``meta_update_encoder``, which belongs to them, has no effect.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ NORMS = {
     "rezero": "rezero",
     "none": None,
 }
-"""Our ``norm`` to theirs."""
+"""Our names of ``norm``, and the official ones."""
 
 
 def official_omni(
@@ -32,21 +32,22 @@ def official_omni(
     logit_clipping: float = 10.0,
     norm: str = "instance",
 ) -> OfficialAttention:
-    """Build the official Omni for TSP or CVRP; options and defaults are those of `omni`.
+    """Build the official Omni for TSP or CVRP, with the options and defaults of `omni`.
 
     Parameters
     ----------
     problem
         TSP or CVRP.
     embedding_dim, head_num, qkv_dim, encoder_layer_num, ff_hidden_dim, logit_clipping, norm
-        As for `omni`.
+        See `omni`.
 
     Raises
     ------
     ConfigError
-        If a number is not above zero, the problem is another, or the official code is missing.
+        If a number is not above zero, the problem is neither TSP nor CVRP, or the official code is
+        missing.
     UnknownNameError
-        If ``norm`` is none of the five.
+        If ``norm`` is not in `NORMS`.
     """
     if norm not in NORMS:
         raise UnknownNameError("normalisation of solver 'official-omni'", norm, NORMS)
@@ -66,6 +67,6 @@ def official_omni(
 
 
 def folders() -> dict[str, Path]:
-    """Return where the official code of each problem lies."""
+    """Return the folder of the official code for each problem."""
     root = upstream("Omni-VRP") / "POMO"
     return {"tsp": root / "TSP", "cvrp": root / "CVRP"}

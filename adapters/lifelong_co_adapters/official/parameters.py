@@ -1,4 +1,4 @@
-"""Loads official parameters into the official network: all of them, and no others."""
+"""Loading official parameters into the official network: all of them, and no others."""
 
 from collections.abc import Mapping
 
@@ -8,19 +8,19 @@ from lifelong_co.errors import CheckpointError
 
 
 def load_exactly(module: nn.Module, state_dict: Mapping[str, Tensor]) -> None:
-    """Load parameters under the module's own names, or change nothing.
+    """Load parameters by the module's names; on an error nothing changes.
 
     Raises
     ------
     CheckpointError
-        If parameters are missing, left over or of another shape; the message names them all.
+        If parameters are missing, unexpected or of another shape; the message names them all.
     """
     own = module.state_dict()
     faults = []
     if missing := [name for name in own if name not in state_dict]:
         faults.append(f"expected {', '.join(missing)}, got only {', '.join(sorted(state_dict))}")
     if left := sorted(set(state_dict) - set(own)):
-        faults.append(f"no place for {', '.join(left)}")
+        faults.append(f"unexpected {', '.join(left)}")
     if faults:
         raise CheckpointError(f"official parameters: {'; '.join(faults)}")
     misshapen = [

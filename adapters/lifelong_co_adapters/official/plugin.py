@@ -1,4 +1,4 @@
-"""Registers the official codebases; their code is needed only once a solver is built."""
+"""Registers the official codebases; their code is needed only when a solver is built."""
 
 from lifelong_co.hookspecs import Register, hookimpl
 from lifelong_co_adapters.official.invit import official_invit

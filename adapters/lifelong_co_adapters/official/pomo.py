@@ -17,12 +17,13 @@ def official_pomo(
     ff_hidden_dim: int = 512,
     logit_clipping: float = 10.0,
 ) -> OfficialAttention:
-    """Build the official POMO for TSP or CVRP; options and defaults are those of `pomo`.
+    """Build the official POMO for TSP or CVRP, with the options and defaults of `pomo`.
 
     Raises
     ------
     ConfigError
-        If an option is not above zero, the problem is another, or the official code is missing.
+        If an option is not above zero, the problem is neither TSP nor CVRP, or the official code is
+        missing.
     """
     return build(
         "official-pomo",
@@ -38,6 +39,6 @@ def official_pomo(
 
 
 def folders() -> dict[str, Path]:
-    """Return where the official code of each problem lies."""
+    """Return the folder of the official code for each problem."""
     root = upstream("POMO") / "NEW_py_ver"
     return {"tsp": root / "TSP" / "POMO", "cvrp": root / "CVRP" / "POMO"}

@@ -1,4 +1,4 @@
-"""Runs foreign code so that it leaves the process as it was: what is global is put back."""
+"""Running third-party code without lasting changes to the global state of the process."""
 
 import contextlib
 import os
@@ -16,10 +16,10 @@ X = TypeVar("X")
 
 
 def apart(function: Callable[[], X]) -> X:
-    """Call a function in a thread of its own and return what it returns or raises.
+    """Call a function in a new thread; return its result or raise its error.
 
-    What torch keeps for each thread, the default device and whether gradients are recorded, is
-    then neither seen by the function nor changed for the caller.
+    Torch keeps the default device and the recording of gradients for each thread. So the function
+    neither sees nor changes those of the caller.
     """
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="lifelong-co-official") as thread:
         return thread.submit(function).result()
@@ -27,11 +27,11 @@ def apart(function: Callable[[], X]) -> X:
 
 @contextlib.contextmanager
 def untouched() -> Iterator[None]:
-    """Put back, at the end, everything a module may change of the process when it is imported.
+    """Restore, at the end, the global state that an import may change.
 
-    That is ``sys.path`` and ``sys.dont_write_bytecode``, the working directory, torch's default
-    type of tensors, the random states of Python, numpy and torch, and the warning filters;
-    warnings of the code inside are not shown, since nobody here can mend them.
+    These are ``sys.path`` and ``sys.dont_write_bytecode``, the working directory, torch's default
+    type of tensors, the random states of Python, numpy and torch, and the warning filters. Warnings
+    of the code inside are not shown: a user cannot correct that code.
     """
     path = list(sys.path)
     bytecode = sys.dont_write_bytecode
@@ -50,7 +50,7 @@ def untouched() -> Iterator[None]:
             os.chdir(folder)
         if apart(default_tensor_type) != tensor_type:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # deprecated, yet there is no other way back
+                warnings.simplefilter("ignore")  # deprecated, but there is no other function
                 torch.set_default_tensor_type(tensor_type)
         random.setstate(states[0])
         np.random.set_state(states[1])
@@ -70,6 +70,6 @@ def working_directory() -> str | None:
 def default_tensor_type() -> str:
     """Return torch's default type of tensors, e.g. ``torch.FloatTensor``.
 
-    To be called in a thread of its own, where no default device hides it.
+    Call it in a new thread: there no default device hides the type.
     """
     return torch.empty(0).type()

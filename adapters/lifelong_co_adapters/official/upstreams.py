@@ -1,4 +1,4 @@
-"""The official codebases and the commits that ours is held against."""
+"""The official codebases, and the commits with which lifelong-co is compared."""
 
 import attrs
 
@@ -9,7 +9,7 @@ class Upstream:
 
     url: str
     commit: str
-    """The full hash; `.gitmodules` and the submodule say the same."""
+    """The full hash; the submodule has the same commit."""
 
 
 UPSTREAMS = {

@@ -1,1 +1,1 @@
-"""Omni: POMO's network from a meta-learned start, with a choice of normalisations."""
+"""Omni (Zhou et al. 2023): POMO's network with meta-learned parameters and other normalisations."""

@@ -1,6 +1,6 @@
-"""Omni as a solver (Zhou et al. 2023): it learns and decodes as POMO does.
+"""Omni as a solver (Zhou et al. 2023). It learns and decodes like POMO.
 
-What makes it Omni is where it starts from: parameters that were meta-learned to adapt fast
+It differs from POMO in the parameters at the start, which are meta-learned to adapt fast
 (`lifelong_co.pretraining`).
 """
 
@@ -25,22 +25,24 @@ def omni(
     logit_clipping: float = 10.0,
     norm: str = "instance",
 ) -> POMO:
-    """Build Omni for a problem; the options carry the official names.
+    """Build Omni for a problem; the options have the names of the official code.
 
     Parameters
     ----------
+    problem
+        The problem, e.g. ``lco.problem("cvrp")``.
     norm
-        ``instance``, ``batch``, ``batch_no_track`` (that of the published weights), ``rezero`` or
-        ``none``.
+        ``instance``, ``batch``, ``batch_no_track`` (the one of the published weights), ``rezero``
+        or ``none``.
     embedding_dim, head_num, qkv_dim, encoder_layer_num, ff_hidden_dim, logit_clipping
-        As for `pomo`.
+        See `pomo`.
 
     Raises
     ------
     ConfigError
         If an option is not above zero.
     UnknownNameError
-        If there is no such normalisation.
+        If the normalisation has another name.
     """
     options: dict[str, Any] = {
         "embedding_dim": embedding_dim,

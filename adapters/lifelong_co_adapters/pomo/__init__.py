@@ -1,1 +1,1 @@
-"""POMO (Kwon et al. 2020), our own implementation."""
+"""POMO (Kwon et al. 2020), implemented here without the official code."""

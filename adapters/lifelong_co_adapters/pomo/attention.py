@@ -1,9 +1,9 @@
-"""Attention in several heads, in the way that is fastest where it runs.
+"""Attention with several heads, computed in the fastest way for the device and the size.
 
-PyTorch's fused kernel for the CPU (2.13) does not get faster by a second thread; plain products do.
-Of many actions they take a part of the batch at a time, so that its scores stay in the caches, and
-none are kept: each of the up to ``2 n`` steps of a rollout would keep its own. For the backward
-pass they are computed again.
+On a CPU, PyTorch's fused kernel (2.13) is not faster with a second thread; plain products are. With
+many actions they take a part of the batch at a time, so that its scores stay in the caches. Scores
+are not kept, because a rollout has up to ``2 n`` steps with scores each; the backward pass computes
+them again.
 """
 
 import math
@@ -17,27 +17,26 @@ from torch import Tensor
 from lifelong_co.tensors.precision import not_half
 from lifelong_co_adapters.pomo.masks import minus_infinity
 
-# Up to how many actions a whole batch's scores are few and may be kept, and torch's softmax is as
-# fast as ours.
+# Up to this number of actions, the scores of a whole batch are few enough to keep, and torch's
+# softmax is as fast as ours.
 FEW = 64
-# Scores of a part of the batch, if an instance has no more.
+# The number of scores in a part of the batch; a part is at least one instance.
 PART = 2**19
-# Up to how many scores of an instance a CPU computes at once; beyond, the fused kernel bounds
-# memory.
+# The most scores of an instance that a CPU computes at once; above, the fused kernel limits memory.
 SCORES = 2**24
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None = None) -> Tensor:
-    """Return what each query attends to, ``[B, S, H, d]``.
+    """Return the attention output of each query, ``[B, S, H, d]``.
 
     Parameters
     ----------
     query
         ``[B, S, H, d]``.
     key, value
-        ``[B, H, A, d]``; contiguous where many steps share them, so that none copies them.
+        ``[B, H, A, d]``; contiguous if many steps share them, so that no step copies them.
     feasible
-        Bool ``[B, S, A]``: what each query may attend to, with every head. Everything when None.
+        Bool ``[B, S, A]``: the actions that each query may attend to, for all heads. None: all.
     """
     _, H, A, _ = key.shape
     if key.device.type != "cpu" or query.shape[1] * H * A > SCORES:
@@ -52,7 +51,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None
 
 
 def plain(query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None) -> Tensor:
-    """Return `attention` by products whose weights are kept for the backward pass."""
+    """Return `attention` by plain products, which keep the weights for the backward pass."""
     scores = score(by_head(query), key.flatten(0, 1), forbidden(feasible, query.dtype))
     weights = scores.softmax(dim=2).to(value.dtype)
     return by_place(torch.bmm(weights, value.flatten(0, 1)), len(query))
@@ -69,14 +68,21 @@ def by_place(each: Tensor, B: int) -> Tensor:
 
 
 def forbidden(feasible: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """Return what is added to scores, ``[B, S, A]``, if anything is infeasible."""
+    """Return the mask that is added to scores, ``[B, S, A]``; None if ``feasible`` is None."""
     return None if feasible is None else minus_infinity(~feasible, dtype)
 
 
 def score(query: Tensor, key: Tensor, forbid: Tensor | None, base: float = math.e) -> Tensor:
-    """Return the logarithms of attention weights to a base but for a constant, ``[B * H, S, A]``.
+    """Return the scores: logarithms of attention weights plus a constant, ``[B * H, S, A]``.
 
-    Of queries ``[B * H, S, d]``, keys ``[B * H, A, d]`` and what is `forbidden` to all heads.
+    Parameters
+    ----------
+    query, key
+        ``[B * H, S, d]`` and ``[B * H, A, d]``.
+    forbid
+        The mask from `forbidden`, ``[B, S, A]``.
+    base
+        The base of the logarithms.
     """
     nothing, scale = query.new_zeros((1, 1, 1)), 1 / math.sqrt(query.shape[2]) / math.log(base)
     scores = not_half(torch.baddbmm(nothing, query, key.transpose(1, 2), beta=0, alpha=scale))
@@ -88,10 +94,11 @@ def score(query: Tensor, key: Tensor, forbid: Tensor | None, base: float = math.
 def in_parts(
     query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None
 ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-    """Return `attention` by parts of the batch, and what its weights were divided by.
+    """Return `attention` by parts of the batch, and the divisor of its weights.
 
-    Weights are powers of two: torch's `softmax` takes longer than the passes that it consists of
-    (see `lifelong_co.probabilities`). The divisor is ``2^most total``, each ``[B * H, S, 1]``.
+    Weights are computed as powers of two: torch's `softmax` takes longer than its single passes
+    (see `lifelong_co.tensors.probabilities`). The divisor is ``2^most total``, each
+    ``[B * H, S, 1]``.
     """
     B = len(query)
     query, key, value = by_head(query), key.flatten(0, 1), value.flatten(0, 1)
@@ -108,23 +115,23 @@ def in_parts(
 
 
 class Attention(torch.autograd.Function):
-    """`in_parts`, which keeps what it was given and the divisor's logarithm, and no more."""
+    """`in_parts` with a gradient; it keeps only its inputs and the logarithm of the divisor."""
 
     @staticmethod
     def forward(
         ctx: Any, query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None
     ) -> Tensor:
-        """Return what the queries attend to."""
+        """Return the attention output."""
         attended, (most, total) = in_parts(query, key, value, feasible)
         ctx.save_for_backward(query, key, value, feasible, most.add_(total.log2_()))
         return attended
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of queries, keys and values, themselves differentiable."""
+        """Return the gradients of queries, keys and values, which are differentiable again."""
         *given, feasible, divisor = ctx.saved_tensors  # query, key and value first
         wanted = ctx.needs_input_grad[:3]
-        if torch.is_grad_enabled():  # the gradient will be differentiated: torch knows how
+        if torch.is_grad_enabled():  # for a derivative of the gradient, torch does it
             learned = [each for each, wants in zip(given, wanted, strict=True) if wants]
             attended = plain(given[0], given[1], given[2], feasible)
             found = iter(torch.autograd.grad(attended, learned, grad, create_graph=True))
@@ -157,7 +164,7 @@ def write_gradients(
     grad: Tensor,
     places: list[Tensor | None],
 ) -> None:
-    """Write the gradients of queries, keys and values to where there are places for them."""
+    """Write the gradients of queries, keys and values into ``places``; None: not wanted."""
     nothing, scale = query.new_zeros((1, 1, 1)), 1 / math.sqrt(query.shape[2])
     to_query, to_key, to_value = places
     if to_value is not None:
@@ -172,10 +179,10 @@ def write_gradients(
 
 
 def parts(query: Tensor, key: Tensor, B: int) -> Iterator[tuple[slice, slice]]:
-    """Go through a batch, by instances and by their heads.
+    """Yield the parts of a batch as slices of ``B`` (instances) and of ``B * H`` (their heads).
 
-    With at most `PART` scores at a time but for a single instance's. Queries are
-    ``[B * H, S, d]``, keys ``[B * H, A, d]``.
+    A part has at most `PART` scores, or is a single instance. Queries are ``[B * H, S, d]``, keys
+    ``[B * H, A, d]``.
     """
     H = len(query) // B
     at_once = max(1, PART // (H * query.shape[1] * key.shape[1]))
@@ -185,5 +192,5 @@ def parts(query: Tensor, key: Tensor, B: int) -> Iterator[tuple[slice, slice]]:
 
 
 def of(each: Tensor | None, part: slice) -> Tensor | None:
-    """Return a part of what there may be."""
+    """Return a part of a tensor, or None for None."""
     return None if each is None else each[part]

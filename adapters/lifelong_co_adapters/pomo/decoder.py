@@ -1,15 +1,16 @@
-"""One decoding step of POMO, arranged so that it costs little.
+"""One decoding step of POMO, with little work in each step.
 
-Several products of the official decoder depend on the instance only, so they are made once per
-batch instead of once per step and trajectory:
+Several products of the official decoder depend only on the instance. They are computed once per
+batch, not once per step and trajectory:
 
 - the query of every node, ``W_q h_j``, which a step then looks up;
-- the pointer key ``W_c^T h_j``, since the pointer's score of node ``j`` is
+- the pointer key ``W_c^T h_j``: the pointer's score of node ``j`` is
   ``h_j . (W_c o + b_c) = (W_c^T h_j) . o + h_j . b_c`` for the attention's output ``o``;
-- for few actions on a CPU, where a step's many small products cost more than their arithmetic:
-  the attention score of every pair of nodes, and the pointer's score of every value.
+- for few actions on a CPU: the attention score of every pair of nodes, and the pointer's score of
+  every value. There the calls of many small products cost more than their arithmetic.
 
-``H`` heads of width ``d``; the results are the official network's but for rounding.
+``H`` is the number of heads, ``d`` their width. The results are those of the official network,
+except for rounding.
 """
 
 import math
@@ -28,23 +29,23 @@ from lifelong_co_adapters.pomo.masks import minus_infinity
 
 @attrs.frozen(eq=False)
 class Nodes:
-    """What decoding needs of a batch."""
+    """The encoded nodes of a batch in the form that decoding needs."""
 
     queries: dict[str, Tensor]  # role -> [B, A, H * d]
-    scalars: Tensor | None  # [k, H * d]: how the context's scalars enter the query
+    scalars: Tensor | None  # [k, H * d]: the weight of the context's scalars in the query
     keys: Tensor  # [B, H, A, d]
     values: Tensor  # [B, H, A, d]
     pointer_keys: Tensor  # [B, H * d, A], divided by sqrt(embedding_dim)
-    pointer_bias: Tensor  # [B, 1, A], likewise
+    pointer_bias: Tensor  # [B, 1, A], divided by sqrt(embedding_dim)
 
 
 @attrs.frozen(eq=False)
 class Tables:
-    """The same, multiplied out."""
+    """`Nodes` with all products that do not depend on the state."""
 
-    scores: dict[str, Tensor]  # role -> [B, A, H * A]: of the node in that role with every other
+    scores: dict[str, Tensor]  # role -> [B, A, H * A]: of the node in this role with every node
     scalars: Tensor | None  # [B, k, H * A]
-    pointers: Tensor  # [B, H * A, A]: what attending to a node adds to each pointer score
+    pointers: Tensor  # [B, H * A, A]: the pointer scores of every node's value
     pointer_bias: Tensor  # [B, 1, A]
 
 
@@ -57,9 +58,17 @@ def prepare(
     combine: nn.Linear,
     head_num: int,
 ) -> Nodes:
-    """Return what a step needs of the encoded nodes ``[B, A, E]``, given the decoder's weights.
+    """Return the encoded nodes ``[B, A, E]`` in the form that a step needs.
 
-    The query weight of the role ``last`` has the context's scalars in its columns after ``E``.
+    Parameters
+    ----------
+    nodes
+        ``[B, A, E]``.
+    queries
+        The query weight of each role, ``[H * d, E]``. The one of the role ``last`` has more
+        columns: one for each scalar of the context.
+    key, value, combine, head_num
+        The other weights of the decoder, and ``H``.
     """
     B, A, E = nodes.shape
     heads = (B, A, head_num, -1)
@@ -87,7 +96,7 @@ def attend(nodes: Nodes, context: Context, feasible: Tensor) -> Tensor:
 
 
 def tabulate(nodes: Nodes) -> Tables:
-    """Multiply out everything that does not depend on the state."""
+    """Compute all products that do not depend on the state."""
     B, H, A, d = nodes.keys.shape
     keys = nodes.keys.transpose(2, 3) / math.sqrt(d)  # [B, H, d, A]
     scalars = None
@@ -108,7 +117,7 @@ def tabulate(nodes: Nodes) -> Tables:
 
 
 def look_up(tables: Tables, context: Context, feasible: Tensor) -> Tensor:
-    """Return the same as `attend`, from tables."""
+    """Return the same scores as `attend`, from tables."""
     B, S, A = feasible.shape
     scores = pick_rows(tables.scores, context)  # [B, S, H * A]
     if tables.scalars is not None:
@@ -120,9 +129,10 @@ def look_up(tables: Tables, context: Context, feasible: Tensor) -> Tensor:
 
 
 def point(bias: Tensor, attended: Tensor, keys: Tensor) -> Tensor:
-    """Return ``bias + attended @ keys``, under autocast, too, in single precision at least.
+    """Return ``bias + attended @ keys``, at least in single precision, even under autocast.
 
-    What comes is clipped and multiplied by 10: of bfloat16's 8 bits steps of 0.06 would be left.
+    The scores are later clipped and multiplied by 10: the 8 bits of bfloat16 would leave steps of
+    0.06.
     """
     if keys.dtype != torch.bfloat16:
         return torch.baddbmm(bias, attended, keys)
@@ -131,10 +141,9 @@ def point(bias: Tensor, attended: Tensor, keys: Tensor) -> Tensor:
 
 
 def pick_rows(tables: dict[str, Tensor], context: Context) -> Tensor:
-    """Return the sum over roles of the rows ``[B, S, width]`` of each role's node.
+    """Return the sum over roles of each role's table rows, ``[B, S, width]``.
 
-    As an embedding of the flattened table this copies whole rows; `gather` would go element by
-    element.
+    An embedding of the flattened table copies whole rows; `gather` would copy single elements.
     """
     picked: Tensor | None = None
     for role, table in tables.items():

@@ -1,4 +1,4 @@
-"""The attention network of POMO and Omni; `decoder` has what runs at every decoding step."""
+"""The attention network of POMO and Omni; `decoder` has the part that runs at every step."""
 
 from typing import cast
 
@@ -20,7 +20,7 @@ from lifelong_co_adapters.pomo.decoder import (
 from lifelong_co_adapters.pomo.normalization import NORMALIZATIONS, join
 from lifelong_co_adapters.pomo.pointer import clipped
 
-# Up to how many actions the CPU looks attention scores up instead of computing them.
+# Up to this number of actions, a CPU looks up attention scores instead of computing them.
 TABLE_ACTIONS = 64
 
 
@@ -57,9 +57,9 @@ class Network(nn.Module):
     Parameters
     ----------
     problem
-        Gives the widths of the embeddings and of the decoder's query.
+        The problem; it gives the widths of the embeddings and of the decoder's query.
     embedding_dim, head_num, qkv_dim, encoder_layer_num, ff_hidden_dim, logit_clipping
-        The official code's names; `solver.pomo` has the defaults.
+        Names of the official code; see `solver.pomo`.
     norm
         One of `normalization.NORMALIZATIONS`; POMO's is ``instance``.
     """
@@ -103,9 +103,9 @@ class Network(nn.Module):
         self.combine = nn.Linear(width, embedding_dim)
 
     def encode(self, features: dict[str, Tensor]) -> Nodes | Tables:
-        """Encode the features of every action, ``[B, *, dim]`` per kind."""
+        """Encode the features of the actions, ``[B, *, dim]`` for each kind."""
         nodes = torch.cat([self.embeddings[kind](x) for kind, x in features.items()], dim=1)
-        nodes = not_half(nodes)  # and so will be all sums with residuals, and what norms are given
+        nodes = not_half(nodes)  # then residual sums and the inputs of norms are not half, either
         for layer in self.layers:
             nodes = layer(nodes)
         prepared = prepare(

@@ -1,4 +1,4 @@
-"""How an encoder layer joins a residual: the normalisations of POMO and Omni-VRP."""
+"""Residual connections of an encoder layer, with the normalisations of POMO and Omni-VRP."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class ReZero(nn.Module):
-    """Holds the multiple of the change that is added, 0 at first (Bachlechner et al. 2021)."""
+    """The learned factor of the change, 0 at first (ReZero, Bachlechner et al. 2021)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -17,13 +17,13 @@ class ReZero(nn.Module):
 NORMALIZATIONS: dict[str, Callable[[int], nn.Module]] = {
     "instance": lambda width: nn.InstanceNorm1d(width, affine=True),
     "batch": nn.BatchNorm1d,
-    # Normalises over the batch in evaluation, too: what an instance gets then depends on those
-    # that are solved with it.
+    # Normalises over the batch in evaluation, too: there the result for an instance depends on the
+    # other instances of the batch.
     "batch_no_track": lambda width: nn.BatchNorm1d(width, track_running_stats=False),
     "rezero": lambda width: ReZero(),  # noqa: ARG005
     "none": lambda width: nn.Identity(),  # noqa: ARG005
 }
-"""Omni-VRP's name to what makes one for a width."""
+"""The names of Omni-VRP, each with a function from a width to a module."""
 
 
 def join(norm: nn.Module, nodes: Tensor, change: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Where the official code keeps each parameter of ours."""
+"""The official names of the parameters of POMO and Omni."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from torch import Tensor
 
 from lifelong_co_adapters.renaming import renamed
 
-# Ours -> the official names in LLR-BC, Omni-VRP and POMO (CVRP; TSP where it differs).
+# Our names -> the official names in LLR-BC, Omni-VRP and POMO (CVRP; then TSP, if it differs).
 NAMES = {
     r"embeddings\.depot\.(\w+)": [r"encoder.embedding_depot.\1"],
     r"embeddings\.node\.(\w+)": [r"encoder.embedding_node.\1", r"encoder.embedding.\1"],
@@ -32,7 +32,7 @@ NAMES = {
     r"value\.(\w+)": [r"decoder.Wv.\1"],
     r"combine\.(\w+)": [r"decoder.multi_head_combine.\1"],
 }
-# Ours holds the three projections of a layer in one matrix.
+# Our network has the three projections of a layer in one matrix.
 PACKED = {
     r"layers\.(\d+)\.query_key_value\.weight": [
         rf"encoder.layers.\1.{part}.weight" for part in ("Wq", "Wk", "Wv")

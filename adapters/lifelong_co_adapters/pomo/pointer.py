@@ -10,22 +10,23 @@ def clipped(
 ) -> Tensor:
     """Return the log-softmax of ``clipping * tanh(scores)``, -inf where an action is infeasible.
 
-    The logits here are ``clipping * (1 + tanh(scores)) = 2 clipping sigmoid(2 scores)``, since
-    log-softmax takes a constant out again and torch's `sigmoid` takes a fifth to a tenth of the
-    time of its `tanh` on a CPU.
+    The logits are computed as ``clipping * (1 + tanh(scores)) = 2 clipping sigmoid(2 scores)``.
+    Log-softmax removes the constant, and on a CPU torch's `sigmoid` takes a fifth to a tenth of the
+    time of its `tanh`.
 
     Parameters
     ----------
     scores
-        ``[B, S, A]``, in single precision at least.
+        ``[B, S, A]``, at least in single precision.
     feasible
-        Bool ``[B, S, A]``, an action at least of each state.
+        Bool ``[B, S, A]``; at least one action in each state.
     clipping
         The largest magnitude of a logit, above 0.
     nowhere
-        Bool ``[B, S]``: where scores mean nothing; all that is feasible is as likely there.
+        Bool ``[B, S]``: the states before the first node, where scores have no meaning. There all
+        feasible actions are equally likely.
     """
-    # Twice the scores, or nothing: no pass over them more than the factor takes anyway.
+    # A factor of 2 or 0: so ``nowhere`` costs no additional pass over the scores.
     factor = 2.0 if nowhere is None else (~nowhere)[..., None].to(scores.dtype).mul_(2.0)
     logits = (factor * scores).sigmoid() * (2 * clipping)
     return logits.add_(minus_infinity(~feasible, logits.dtype)).log_softmax(dim=2)

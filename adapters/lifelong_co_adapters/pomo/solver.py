@@ -18,7 +18,7 @@ from lifelong_co_adapters.pomo.official_names import from_official
 
 @attrs.frozen(eq=False)
 class Encoding:
-    """A batch and what the network made of it."""
+    """A batch, and its encoded nodes."""
 
     instances: Any
     nodes: Nodes | Tables
@@ -38,15 +38,18 @@ class POMO:
         return Encoding(instances, self.module.encode(self.problem.features(instances)))
 
     def log_probs(self, encoding: Encoding, state: Any) -> Tensor:
-        """Return ``[B, S, A]``, -inf where infeasible.
+        """Return ``[B, S, A]``, -inf where an action is infeasible.
 
-        Where a trajectory is nowhere yet (TSP, before its forced start) the behavior is uniform.
+        The behavior is uniform before the first action of a TSP, which a rollout forces.
         """
         feasible = self.problem.feasible(encoding.instances, state)
         return self.module.decode(encoding.nodes, self.problem.context(state), feasible)
 
     def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
-        """Solve with one trajectory from every node, or from the first ``trajectories`` nodes."""
+        """Solve with one trajectory from every node, or from the first ``trajectories`` nodes.
+
+        For the options see `multi_start`.
+        """
         return multi_start(self, instances, decode, graphs=self.graphs, **options)
 
     def objective(self) -> Objective:
@@ -68,7 +71,16 @@ def pomo(
     ff_hidden_dim: int = 512,
     logit_clipping: float = 10.0,
 ) -> POMO:
-    """Build POMO for a problem; the options carry the official names.
+    """Build POMO for a problem; the options have the names of the official code.
+
+    Parameters
+    ----------
+    problem
+        The problem, e.g. ``lco.problem("cvrp")``.
+    embedding_dim, head_num, qkv_dim, encoder_layer_num, ff_hidden_dim
+        Widths, and numbers of heads and layers.
+    logit_clipping
+        The largest magnitude of a logit.
 
     Raises
     ------

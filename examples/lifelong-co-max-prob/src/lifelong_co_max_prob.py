@@ -1,4 +1,4 @@
-"""A weighting for lifelong-co: the less likely the likeliest action, the more a state matters."""
+"""A weighting for lifelong-co: states in which the likeliest action is not certain weigh more."""
 
 from torch import Tensor
 
@@ -6,7 +6,7 @@ import lifelong_co as lco
 
 
 def max_prob(probs: Tensor) -> Tensor:
-    """Return ``1 - max P``: probs ``[..., A]`` to weights ``[...]``."""
+    """Return the weights ``1 - max P`` ``[...]`` of probs ``[..., A]``."""
     return 1.0 - probs.amax(dim=-1)
 
 

@@ -1,4 +1,4 @@
-"""The plugin, once it is installed, gives lifelong-co its weighting."""
+"""The installed plugin adds its weighting to lifelong-co."""
 
 import torch
 
@@ -12,7 +12,7 @@ def test_max_prob_is_found_by_name():
 
 
 def test_max_prob_works_in_the_consolidation_loss():
-    """The loss takes the plugin's name beside ours and is zero when nothing was forgotten."""
+    """The loss accepts the plugin's name and is zero when the learner equals the teacher."""
     loss = lco.consolidation_loss("max-prob", "rkl", behavior="probabilities")
     behavior = torch.tensor([[[0.5, 0.25, 0.25]]]).log()
     assert loss([behavior], [behavior]).item() == 0.0

@@ -1,4 +1,4 @@
-"""Conducting a benchmark: what is there of the same weights and files is taken, the rest solved."""
+"""Conducts a benchmark: results of the same weights and files are kept, the rest is solved."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -42,20 +42,20 @@ def conduct(
     how: How,
     *,
     keep: Callable[[Sequence[Result]], None],
-    tell: Callable[[str], None],
+    log: Callable[[str], None],
 ) -> list[Result]:
     """Solve every instance by every entrant and return all results, instance by instance.
 
     Parameters
     ----------
     done
-        What an earlier call has found; what is `valid` of it is not solved again.
+        What an earlier call has found; those that are `valid` are not solved again.
     keep
-        Given all results so far after each batch, and at the end.
-    tell
-        Told of each result, and of those that are no longer valid.
+        Called with all results so far after each batch, and at the end.
+    log
+        Called with a line for each result, and for results that are no longer valid.
     """
-    kept = valid(done, instances, entrants, tell)
+    kept = valid(done, instances, entrants, log)
     found = {(one.instance, one.solver): one for one in kept}
     for group in groups(instances, how.batch):
         for entrant in entrants:
@@ -65,7 +65,7 @@ def conduct(
                 for one in solve(missing[start : start + most], entrant, how):
                     found[one.instance, one.solver] = one
                     each = f" each, {one.batch} together" if one.batch > 1 else ""
-                    tell(
+                    log(
                         f"{one.instance}: {one.solver}: cost {one.cost} ({one.seconds:.1f} s{each})"
                     )
                 keep(_ordered(list(found.values()), instances, entrants))
@@ -78,11 +78,11 @@ def valid(
     done: Sequence[Result],
     instances: Sequence[FileInstance],
     entrants: Sequence[Entrant],
-    tell: Callable[[str], None],
+    log: Callable[[str], None],
 ) -> list[Result]:
-    """Return the results of the same weights and files; of others it is told how many there are.
+    """Return the results of the same weights and files; log how many others there are.
 
-    A result of a file that is not among ``instances`` is kept: it may have been left out by size.
+    A result of a file that is not among ``instances`` is kept: its size may be excluded now.
     """
     weights = {entrant.label: entrant.weights for entrant in entrants}
     keys = {one.name: of_file(one).key for one in instances}
@@ -98,7 +98,7 @@ def valid(
             continue
         reasons[reason] = reasons.get(reason, 0) + 1
     for reason, count in reasons.items():
-        tell(f"{reason}; {count} result{'s' * (count > 1)} dropped")
+        log(f"{reason}; {count} result{'s' * (count > 1)} dropped")
     return kept
 
 

@@ -41,7 +41,7 @@ def as_now(results: Sequence[Result], instances: Sequence[FileInstance]) -> list
 def with_references(benchmark: Benchmark, references: Path) -> Benchmark:
     """Return a benchmark with the references found since, where these are lower than stored costs.
 
-    Results of older versions do not say what their instance held; they stay as they are.
+    Results of older versions have no hash of the instance; they are not changed.
 
     Raises
     ------

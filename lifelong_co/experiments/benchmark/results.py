@@ -65,7 +65,7 @@ def read(folder: Path) -> Benchmark:
         return Benchmark(folder, dict(stored["settings"]), results)
     except FileNotFoundError:
         raise
-    except Exception as error:  # cattrs raises groups of its own
+    except Exception as error:  # cattrs raises exception groups
         raise FileFormatError(f"{file}: expected the results of a benchmark ({error})") from error
 
 

@@ -1,12 +1,15 @@
 """The benchmark tables: cost and gap of each checkpoint, and the paper's normalised values."""
 
-import csv
-import io
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
-from lifelong_co.experiments.benchmark.compared import compare, gap, mean_gap, normalise
+import attrs
+
+from lifelong_co.experiments import formats
 from lifelong_co.experiments.benchmark.results import Result
-from lifelong_co.experiments.comparison.tables import SCALE, Table, align, markdown
+from lifelong_co.experiments.references.gaps import gap
+from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
+from lifelong_co.experiments.spread import Spread, cell, spread
 
 CSV = (
     *("instance", "n", "best_known", "checkpoint", "cost", "gap_fraction"),
@@ -19,46 +22,65 @@ NORMALISED = (
 )
 
 
-def cost_table(results: Sequence[Result]) -> Table:
+def cost_table(results: Sequence[Result]) -> Sheet:
     """Return a row per instance: size, best known cost, then cost and gap of each checkpoint."""
-    found = compare(results)
-    header = ["instance", "n", "best known"]
-    table = [header + [f"{name} {what}" for name in found.solvers for what in ("cost", "gap")]]
-    for instance, row in found.rows.items():
-        first = row[found.solvers[0]]
-        cells = [instance, str(first.size), number(first.best_known)]
-        for name in found.solvers:
-            cells += [str(row[name].cost), percent(gap(row[name]))]
-        table.append(cells)
-    means = [mean_gap(found, name) for name in found.solvers]
-    table.append(["mean", "", "", *(cell for mean in means for cell in ("", percent(mean)))])
-    return table
+    found = _solved_by_all(results)
+    solvers = _solvers(results)
+    rows: list[Row] = []
+    for instance, row in found.items():
+        first = row[solvers[0]]
+        cells = words(instance, str(first.size), number(first.best_known))
+        for name in solvers:
+            cells += (Cell(str(row[name].cost)), _percent(to_best_known(row[name])))
+        rows.append(cells)
+    last = words("mean", "", "")
+    for name in solvers:
+        mean = spread(to_best_known(row[name]) for row in found.values()).mean
+        last += (Cell(""), _percent(mean))
+    return Sheet(
+        key="costs",
+        title=COSTS,
+        header=("instance", "n", "best known", *("cost", "gap") * len(solvers)),
+        spans=(("", 3), *((name, 2) for name in solvers)),
+        blocks=(tuple(rows), (last,)),
+        best_of="none",
+    )
 
 
-def normalised_table(results: Sequence[Result], *, rounded: bool) -> Table:
-    """Return the paper's table: `compared.above` in 10^-3, and its mean over the instances."""
-    found = compare(results)
-    normalised = normalise(found, rounded=rounded)
-    table = [["instance", *found.solvers]]
-    for instance, row in normalised.rows.items():
-        table.append([instance, *(f"{SCALE * row[name]:.2f}" for name in found.solvers)])
-    means = (mean_and_deviation(*normalised.summary[name]) for name in found.solvers)
-    table.append(["mean (std.)", *means])
-    return table
+def normalised_table(results: Sequence[Result], *, rounded: bool) -> Sheet:
+    """Return the paper's table: how far each checkpoint is above the best of them, in 10^-3.
+
+    Parameters
+    ----------
+    results
+        Instances that some checkpoint has not solved are left out.
+    rounded
+        By the file's rounded distances; else as the official code measures, without rounding.
+    """
+    found = {name: _above(row, rounded=rounded) for name, row in _solved_by_all(results).items()}
+    solvers = _solvers(results)
+    rows = [
+        (Cell(instance), *(cell(Spread(row[name]), digits=2) for name in solvers))
+        for instance, row in found.items()
+    ]
+    means = (cell(spread(row[name] for row in found.values()), digits=2) for name in solvers)
+    return Sheet(
+        key="normalised",
+        title=NORMALISED.format(what="cost" if rounded else "length, not rounded,"),
+        header=("instance", *solvers),
+        blocks=(tuple(rows), ((Cell("mean (std.)"), *means),)),
+        best_of="none",
+    )
 
 
 def as_text(results: Sequence[Result], *, rounded: bool) -> str:
     """Return both tables in plain text."""
-    first, second = titled(results, rounded=rounded)
-    return (
-        "\n\n".join(f"{title}\n\n{align(rows, left=1)}" for title, rows in (first, second)) + "\n"
-    )
+    return "\n".join(map(formats.text, _both(results, rounded=rounded)))
 
 
 def as_markdown(results: Sequence[Result], *, rounded: bool) -> str:
     """Return both tables in Markdown."""
-    parts = (f"{title}\n\n{markdown(rows)}" for title, rows in titled(results, rounded=rounded))
-    return "\n\n".join(parts) + "\n"
+    return "\n".join(map(formats.markdown, _both(results, rounded=rounded)))
 
 
 def as_csv(results: Sequence[Result]) -> str:
@@ -67,32 +89,16 @@ def as_csv(results: Sequence[Result]) -> str:
     The gap is a plain fraction; seconds are the time of a batch over the ``batch`` instances that
     were solved together in it.
     """
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(CSV)
+    rows = []
     for one in results:
-        fraction = gap(one)
-        writer.writerow(
-            [
-                *(one.instance, one.size, "" if one.best_known is None else number(one.best_known)),
-                *(one.solver, one.cost, "" if fraction is None else f"{fraction:.6f}"),
-                *(one.length, one.batch, one.seconds),
-            ]
-        )
-    return lines.getvalue()
+        gap = _percent(to_best_known(one)).parts["fraction"]
+        solved = (one.instance, one.size, number(one.best_known), one.solver, one.cost, gap)
+        rows.append(words(*map(str, (*solved, one.length, one.batch, one.seconds))))
+    return formats.as_csv(Sheet(key="all", title="", header=CSV, blocks=(tuple(rows),)))
 
 
-def titled(results: Sequence[Result], *, rounded: bool) -> list[tuple[str, Table]]:
-    """Return both tables, each after its title."""
-    return [
-        (COSTS, cost_table(results)),
-        (normalised_title(rounded=rounded), normalised_table(results, rounded=rounded)),
-    ]
-
-
-def normalised_title(*, rounded: bool) -> str:
-    """Return what the numbers of `normalised_table` are."""
-    return NORMALISED.format(what="cost" if rounded else "length, not rounded,")
+def _both(results: Sequence[Result], *, rounded: bool) -> tuple[Sheet, Sheet]:
+    return cost_table(results), normalised_table(results, rounded=rounded)
 
 
 def number(value: float | None) -> str:
@@ -100,13 +106,38 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.10g}"
 
 
-def percent(fraction: float | None) -> str:
-    """Return a gap in percent; a dash for none."""
-    return "-" if fraction is None else f"{fraction:.2%}"
+def _percent(fraction: float | None) -> Cell:
+    known = fraction is not None and not math.isnan(fraction)
+    parts = {"fraction": f"{fraction:.6f}" if known else ""}
+    return Cell(f"{fraction:.2%}" if known else "-", parts)
 
 
-def mean_and_deviation(mean: float | None, deviation: float | None) -> str:
-    """Return fractions as ``mean (std.)`` in 10^-3; a dash for none."""
-    if mean is None:
-        return "-"
-    return f"{SCALE * mean:.2f}" + ("" if deviation is None else f" ({SCALE * deviation:.2f})")
+def to_best_known(one: Result) -> float | None:
+    """Return the gap to the best known cost, a fraction; None where none is known."""
+    return gap(one.cost, one.best_known) if one.best_known else None
+
+
+def _solvers(results: Sequence[Result]) -> list[str]:
+    return list(dict.fromkeys(one.solver for one in results))
+
+
+def _solved_by_all(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
+    """Return results by instance and solver, without the instances that some solver has not solved.
+
+    The results of an instance get one best known cost, as they may be stored at different times.
+    """
+    rows: dict[str, dict[str, Result]] = {}
+    for one in results:
+        rows.setdefault(one.instance, {})[one.solver] = one
+    whole = {name: row for name, row in rows.items() if len(row) == len(_solvers(results))}
+    for row in whole.values():
+        known = (one.best_known for one in row.values() if one.best_known is not None)
+        least = min(known, default=None)
+        row.update({name: attrs.evolve(one, best_known=least) for name, one in row.items()})
+    return whole
+
+
+def _above(row: Mapping[str, Result], *, rounded: bool) -> dict[str, float]:
+    values = {name: one.cost if rounded else one.length for name, one in row.items()}
+    least = min(values.values())
+    return {name: gap(value, least) if least else 0.0 for name, value in values.items()}

@@ -1,22 +1,21 @@
 """Runs side by side: checked to be comparable, grouped over seeds, measured against one d*."""
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
-from lifelong_co import metrics
+from lifelong_co import metrics, registry
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison.labels import identity, label
-from lifelong_co.experiments.comparison.measured import least_costs, measured
 from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.spread import Spread, spread
 
 
 @attrs.frozen
 class Group:
-    """Runs that differ in nothing but the seed."""
+    """Runs that differ only in the seed."""
 
     label: str
     runs: tuple[Run, ...]
@@ -32,6 +31,12 @@ class Group:
         rows = zip(*(run.costs for run in self.runs), strict=True)
         return [[statistics.fmean(cell) for cell in zip(*row, strict=True)] for row in rows]
 
+    @property
+    def final(self) -> dict[str, float]:
+        """`Run.final`, mean over the runs."""
+        each = [run.final for run in self.runs]
+        return {task: statistics.fmean(costs[task] for costs in each) for task in each[0]}
+
 
 @attrs.frozen
 class Comparison:
@@ -39,7 +44,7 @@ class Comparison:
 
     groups: tuple[Group, ...]
     best: Mapping[str, float]
-    """``d*`` by task name; see `measured.least_costs`."""
+    """``d*`` by task name; see `least_costs`."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -55,15 +60,25 @@ class Comparison:
         """Return the metrics of one of the runs against the common d*."""
         return measured(run, self.best)
 
-    def spread(self, group: Group, name: str) -> tuple[float, float | None]:
-        """Return mean and sample standard deviation of a metric; None for a single run.
+    def spread(self, group: Group, name: str) -> Spread:
+        """Return the spread of a metric over the seeds; ``nan`` where it has no meaning."""
+        return spread(getattr(self.metrics(run), name) for run in group.runs)
 
-        What has no meaning for one of the runs is ``nan``.
-        """
-        values = [getattr(self.metrics(run), name) for run in group.runs]
-        if any(map(math.isnan, values)):
-            return math.nan, None
-        return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None
+
+def least_costs(runs: Sequence[Run]) -> dict[str, float]:
+    """Return ``d*`` by task: the least cost of lifelong learning on it (paper §4).
+
+    What learned all tasks at once counts only where nothing else is compared.
+    """
+    lifelong = [run for run in runs if not registry.knows_all_tasks(run.config.method)]
+    return metrics.best_by_task((run.names, run.costs) for run in lifelong or runs)
+
+
+def measured(run: Run, best: Mapping[str, float], k: int | None = None) -> metrics.Metrics:
+    """Return the metrics of a run after its first ``k`` tasks, or all; `metrics.meaningful`."""
+    costs = [row[:k] for row in run.costs[:k]]
+    found = metrics.summarize(costs, [best[name] for name in run.names[:k]])
+    return metrics.meaningful(found, knows_all_tasks=registry.knows_all_tasks(run.config.method))
 
 
 def compare_folders(paths: Sequence[Path | str]) -> Comparison:
@@ -108,7 +123,7 @@ def _group(runs: Sequence[Run]) -> tuple[Group, ...]:
     for name, members in zip(labels, alike.values(), strict=True):
         if len({run.config.seed for run in members}) == len(members):
             groups.append(Group(name, tuple(members)))
-        else:  # The same seed again is no repetition: the folder is all that tells them apart.
+        else:  # Runs with the same seed are no repetitions: only their folders differ.
             groups += [Group(f"{name} [{run.path}]", (run,)) for run in members]
     names = [group.label for group in groups]
     return tuple(

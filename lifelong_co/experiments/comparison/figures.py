@@ -55,11 +55,14 @@ def forgetting(comparison: Comparison) -> bytes:
     return png(figure)
 
 
-def plasticity(comparison: Comparison) -> bytes:
+def plasticity(
+    comparison: Comparison, width: float = WIDTH, height: float = 2.3, columns: int = COLUMNS
+) -> bytes:
     """Draw the test cost on the current task over its epochs, a panel each (paper §4, Plasticity).
 
     A curve starts with the zero-shot cost, tested before the task was learned; the first has none.
-    One block of panels for each task order, in the order of arrival.
+    One block of panels for each task order, in the order of arrival; a panel is ``height`` inches
+    high.
 
     Returns
     -------
@@ -68,13 +71,13 @@ def plasticity(comparison: Comparison) -> bytes:
     """
     sequences = _by_sequence(comparison)
     names = comparison.runs[0].names
-    per_block = -(-len(names) // COLUMNS)
-    figure = panels.figure(WIDTH, 2.3 * per_block * len(sequences), list(comparison.groups))
-    grid = figure.add_gridspec(per_block * len(sequences), COLUMNS)
+    rows = -(-len(names) // columns)
+    figure = panels.figure(width, height * rows * len(sequences), list(comparison.groups))
+    grid = figure.add_gridspec(rows * len(sequences), columns)
     for block, groups in enumerate(sequences):
         for j in range(len(names)):
-            axes = figure.add_subplot(grid[block * per_block + j // COLUMNS, j % COLUMNS])
-            draw_current(axes, comparison, groups, j, "cost" if j % COLUMNS == 0 else "")
+            axes = figure.add_subplot(grid[block * rows + j // columns, j % columns])
+            draw_current(axes, comparison, groups, j, "cost" if j % columns == 0 else "")
     return png(figure)
 
 

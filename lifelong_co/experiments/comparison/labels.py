@@ -1,4 +1,4 @@
-"""Short names that tell compared configurations apart: the method, and what else differs."""
+"""Short names of compared configurations: the method, and the settings that differ."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -55,7 +55,7 @@ def label(configs: Sequence[Config]) -> list[str]:
     heads = [
         (str(config["method"]), *(_value(config, key) for key in headline)) for config in flats
     ]
-    # What differs although the headline is the same has to be told by every label of the method.
+    # A setting that differs under one headline is in every label of the method.
     inner: dict[str, dict[str, None]] = {head[0]: {} for head in heads}
     for head in dict.fromkeys(heads):
         peers = [flat for flat, its in zip(flats, heads, strict=True) if its == head]
@@ -64,8 +64,8 @@ def label(configs: Sequence[Config]) -> list[str]:
         inner[head[0]] |= {key: None for key in keys if key not in hidden and _differ(peers, key)}
     labels = []
     for flat, head in zip(flats, heads, strict=True):
-        told = list(inner[head[0]])
-        words = [f"{_short(key, told)}={_value(flat, key)}" for key in told]
+        shown = list(inner[head[0]])
+        words = [f"{_short(key, shown)}={_value(flat, key)}" for key in shown]
         parts = [f"{key}={_value(flat, key)}" for key in headline]
         parts += words[:MOST] + (["..."] if len(words) > MOST else [])
         labels.append(f"{head[0]} ({', '.join(parts)})" if parts else head[0])

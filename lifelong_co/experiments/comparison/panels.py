@@ -24,19 +24,37 @@ SOFT = "#666666"
 PALE = "#bbbbbb"
 LEGEND = 0.35
 """Inches for a row of the legend."""
+NARROW = 4.2
+"""Inches: the width of a figure that fits a phone."""
 LETTER = 0.07
 """Inches a letter of 8 points takes, a little generously."""
 
 
-def empty_figure(width: float, height: float) -> "Figure":
+def empty_figure(width: float, height: float, dpi: int = 150) -> "Figure":
     """Return an empty figure of ``width`` x ``height`` inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    made = Figure(figsize=(width, height), dpi=150)
+    made = Figure(figsize=(width, height), dpi=dpi)
     made.set_layout_engine("constrained", w_pad=0.09, h_pad=0.07, wspace=0.03)
     FigureCanvasAgg(made)
     return made
+
+
+def small(height: float, title: str = "", x: str = "", y: str = "") -> "tuple[Figure, Axes]":
+    """Return an empty figure as wide as a phone, and its only panel."""
+    made = empty_figure(NARROW, height)
+    axes = made.add_subplot()
+    dress(axes, title, x, y)
+    return made, axes
+
+
+def dress(axes: Axes, title: str = "", x: str = "", y: str = "") -> None:
+    """Write the title and the names of the axes, and leave the frame open."""
+    axes.set_title(plain(title), loc="left", fontsize=10)
+    axes.set_xlabel(x, fontsize=9)
+    axes.set_ylabel(y, fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def figure(width: float, height: float, groups: Sequence[Group]) -> "Figure":
@@ -126,15 +144,12 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
     axes.set_ylim(low - pad, top)
     if points[:, 1].max() > top:
         axes.set_title("higher values cut off", loc="right", fontsize=7, color=SOFT)
-    axes.set_title(plain(title), loc="left", fontsize=10)
-    axes.set_xlabel(x, fontsize=9)
-    axes.set_ylabel(y, fontsize=9)
+    dress(axes, title, x, y)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     axes.tick_params(labelsize=8, colors=INK)
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _data(line: Any) -> bool:

@@ -4,16 +4,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.comparison import figures, gaps, html, tables
+from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
+from lifelong_co.experiments.comparison.report import make_report
+from lifelong_co.experiments.page import page
+from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.storage.files import write_whole
 
 FILES = ("table.txt", "table.csv", "forgetting.png", "plasticity.png", "report.html")
 """What a comparison leaves in its folder; the figures only where matplotlib is installed."""
 
 
-def write_run_report(run_dir: Path | str, *, references: gaps.MeanReferences | None = None) -> Path:
-    """Write ``report.html`` and ``figures/`` of a finished run into its folder, anew if need be.
+def write_run_report(run_dir: Path | str, *, references: MeanReferences | None = None) -> Path:
+    """Write ``report.html`` and ``figures/`` of a finished run into its folder, or replace them.
 
     Parameters
     ----------
@@ -35,39 +38,9 @@ def write_run_report(run_dir: Path | str, *, references: gaps.MeanReferences | N
     folder = Path(run_dir)
     comparison = compare_folders([folder])
     images = draw(comparison)
-    page = html.page(comparison, images, references)
-    write_files({f"figures/{name}.png": image for name, image in images.items()}, folder)
-    write_files({"report.html": page.encode()}, folder)
-    return folder / "report.html"
-
-
-def write_comparison(
-    run_dirs: Sequence[Path | str], out_dir: Path | str, *, overwrite: bool = False
-) -> Path:
-    """Compare finished runs and write `FILES` into a folder, which is made if need be.
-
-    Parameters
-    ----------
-    run_dirs
-        At least one run folder.
-    out_dir
-        The folder to write to.
-    overwrite
-        Whether files of an earlier report there may be replaced.
-
-    Returns
-    -------
-    Path
-        Of ``report.html``.
-
-    Raises
-    ------
-    ConfigError
-        If the runs cannot be compared, or ``out_dir`` holds a report already.
-    """
-    comparison = compare_folders(run_dirs)
-    write_report(comparison, out_dir, overwrite=overwrite)
-    return Path(out_dir) / "report.html"
+    report = page(make_report(comparison, images, references))
+    files = {f"figures/{name}.png": image for name, image in images.items()}
+    return write_files({**files, "report.html": report.encode()}, folder)[-1]
 
 
 def write_report(
@@ -75,7 +48,7 @@ def write_report(
     out_dir: Path | str,
     *,
     overwrite: bool = False,
-    references: gaps.MeanReferences | None = None,
+    references: MeanReferences | None = None,
 ) -> list[Path]:
     """Write `FILES` for a comparison, with gaps where there are references; return their paths.
 
@@ -88,12 +61,11 @@ def write_report(
     check_writable(folder, overwrite=overwrite)
     images = draw(comparison)
     means = references.means if references else {}
-    more = gaps.as_text(comparison, references) if references else ""
     files = {
-        "table.txt": (tables.as_text(comparison) + more).encode(),
+        "table.txt": tables.as_text(comparison, references).encode(),
         "table.csv": tables.as_csv(comparison, means).encode(),
         **{f"{name}.png": image for name, image in images.items()},
-        "report.html": html.page(comparison, images, references).encode(),
+        "report.html": page(make_report(comparison, images, references)).encode(),
     }
     return write_files(files, folder)
 

@@ -1,13 +1,13 @@
 """A picture of one solution: the depot, the nodes and one color for each route."""
 
 import colorsys
-import io
 import os
 from collections.abc import Sequence
 
 import numpy as np
 
 from lifelong_co.errors import ConfigError
+from lifelong_co.experiments.comparison import figures, panels
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.vrplib_instances import Actions, FileInstance
 from lifelong_co.storage.files import write_new
@@ -55,17 +55,10 @@ def plot_routes(
         If matplotlib is missing, the file exists and ``overwrite`` is false, or it cannot be
         written.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ConfigError(
-            "plot: expected matplotlib, which is not installed; pip install 'lifelong-co[plot]'"
-        ) from error
+    if not figures.available():
+        raise ConfigError(f"plot: expected matplotlib, which is not installed; {figures.INSTALL}")
     report = check(file_instance, actions)
-    # Figure and canvas by hand: pyplot would keep every figure in a global list.
-    figure = Figure(figsize=_inches(file_instance), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = panels.empty_figure(*_inches(file_instance), dpi=120)
     axes = figure.add_subplot()
     points = file_instance.coordinates
     depot = file_instance.problem == "cvrp"
@@ -82,15 +75,11 @@ def plot_routes(
     if depot:
         x, y = points[0]
         axes.scatter(x, y, s=110, marker="s", color="black", edgecolor="white", zorder=4)
-    axes.set_aspect("equal", adjustable="datalim")
     text = heading(file_instance, report.cost) if title is None else title
-    axes.set_title(text, parse_math=False)  # a "$" in a name is a dollar
-    axes.set_xlabel(_legend(report.routes, depot))
+    panels.dress(axes, text, _legend(report.routes, depot))
+    axes.set_aspect("equal", adjustable="datalim")
     axes.tick_params(labelsize=8, color="0.6", labelcolor="0.4")
-    axes.spines[["top", "right"]].set_visible(False)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=120)
-    write_new(path_png, content.getvalue(), overwrite=overwrite)
+    write_new(path_png, figures.png(figure), overwrite=overwrite)
 
 
 def _color(number: int) -> tuple[float, float, float]:

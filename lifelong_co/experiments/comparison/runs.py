@@ -3,13 +3,14 @@
 import csv
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import attrs
 
+from lifelong_co import registry
 from lifelong_co.config.run_config import Config
-from lifelong_co.errors import ConfigError, FileFormatError
+from lifelong_co.errors import ConfigError, FileFormatError, LifelongError
 from lifelong_co.runs.folder import HEADER, RunFolder, refuse_start
 
 
@@ -39,6 +40,23 @@ class Run:
         """The cost matrix ``[k, k]``."""
         rows = [self.tests[i, epochs] for i, epochs in enumerate(self.epochs, start=1)]
         return tuple(tuple(row[j] for j in range(1, len(rows) + 1)) for row in rows)
+
+    @property
+    def restarts(self) -> bool:
+        """Whether the method learns every task as if it were the first."""
+        try:
+            return registry.method(self.config.method, **self.config.method_options).restarts
+        except LifelongError:  # the method of a plugin that is not installed here
+            return False
+
+    @property
+    def final(self) -> dict[str, float]:
+        """Mean cost by task after the last task; where the method restarts, after that task.
+
+        A method that restarts shows how well a solver learns each task alone (paper, D.1).
+        """
+        costs, restarts = self.costs, self.restarts
+        return {name: costs[i if restarts else -1][i] for i, name in enumerate(self.names)}
 
 
 def load_run(path: Path | str) -> Run:
@@ -72,6 +90,12 @@ def load_run(path: Path | str) -> Run:
     return Run(folder, tests, config, _seconds(folder / "log.jsonl"))
 
 
+def final_note(runs: Iterable[Run]) -> str:
+    """Return which methods' `Run.final` is not after the last task; empty if all are."""
+    names = dict.fromkeys(run.config.method for run in runs if run.restarts)
+    return "".join(f"{name} is measured on each task just after learning it." for name in names)
+
+
 def _tests(file: Path, names: list[str]) -> dict[tuple[int, int], dict[int, float]]:
     tests: dict[tuple[int, int], dict[int, float]] = {}
     for line, (learning, epoch, tested, name, cost) in _rows(file):
@@ -93,7 +117,7 @@ def _tests(file: Path, names: list[str]) -> dict[tuple[int, int], dict[int, floa
 
 
 def _rows(file: Path) -> Iterator[tuple[int, tuple[int, int, int, str, float]]]:
-    # A byte that is no UTF-8 becomes a character that no check below lets pass.
+    # A byte that is not UTF-8 becomes a character that the checks below refuse.
     with file.open(encoding="utf-8", errors="replace", newline="") as stream:
         reader = csv.reader(stream)
         header = next(reader, [])
@@ -116,7 +140,7 @@ def _rows(file: Path) -> Iterator[tuple[int, tuple[int, int, int, str, float]]]:
 
 
 def _seconds(file: Path) -> float | None:
-    """Add up the epochs' times; the log is no result, so a bad one only loses this figure."""
+    """Add up the times of the epochs; None if the log cannot be read."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
         total = math.fsum(float(json.loads(line)["seconds"]) for line in lines)

@@ -2,28 +2,29 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import attrs
 
-from lifelong_co import metrics
 from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.benchmark.known import with_references
 from lifelong_co.experiments.benchmark.results import Benchmark
 from lifelong_co.experiments.comparison import figures
-from lifelong_co.experiments.paper import paper_tables
+from lifelong_co.experiments.comparison.tables import MEANINGS
+from lifelong_co.experiments.paper import metric_tables
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
 from lifelong_co.experiments.paper.buffer_section import buffer_section
 from lifelong_co.experiments.paper.collect import Found
-from lifelong_co.experiments.paper.contents import Book, Part, Section
+from lifelong_co.experiments.paper.cost_tables import cost_sheets
 from lifelong_co.experiments.paper.curve_pictures import curve_pictures
-from lifelong_co.experiments.paper.distances import distances
 from lifelong_co.experiments.paper.drift_section import drift_sections
-from lifelong_co.experiments.paper.measures import plain_measure
 from lifelong_co.experiments.paper.naming import file_name, order_title
-from lifelong_co.experiments.paper.sheet import Row, Sheet, words
 from lifelong_co.experiments.paper.studies import Chapter, chapters
-from lifelong_co.experiments.paper.variation_table import varied
 from lifelong_co.experiments.references.places import Places
+from lifelong_co.experiments.report import Part, Picture, Report, Section
+from lifelong_co.experiments.sheet import Sheet
+
+T = TypeVar("T", Sheet, Picture)
 
 CURVES = (
     "Tests on the way: the mean over the tasks learned so far, whose level changes with the tasks"
@@ -32,7 +33,7 @@ CURVES = (
 )
 
 
-def make_book(found: Found, places: Places, tell: Callable[[str], None]) -> Book:
+def make_report(found: Found, places: Places, log: Callable[[str], None]) -> Report:
     """Return the report of what was found.
 
     Parameters
@@ -41,14 +42,14 @@ def make_book(found: Found, places: Places, tell: Callable[[str], None]) -> Book
         Runs and benchmarks.
     places
         Where references are looked for.
-    tell
-        Told what takes long.
+    log
+        Called with a line before each step that takes long.
     """
     made = chapters(found.runs)
     left_out = list(found.left_out)
     parts = []
     for chapter in made:
-        part, notes = _part(chapter, places, tell)
+        part, notes = _part(chapter, places, log)
         parts.append(_named(part, f"{chapter.key}-" if len(made) > 1 else ""))
         left_out += notes
     solved, notes = _known_now(found.benchmarks, places.own)
@@ -61,7 +62,7 @@ def make_book(found: Found, places: Places, tell: Callable[[str], None]) -> Book
     parts.append(Part("TSPLIB and CVRPLIB", "", (benchmarks,)))
     count = len(found.runs)
     title = f"Lifelong learning: {count} run{'s' * (count != 1)}"
-    return Book(title, tuple(parts), tuple(left_out))
+    return Report(title, tuple(parts), tuple(left_out), MEANINGS)
 
 
 def _known_now(
@@ -78,30 +79,30 @@ def _known_now(
     return solved, notes
 
 
-def _part(chapter: Chapter, places: Places, tell: Callable[[str], None]) -> tuple[Part, list[str]]:
-    costs, notes = distances(chapter, places)
-    tell(f"{chapter.title}: curves")
+def _part(chapter: Chapter, places: Places, log: Callable[[str], None]) -> tuple[Part, list[str]]:
+    costs, notes = cost_sheets(chapter, places)
+    log(f"{chapter.title}: curves")
     curves = curve_pictures(chapter) if figures.available() else []
     sections = (
         Section(
             "Metrics over the task orders",
-            sheets=tuple(paper_tables.over_orders(chapter)),
+            sheets=tuple(metric_tables.over_orders(chapter)),
             missing="needs runs of a lifelong-learning method.",
         ),
         Section(
             "Hyperparameters and ablations",
-            sheets=tuple(varied(chapter)),
+            sheets=tuple(metric_tables.varied(chapter)),
             missing="needs runs of one method with other options, e.g."
             " `lifelong-co sweep --methods llr-bc --ablations nEW,KLD`.",
         ),
         Section(
             "Applicability to other solvers",
-            sheets=tuple(paper_tables.applicability(chapter)),
+            sheets=tuple(metric_tables.applicability(chapter)),
             missing=f"needs runs of a solver beside {chapter.solvers[0]}.",
         ),
         Section(
             "Each order",
-            sheets=tuple(paper_tables.per_order(chapter)),
+            sheets=tuple(metric_tables.per_order(chapter)),
             missing="needs runs of a lifelong-learning method.",
         ),
         Section("Costs and optimality gaps", sheets=tuple(costs)),
@@ -111,49 +112,26 @@ def _part(chapter: Chapter, places: Places, tell: Callable[[str], None]) -> tupl
             pictures=tuple(curves),
             missing=f"needs matplotlib: {figures.INSTALL}.",
         ),
-        buffer_section(chapter, tell),
-        *drift_sections(chapter, tell),
-        Section("The runs", sheets=(_runs(chapter),), folded=True),
+        buffer_section(chapter, log),
+        *drift_sections(chapter, log),
+        Section("The runs", sheets=(metric_tables.all_runs(chapter),), folded=True),
     )
     orders = "; ".join(f"{order_title(n)}: {' → '.join(o)}" for o, n in chapter.orders.items())
     return Part(chapter.title, f"{orders[0].upper()}{orders[1:]}.", sections), notes
 
 
-def _runs(chapter: Chapter) -> Sheet:
-    """Return a line for each run, with its last costs and where it is."""
-    rows: list[Row] = []
-    for study, variant, run in chapter.runs():
-        minutes = "-" if run.seconds is None else f"{run.seconds / 60:.1f}"
-        rows.append(
-            (
-                *words(study.problem, variant.title, study.solver, chapter.orders[run.names]),
-                *words(str(run.config.seed)),
-                *map(plain_measure, attrs.astuple(study.metrics(run))),
-                *words(minutes, str(run.path)),
-            )
-        )
-    names = ("problem", "method", "solver", "order", "seed", *metrics.NAMES)
-    return Sheet(
-        key="runs",
-        title="The runs",
-        header=(*names, "minutes", "folder"),
-        blocks=(tuple(rows),),
-        left=5,
-        note="Metrics in 10⁻³; minutes of training.",
-        best_of="none",
-    )
-
-
 def _named(part: Part, prefix: str) -> Part:
-    """Return a part whose files have names that every system takes, and of their own."""
+    """Return a part whose files have names that every system takes and no other part has."""
 
-    def renamed(section: Section) -> Section:
-        return attrs.evolve(
+    def renamed(each: T) -> T:
+        return attrs.evolve(each, key=file_name(prefix + each.key))
+
+    sections = (
+        attrs.evolve(
             section,
-            sheets=tuple(attrs.evolve(s, key=file_name(prefix + s.key)) for s in section.sheets),
-            pictures=tuple(
-                attrs.evolve(p, key=file_name(prefix + p.key)) for p in section.pictures
-            ),
+            sheets=tuple(map(renamed, section.sheets)),
+            pictures=tuple(map(renamed, section.pictures)),
         )
-
-    return attrs.evolve(part, sections=tuple(map(renamed, part.sections)))
+        for section in part.sections
+    )
+    return attrs.evolve(part, sections=tuple(sections))

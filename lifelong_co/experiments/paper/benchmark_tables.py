@@ -1,14 +1,15 @@
 """Benchmark instances: the paper's summary over TSPLIB and CVRPLIB, and its two long tables."""
 
+import itertools
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Any
+
+import attrs
 
 from lifelong_co.experiments.benchmark import tables
-from lifelong_co.experiments.benchmark.compared import Compared, compare, gap, mean_gap, normalise
 from lifelong_co.experiments.benchmark.results import Benchmark
-from lifelong_co.experiments.comparison.tables import SCALE
 from lifelong_co.experiments.paper.naming import file_name
-from lifelong_co.experiments.paper.sheet import THOUSANDTHS, Cell, Row, Sheet, words
+from lifelong_co.experiments.sheet import Cell, Sheet
 
 
 def benchmark_sheets(benchmarks: Sequence[Benchmark]) -> list[Sheet]:
@@ -20,10 +21,12 @@ def benchmark_sheets(benchmarks: Sequence[Benchmark]) -> list[Sheet]:
     sheets: list[Sheet] = []
     columns: list[dict[str, Cell]] = []
     for name, key, each in zip(names, _keys(names), solved, strict=True):
-        found, title = compare(each.results), f"Test performance on {name} instances"
-        normalised = _normalised(found, key, title, rounded=not each.settings.get("paper"))
-        columns.append(dict(zip(found.solvers, normalised.rows[-1][1:], strict=True)))
-        sheets += [normalised, _costs(found, f"{key}-costs", f"{title}: costs and gaps")]
+        title = f"Test performance on {name} instances"
+        made = tables.normalised_table(each.results, rounded=not each.settings.get("paper"))
+        costs = tables.cost_table(each.results)
+        columns.append(dict(zip(made.header[1:], made.rows[-1][1:], strict=True)))
+        sheets.append(_named(made, key, title, best_of="row"))
+        sheets.append(_named(costs, f"{key}-costs", f"{title}: costs and gaps"))
     solvers = dict.fromkeys(solver for column in columns for solver in column)
     summary = Sheet(
         key="benchmarks",
@@ -41,89 +44,34 @@ def benchmark_sheets(benchmarks: Sequence[Benchmark]) -> list[Sheet]:
     return [summary, *sheets]
 
 
-def _normalised(found: Compared, key: str, title: str, *, rounded: bool) -> Sheet:
-    normalised = normalise(found, rounded=rounded)
-    block = tuple(
-        (Cell(instance), *(_thousandths(row[name], None) for name in found.solvers))
-        for instance, row in normalised.rows.items()
-    )
-    means = (_thousandths(*normalised.summary[name]) for name in found.solvers)
-    return Sheet(
-        key=key,
-        title=title,
-        header=("instance", *found.solvers),
-        blocks=(block, ((Cell("mean (std.)"), *means),)),
-        note=f"{tables.normalised_title(rounded=rounded).replace('10^-3', '10⁻³')}.",
-        best_of="row",
-    )
-
-
-def _costs(found: Compared, key: str, title: str) -> Sheet:
-    block: list[Row] = []
-    for instance, row in found.rows.items():
-        first = row[found.solvers[0]]
-        cells = words(instance, str(first.size), tables.number(first.best_known))
-        for name in found.solvers:
-            cells += (Cell(str(row[name].cost)), _percent(gap(row[name])))
-        block.append(cells)
-    last = words("mean", "", "")
-    for name in found.solvers:
-        last += (Cell(""), _percent(mean_gap(found, name)))
-    return Sheet(
-        key=key,
-        title=title,
-        header=("instance", "n", "best known", *("cost", "gap") * len(found.solvers)),
-        spans=(("", 3), *((name, 2) for name in found.solvers)),
-        blocks=(tuple(block), (last,)),
-        note=f"{tables.COSTS}.",
-        best_of="none",
-    )
-
-
-def _thousandths(mean: float | None, deviation: float | None) -> Cell:
-    """Return a fraction, and its standard deviation if there is one, in 10⁻³."""
-    if mean is None:
-        return Cell("-", {THOUSANDTHS: ""})
-    parts = {THOUSANDTHS: f"{SCALE * mean:.6g}"}
-    if deviation is not None:
-        parts[f"std_{THOUSANDTHS}"] = f"{SCALE * deviation:.6g}"
-    shown = tables.mean_and_deviation(mean, deviation)
-    return Cell(shown, parts, rank=round(SCALE * mean, 2))
-
-
-def _percent(fraction: float | None) -> Cell:
-    shown = tables.percent(fraction)
-    return Cell(shown, {"fraction": "" if fraction is None else f"{fraction:.6f}"})
+def _named(sheet: Sheet, key: str, title: str, **more: Any) -> Sheet:
+    """Return a sheet under another title, with what was its title as a note."""
+    note = f"{sheet.title}.".replace("10^-3", "10⁻³")
+    return attrs.evolve(sheet, key=key, title=title, note=note, **more)
 
 
 def _names(benchmarks: Sequence[Benchmark]) -> list[str]:
     """Return the libraries, with as much of their folders as is needed to tell them apart."""
     libraries = [str(each.settings.get("library", "benchmark")).upper() for each in benchmarks]
+    paths = [each.folder.resolve().parts for each in benchmarks]
     names = []
-    for library, each in zip(libraries, benchmarks, strict=True):
-        alike = [b.folder for b, of in zip(benchmarks, libraries, strict=True) if of == library]
-        names.append(library if len(alike) == 1 else f"{library} {_tail(each.folder, alike)}")
+    for library, path in zip(libraries, paths, strict=True):
+        alike = [other for of, other in zip(libraries, paths, strict=True) if of == library]
+        ends = range(1, max(map(len, alike)) + 1)
+        shortest = (k for k in ends if len({other[-k:] for other in alike}) == len(alike))
+        tail = "/".join(path[-next(shortest, ends[-1]) :])
+        names.append(library if len(alike) == 1 else f"{library} {tail}")
     return names
 
 
-def _tail(folder: Path, folders: Sequence[Path]) -> str:
-    """Return the end of a folder's path, as long as tells each of ``folders`` from the others."""
-    parts = [each.resolve().parts for each in folders]
-    longest = max(map(len, parts))
-    length = next(
-        (k for k in range(1, longest) if len({p[-k:] for p in parts}) == len(parts)), longest
-    )
-    return "/".join(folder.resolve().parts[-length:])
-
-
 def _keys(names: Sequence[str]) -> list[str]:
-    """Return a key for each name that no other's is, nor that of its costs, in any case."""
+    """Return names of files that differ on every system, also from those of costs."""
     keys: list[str] = []
+    taken: set[str] = set()
     for name in names:
-        key = stem = f"benchmark-{file_name(name.lower())}"
-        number = 1
-        while {key, f"{key}-costs"} & {own for each in keys for own in (each, f"{each}-costs")}:
-            number += 1
-            key = f"{stem}-{number}"
-        keys.append(key)
+        stem = f"benchmark-{file_name(name.lower())}"
+        numbered = (f"{stem}-{number}" for number in itertools.count(2))
+        tried = itertools.chain([stem], numbered)
+        keys.append(next(key for key in tried if not {key, f"{key}-costs"} & taken))
+        taken |= {keys[-1], f"{keys[-1]}-costs"}
     return keys

@@ -1,45 +1,49 @@
-"""The section about the buffer: units of each task, and how two measures of confidence agree."""
+"""The section about the buffer: units of each task, and how confident its decisions are."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+import torch
+
 from lifelong_co.errors import LifelongError
-from lifelong_co.experiments.comparison import figures
+from lifelong_co.experiments.comparison import figures, panels
 from lifelong_co.experiments.comparison.runs import Run
-from lifelong_co.experiments.paper.buffer_contents import (
+from lifelong_co.experiments.paper import naming
+from lifelong_co.experiments.paper.buffer import (
+    LIMITS,
     PAPER_CORRELATION,
     Contents,
+    changed_decisions,
     contents,
     items_of,
     papers_units,
 )
-from lifelong_co.experiments.paper.buffer_pictures import buffer_pictures
-from lifelong_co.experiments.paper.contents import Picture, Section
-from lifelong_co.experiments.paper.drift_by_confidence import LIMITS, Kept, kept_decisions
-from lifelong_co.experiments.paper.naming import order_title
-from lifelong_co.experiments.paper.sheet import Cell, Row, Sheet, words
-from lifelong_co.experiments.paper.studies import Chapter, Study, Variant
+from lifelong_co.experiments.paper.studies import Chapter
+from lifelong_co.experiments.report import Picture, Section
+from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import checkpoint
 
-HEADING = "What is in the buffer"
+WHO = ("problem", "method", "order", "seed")
+POINTS = 4000
+"""States in a picture."""
 
 
-def buffer_section(chapter: Chapter, tell: Callable[[str], None]) -> Section:
+def buffer_section(chapter: Chapter, log: Callable[[str], None]) -> Section:
     """Return the units by task and the correlation of every run whose checkpoints are there.
 
-    One run of each solver and problem is drawn, of LLR-BC as it is if there is one, and its
-    buffered decisions are held against what its solver would do now.
+    One run of each solver and problem is drawn, of LLR-BC with the preset's options if there is
+    one, and its buffered decisions are compared with what its solver would do now.
     """
     rows: dict[Path, Row] = {}
-    kept: list[Row] = []
+    changed: list[Row] = []
     pictures: list[Picture] = []
     notes: list[str] = []
     without = 0
     drawn: set[tuple[str, str]] = set()
-    everything = list(chapter.runs())
-    for study, variant, run in sorted(everything, key=lambda found: found[1].method != "llr-bc"):
+    runs = list(chapter.runs())
+    for study, variant, run in sorted(runs, key=lambda found: -naming.rank(found[1].method)):
         if not checkpoint.checkpoints(RunFolder(run.path).checkpoints):
             without += 1
             continue
@@ -48,15 +52,18 @@ def buffer_section(chapter: Chapter, tell: Callable[[str], None]) -> Section:
             if not items:
                 continue
             found = contents(run, items)
-            tell(f"buffer of {run.path}: {sum(found.units.values())} experiences")
-            who = _who(chapter, study, variant, run)
-            rows[run.path] = _row(chapter, who, found)
+            log(f"buffer of {run.path}: {sum(found.units.values())} experiences")
+            order, seed = chapter.orders[run.names], str(run.config.seed)
+            who = words(study.problem.upper(), f"{variant.title} ({study.solver})", order, seed)
+            rows[run.path] = (*who, *_counts(chapter, found))
             if variant.main and (study.problem, study.solver) not in drawn:
                 drawn.add((study.problem, study.solver))
-                pictures += (
-                    buffer_pictures(found, study.solver, _told(who)) if figures.available() else []
-                )
-                kept.append(_kept_row(who, kept_decisions(run, items)))
+                shown = [each.shown for each in who]
+                caption = f"{shown[0]}, {shown[1]}, {naming.order_title(order)}, seed {seed}"
+                if figures.available():
+                    key = f"{study.problem}-{study.solver}"
+                    pictures += _pictures(run, found, key, caption)
+                changed.append((*who, *map(_changed, changed_decisions(run, items))))
         except LifelongError as error:
             notes.append(f"{run.path}: {error}.")
     if without:
@@ -66,91 +73,89 @@ def buffer_section(chapter: Chapter, tell: Callable[[str], None]) -> Section:
         )
     if not rows and not notes:
         notes.append("no method of these runs has a buffer of experiences.")
-    sorted_rows = [rows[run.path] for _, _, run in everything if run.path in rows]
-    sheets = [_sheet(chapter, sorted_rows)] if rows else []
-    sheets += [_kept_sheet(kept)] if kept else []
-    said = " ".join(notes)
-    return Section(HEADING, said, tuple(sheets), tuple(pictures), missing=said)
+    sheets = []
+    if rows:
+        sheets.append(_sheet(chapter, [rows[run.path] for _, _, run in runs if run.path in rows]))
+    if changed:
+        sheets.append(_changed_sheet(changed))
+    text = " ".join(notes)
+    return Section("What is in the buffer", text, tuple(sheets), tuple(pictures), missing=text)
 
 
-def _who(chapter: Chapter, study: Study, variant: Variant, run: Run) -> list[str]:
-    order = chapter.orders[run.names]
-    return [
-        study.problem.upper(),
-        f"{variant.title} ({study.solver})",
-        order,
-        str(run.config.seed),
-    ]
-
-
-def _told(who: Sequence[str]) -> str:
-    problem, method, order, seed = who
-    return f"{problem}, {method}, {order_title(order)}, seed {seed}"
-
-
-def _row(chapter: Chapter, who: Sequence[str], found: Contents) -> Row:
-    held = found.units
-    elsewhere = sum(held.values()) - sum(held.get(name, 0) for name in chapter.tasks)
-    return (
-        *words(*who, *(str(held.get(name, 0)) for name in chapter.tasks), str(elsewhere)),
-        *words(f"{found.states}", f"{found.correlation:.3f}"),
-    )
+def _counts(chapter: Chapter, found: Contents) -> Row:
+    known = [found.units.get(name, 0) for name in chapter.tasks]
+    counts = [*known, sum(found.units.values()) - sum(known), found.states]
+    return words(*map(str, counts), f"{found.correlation:.3f}")
 
 
 def _sheet(chapter: Chapter, rows: Sequence[Row]) -> Sheet:
-    header = ("problem", "method", "order", "seed", *chapter.tasks, "other runs", "states")
-    papers = _papers_row(chapter)
+    """Return the units of every run, after the paper's where a run learned the paper's tasks."""
+    papers = next(filter(None, (papers_units(run) for _, _, run in chapter.runs())), None)
+    first = [] if papers is None else [
+        words("-", "llr-bc, the paper", "1", "-", *(str(papers[name]) for name in chapter.tasks),
+              "0", "-", f"{PAPER_CORRELATION:.3f}")
+    ]  # fmt: skip
     return Sheet(
         key="buffer",
         title="Buffered units of each task at the end of a run, and the correlation of variance and"
         " negative entropy over all buffered states",
-        header=(*header, "correlation"),
-        blocks=(*([(papers,)] if papers else []), tuple(rows)),
-        left=4,
+        header=(*WHO, *chapter.tasks, "other runs", "states", "correlation"),
+        blocks=(*([tuple(first)] if first else []), tuple(rows)),
+        left=len(WHO),
         note="A unit is one decoding step of one batch, a state one trajectory of one of its"
-        " instances. Variance and entropy are taken over the greatest possible at so many actions,"
-        f" as weighting does; Pearson's correlation, in the paper {PAPER_CORRELATION}.",
+        " instances. Variance and entropy are divided by the greatest possible at so many actions,"
+        f" as in weighting; Pearson's correlation, in the paper {PAPER_CORRELATION}.",
         best_of="none",
     )
 
 
-def _papers_row(chapter: Chapter) -> Row | None:
-    """Return the paper's own counts where a run learned its tasks."""
-    papers = next((found for _, _, run in chapter.runs() if (found := papers_units(run))), None)
-    if papers is None:
-        return None
-    counts = [str(papers[name]) for name in chapter.tasks]
-    first = ("-", "llr-bc, the paper", "1", "-")
-    return words(*first, *counts, "0", "-", f"{PAPER_CORRELATION:.3f}")
+def _changed(counts: tuple[int, int]) -> Cell:
+    states, changed = counts
+    if not states:
+        return Cell("-")
+    parts = {"changed_fraction": f"{changed / states:.6f}", "states": str(states)}
+    return Cell(f"{changed / states:.1%} of {states}", parts)
 
 
-def _kept_row(who: Sequence[str], kept: Sequence[Kept]) -> Row:
-    cells = [
-        Cell("-")
-        if not each.states
-        else Cell(
-            f"{each.changed / each.states:.1%} of {each.states}",
-            {
-                "changed_fraction": f"{each.changed / each.states:.6f}",
-                "states": str(each.states),
-            },
-        )
-        for each in kept
-    ]
-    return (*words(*who), *cells)
-
-
-def _kept_sheet(rows: Sequence[Row]) -> Sheet:
-    ends = [f"{value:g}" for value in (0, *LIMITS, 1)]
-    ranges = [f"{low} to {high}" for low, high in pairwise(ends)]
+def _changed_sheet(rows: Sequence[Row]) -> Sheet:
+    ranges = [f"{low:g} to {high:g}" for low, high in pairwise((0, *LIMITS, 1))]
     return Sheet(
         key="drift",
         title="Buffered decisions whose likeliest action is another one at the end, by confidence",
-        header=("problem", "method", "order", "seed", *ranges),
-        spans=(("", 4), ("confidence", len(ranges))),
+        header=(*WHO, *ranges),
+        spans=(("", len(WHO)), ("confidence", len(ranges))),
         blocks=(tuple(rows),),
-        left=4,
-        note="Confidence, when it was buffered: the variance of the behavior over the greatest"
-        " possible; states of tasks before the last with more than one feasible action.",
+        left=len(WHO),
+        note="Confidence is that of the buffered behavior: its variance over the greatest possible."
+        " Counted are states of tasks before the last with more than one feasible action.",
         best_of="none",
     )
+
+
+def _pictures(run: Run, found: Contents, key: str, who: str) -> list[Picture]:
+    """Draw the units by task, and the two measures of confidence."""
+    papers = papers_units(run)
+    bars, axes = panels.small(2.8, y="units")
+    names, counts = list(found.units), list(found.units.values())
+    axes.bar_label(axes.bar(names, counts, color=panels.COLORS[0], width=0.7), fontsize=9)
+    if papers:
+        share = sum(counts) / sum(papers.values())
+        axes.plot(names, [papers.get(name, 0) * share for name in names], "D",
+                  color=panels.COLORS[1], markersize=5)  # fmt: skip
+    axes.set_xticks(range(len(names)), [panels.plain(name) for name in names], fontsize=9)
+    axes.margins(y=0.15)
+
+    correlation = f"correlation {found.correlation:.3f}"
+    measures = ("variance over the greatest possible", "1 − entropy over the greatest possible")
+    scatter, axes = panels.small(3.2, correlation, *measures)
+    some = torch.linspace(0, found.states - 1, min(POINTS, found.states)).long()
+    x, y = found.confidence[:, some].numpy()
+    axes.scatter(x, y, s=5, alpha=0.25, color=panels.COLORS[0],
+                 linewidths=0)  # fmt: skip
+    units = f"Units in the buffer by task: {who}."
+    states = f"Two measures of confidence over the buffered states: {who}; {correlation}."
+    return [
+        Picture(f"buffer-{key}", units + " Diamonds: the paper's shares." * bool(papers),
+                figures.png(bars)),
+        Picture(f"confidence-{key}", states, figures.png(scatter)),
+    ]  # fmt: skip

@@ -72,7 +72,7 @@ def _places(folder: Path) -> Iterator[tuple[Path, list[str]]]:
     """Yield the folders that hold a run or a benchmark, and the names of their files."""
     for path, below, names in os.walk(folder):
         if "sweep.toml" in names and "shared" in below:
-            below.remove("shared")  # parts of runs, each a run of its own to look at
+            below.remove("shared")  # of the last version: parts of runs that look like runs
         below[:] = sorted(name for name in below if not name.startswith("."))
         if "config.toml" in names:
             below.clear()

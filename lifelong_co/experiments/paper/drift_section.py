@@ -1,86 +1,84 @@
-"""The section about a decision that drifted, an example for each problem."""
+"""The sections about a decision that drifted, an example for each problem."""
 
 from collections.abc import Callable
 
-from lifelong_co.errors import LifelongError
-from lifelong_co.experiments.comparison import figures
-from lifelong_co.experiments.comparison.runs import Run
-from lifelong_co.experiments.paper.contents import Picture, Section
-from lifelong_co.experiments.paper.drift_pictures import likeliest, name_of, number, pictures
-from lifelong_co.experiments.paper.drifted_decision import (
-    INSTANCES,
-    SHARED,
-    Example,
-    example,
-    has_checkpoints,
-)
-from lifelong_co.experiments.paper.sheet import Cell, Sheet
-from lifelong_co.experiments.paper.studies import Chapter, Study
+import numpy as np
 
-HEADING = "A low-confidence decision that drifts"
+from lifelong_co.errors import LifelongError
+from lifelong_co.experiments.comparison import figures, panels
+from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.paper.drift import INSTANCES, SHARED, SHOWN, Course, Drift, example
+from lifelong_co.experiments.paper.studies import Chapter, Study
+from lifelong_co.experiments.report import Picture, Section
+from lifelong_co.experiments.sheet import Cell, Sheet
+
 FIRST = "fine-tuning"
-"""The paper's example is of it."""
-ANEW = "restart"
+"""The method of the paper's example is tried first."""
 TRIED = 3
 """Runs in which an example is looked for."""
-
+LAST = "after the last task"
+THEN, NOW = panels.COLORS[0], panels.COLORS[1]
+CROWDED = 60
+"""From so many nodes on numbers would hide the route."""
 
 TEXT = (
-    "An instance of an early task, solved by the solver as it was after that task and as it is"
-    " after the last one. Both begin alike; where they part they are in the same state, and the"
-    " likeliest action there is another one now. Shown is the least confident of such decisions on"
-    f" {INSTANCES} test instances, of those on which the new solution is longer and the two share"
-    f" {SHARED} decisions or more, if there are any."
+    "An instance of an early task is solved twice: with the parameters after that task, and with"
+    " those after the last task. Both solutions begin alike. Where they part, both solvers are in"
+    " the same state, and the likeliest action has changed. Shown is the least confident of such"
+    f" decisions on {INSTANCES} test instances; instances come first where the new solution is"
+    f" longer and the two share {SHARED} decisions or more."
 )
 
 
-def drift_sections(chapter: Chapter, tell: Callable[[str], None]) -> list[Section]:
+def drift_sections(chapter: Chapter, log: Callable[[str], None]) -> list[Section]:
     """Return an example of each problem with the chapter's first solver."""
-    return [
-        _section(f"{HEADING}: {problem.upper()}", study, tell)
-        for problem, study in chapter.of(chapter.solvers[0]).items()
-    ]
+    studies = chapter.of(chapter.solvers[0]).values()
+    return [_section(study, log) for study in studies]
 
 
-def _section(heading: str, study: Study, tell: Callable[[str], None]) -> Section:
+def _section(study: Study, log: Callable[[str], None]) -> Section:
+    heading = f"A low-confidence decision that drifts: {study.problem.upper()}"
     missing = "needs a run's checkpoints/, with the parameters after each task."
     for run in _candidates(study)[:TRIED]:
-        tell(f"looking for a drifted decision in {run.path}")
+        log(f"looking for a drifted decision in {run.path}")
         try:
             found = example(run)
         except LifelongError as error:
             missing = f"{run.path}: {error}"
             continue
         if found is not None:
-            drawn = _pictures(study.problem, found) if figures.available() else []
-            return Section(heading, TEXT, (_sheet(study.problem, found),), tuple(drawn))
+            drawn = pictures(run, *found) if figures.available() else []
+            return Section(heading, TEXT, (_sheet(run, *found),), tuple(drawn))
         missing = "no decision drifted on the instances searched."
     return Section(heading, missing=missing)
 
 
 def _candidates(study: Study) -> list[Run]:
-    # What starts anew keeps nothing that could drift.
-    variants = [variant for variant in study.main if variant.method != ANEW]
-    variants.sort(key=lambda variant: variant.method != FIRST)
-    return [run for each in variants for run in each.runs if has_checkpoints(run)]
+    """Return the runs whose checkpoints are there; what restarts keeps nothing that could drift."""
+    runs = [run for variant in study.main for run in variant.runs]
+    runs.sort(key=lambda run: run.config.method != FIRST)
+    return [
+        run for run in runs
+        if any((run.path / "checkpoints").glob("after-task-*/*.safetensors"))
+        and not run.restarts
+    ]  # fmt: skip
 
 
-def _sheet(problem: str, found: Example) -> Sheet:
-    drift = found.drift
-    block = tuple(
+def _sheet(run: Run, task: str, drift: Drift) -> Sheet:
+    config = run.config
+    block = [
         (
-            Cell(name_of(drift, action).replace("\n", ", ")),
-            *(Cell(f"{p:.3f}", {"": f"{p:.6g}"}) for p in (then, now)),
+            Cell(drift.name_of(action).replace("\n", ", ")),
+            *(Cell(f"{p:.3f}", {"": f"{p:.6g}"}) for p in probabilities),
         )
-        for action, then, now in likeliest(drift)
-    )
-    config = found.run.config
+        for action, *probabilities in drift.likeliest
+    ]
     return Sheet(
-        key=f"drifted-decision-{problem}",
-        title=f"Decision {number(drift, drift.step)} on an instance of {found.task},"
-        f" {problem.upper()}, {config.method} ({config.solver}), seed {config.seed}",
-        header=("action", f"after {found.task}", "after the last task"),
-        blocks=(block,),
+        key=f"drifted-decision-{config.problem}",
+        title=f"Decision {drift.number(drift.step)} on an instance of {task},"
+        f" {config.problem.upper()}, {config.method} ({config.solver}), seed {config.seed}",
+        header=("action", f"after {task}", LAST),
+        blocks=(tuple(block),),
         note="Probabilities of the three likeliest actions of each. Confidence then, by variance:"
         f" {1 - drift.weight:.3f} of 1. Cost {drift.then.cost:.4f} then,"
         f" {drift.now.cost:.4f} now.",
@@ -88,18 +86,92 @@ def _sheet(problem: str, found: Example) -> Sheet:
     )
 
 
-def _pictures(problem: str, found: Example) -> list[Picture]:
-    captions = {
-        "then": f"The route after {found.task}. Numbers count the actions; up to the decision (dark"
-        " line) both routes are one.",
-        "now": "The route after the last task, from the same start.",
-        "actions": "The likeliest actions at the decision; a node is named by its number on either"
-        " map.",
-        "confidence": "The three greatest probabilities of every decision, the greatest at the"
-        " bottom.",
-    }
-    of = f"{problem.upper()}, {found.run.config.method}"
+def pictures(run: Run, task: str, drift: Drift) -> list[Picture]:
+    """Draw both routes, the likeliest actions, and the confidence on the way."""
+    then, now = f"after {task}", LAST
+    drawn = (
+        ("then", _route(drift, drift.then, THEN, then), f"The route after {task}. Numbers count the"
+         " actions; up to the decision (dark line) both routes are one."),
+        ("now", _route(drift, drift.now, NOW, now),
+         "The route after the last task, from the same start."),
+        ("actions", _actions(drift, (then, now)),
+         "The likeliest actions at the decision; a node is named by its number on either map."),
+        ("confidence", _confidence(drift, (then, now)),
+         "The three greatest probabilities of every decision, the greatest at the bottom."),
+    )  # fmt: skip
+    problem, method = run.config.problem, run.config.method
     return [
-        Picture(f"drift-{problem}-{name}", f"{of}: {captions[name]}", png)
-        for name, png in pictures(found.drift, found.task).items()
+        Picture(f"drift-{problem}-{name}", f"{problem.upper()}, {method}: {caption}", png)
+        for name, png, caption in drawn
     ]
+
+
+def _route(drift: Drift, course: Course, color: str, when: str) -> bytes:
+    """Draw a solution: the way both share dark, the decision thick, what comes of it thin."""
+    figure, axes = panels.small(4.4, f"{when}: cost {course.cost:.3f}")
+    instance = drift.instance
+    parts = [instance.depot, instance.nodes] if drift.has_depot else [instance.nodes]
+    points = np.concatenate([part[0].double().numpy() for part in parts])  # [A, 2], as actions
+    way, step = points[[*course.actions, course.actions[0]]], drift.step
+    before = course.actions[step - 1]  # where nothing was forced, that is the depot it ends at
+    ends = {before: panels.INK, course.actions[step]: color}
+    x, y = points.T
+    few = len(points) <= CROWDED
+    axes.plot(*way[:step].T, color=panels.INK, linewidth=1.8, zorder=2)
+    axes.plot(*way[step:].T, color=color, linewidth=0.9, alpha=0.75, zorder=1)
+    axes.annotate(
+        "", way[step], points[before], zorder=4,
+        arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 2.6, "shrinkB": 5},
+    )  # fmt: skip
+    axes.scatter(x, y, s=80 if few else 8, color="white", zorder=5, edgecolor=panels.SOFT,
+                 linewidth=0.8)  # fmt: skip
+    for action, shade in ends.items():
+        axes.scatter(x[action], y[action], s=120, color=shade, zorder=6)
+    if drift.has_depot:
+        axes.scatter(x[0], y[0], s=110, marker="s", color="black", zorder=6)
+    for index, action in enumerate(course.actions):
+        if (few or action in ends) and not (drift.has_depot and action == 0):
+            axes.annotate(
+                str(drift.number(index)), points[action], ha="center", va="center", fontsize=6.5,
+                color="white" if action in ends else panels.INK, zorder=7,
+            )  # fmt: skip
+    axes.set(aspect="equal", adjustable="datalim", xticks=[], yticks=[])
+    axes.spines[:].set(visible=True, color=panels.PALE)
+    return figures.png(figure)
+
+
+def _actions(drift: Drift, labels: tuple[str, str]) -> bytes:
+    """Draw the probabilities of the likeliest actions, then and now."""
+    actions, *both = zip(*drift.likeliest, strict=True)
+    title = f"Decision {drift.number(drift.step)}: the likeliest three of each"
+    figure, axes = panels.small(0.9 + 0.55 * len(actions), title, "probability of the action")
+    place = np.arange(len(actions))
+    for shift, color, values, label in zip((-0.2, 0.2), (THEN, NOW), both, labels, strict=True):
+        bars = axes.barh(place + shift, values, height=0.36, color=color, label=panels.plain(label))
+        axes.bar_label(bars, labels=[f"{v:.3f}" for v in values], padding=3, fontsize=9)
+    axes.set_yticks(place, [drift.name_of(action) for action in actions], fontsize=9)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.14)
+    axes.legend(loc="lower right", fontsize=9, frameon=False)
+    return figures.png(figure)
+
+
+def _confidence(drift: Drift, titles: tuple[str, str]) -> bytes:
+    """Draw the three greatest probabilities of every decision along each route."""
+    figure = panels.empty_figure(panels.NARROW, 4.0)
+    here = drift.number(drift.step)
+    courses = zip((drift.then, drift.now), (THEN, NOW), titles, strict=True)
+    for row, (course, color, title) in enumerate(courses):
+        axes = figure.add_subplot(2, 1, row + 1)
+        panels.dress(axes, title, "decision, as numbered on the map" * row, "probability")
+        top = course.probs.topk(min(SHOWN, course.probs.shape[1]), dim=1).values.numpy()
+        place = [drift.number(course.forced + i) for i in range(len(top))]
+        below = np.zeros(len(top))
+        for values, alpha in zip(top.T, (0.95, 0.5, 0.22), strict=False):
+            axes.bar(place, values, bottom=below, width=0.9, color=color, alpha=alpha, linewidth=0)
+            below += values
+        axes.annotate("parts here", (here, 1.0), (here, 1.16), ha="center", fontsize=8,
+                      arrowprops={"arrowstyle": "-|>", "color": panels.INK})  # fmt: skip
+        axes.set(ylim=(0, 1.3), yticks=[0, 0.5, 1])
+        axes.tick_params(labelsize=8)
+    return figures.png(figure)

@@ -11,11 +11,15 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.experiments.comparison.labels import UNLIKE, settings
 
+PAPERS = "llr-bc"
+"""The method of the paper: last in a table, and not named before its variants."""
+SOLVER = "pomo"
+"""The solver of the paper's main experiments."""
 METHODS = (
     *("li-inter", "li-intra", "feng", "restart", "fine-tuning", "ewc", "libog", "der++"),
     *("multi-task-epoch", "multi-task-batch"),
 )
-"""The order of the paper's tables; others follow, and ``llr-bc`` comes last."""
+"""The order of the paper's tables; others follow, and `PAPERS` comes last."""
 
 SYMBOLS = {"replay_size": "|E|", "buffer_size": "|B|", "alpha": "α"}
 """The paper's symbols of options, in the order of its table."""
@@ -29,7 +33,7 @@ MOST = 3
 
 def rank(method: str) -> int:
     """Return where a method stands in a table."""
-    if method == "llr-bc":
+    if method == PAPERS:
         return len(METHODS) + 1
     return METHODS.index(method) if method in METHODS else len(METHODS)
 
@@ -60,7 +64,7 @@ def identity(config: Config) -> str:
 
 
 def main_variant(variants: Sequence[Sequence[Config]]) -> int:
-    """Return which of a method's variants, given by their runs, is the method as it is.
+    """Return which of a method's variants, given by their runs, is the default.
 
     That is the one with the preset's own options; among several, or if there is none, the one with
     most runs.
@@ -81,7 +85,7 @@ def _usual(config: Config) -> Mapping[str, Any]:
 
 
 def variant_name(config: Config, usual: Config) -> str:
-    """Return how a variant differs from the method as it is, e.g. ``-nEW`` or ``-α(10)``."""
+    """Return how a variant differs from the default, e.g. ``-nEW`` or ``-α(10)``."""
     mine, theirs = traits(config), traits(usual)
     changed = {
         key: mine.get(key, "none")
@@ -89,7 +93,7 @@ def variant_name(config: Config, usual: Config) -> str:
         if repr(mine.get(key)) != repr(theirs.get(key))
     }
     parts = _ablations(config, usual, changed)
-    shown: dict[str, None] = {}  # an option that all tasks share is told once
+    shown: dict[str, None] = {}  # an option that all tasks share is named once
     for key, value in changed.items():
         short = key.rpartition(".")[2]
         text = f"{value:g}" if isinstance(value, float) else str(value)
@@ -106,8 +110,8 @@ def _ablations(config: Config, usual: Config, changed: dict[str, Any]) -> list[s
     names = [alias] if alias in known else list(known)
     found = []
     for name in names:
-        told = {k: v for k, v in known[name].items() if usual.method_options.get(k) != v}
-        if told and all(options.get(k) == v for k, v in told.items()):
+        needed = {k: v for k, v in known[name].items() if usual.method_options.get(k) != v}
+        if needed and all(options.get(k) == v for k, v in needed.items()):
             found.append(f"-{name}")
             for key in (*known[name], "ablation"):
                 changed.pop(f"method_options.{key}", None)

@@ -1,17 +1,23 @@
 """Runs sorted as the paper's tables need them: by tasks, problem, solver, method, order, seed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import attrs
 
 from lifelong_co import metrics, registry
-from lifelong_co.config.run_config import Config
-from lifelong_co.experiments.comparison.comparison import Comparison, Group
-from lifelong_co.experiments.comparison.measured import least_costs, measured
+from lifelong_co.experiments.comparison.comparison import (
+    Comparison,
+    Group,
+    least_costs,
+    measured,
+)
 from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.paper import naming
-from lifelong_co.experiments.sweep.spread import Spread, spread
+from lifelong_co.experiments.spread import Spread, over_orders
 
+K = TypeVar("K")
 Arrival = tuple[str, ...]
 """The names of the tasks in the order of arrival."""
 
@@ -22,15 +28,20 @@ class Variant:
 
     method: str
     name: str
-    """The method's, or how it differs from the method as it is."""
+    """The name of the method, or how the variant differs from the default."""
     main: bool
-    """Whether this is the method as it is."""
+    """Whether this is the default: the method with the options of its preset."""
     runs: tuple[Run, ...]
 
     @property
     def title(self) -> str:
-        """The method's name, and how it differs from the method as it is."""
+        """The name of the method, and how the variant differs from the default."""
         return self.name if self.main else f"{self.method} {self.name}"
+
+    @property
+    def orders(self) -> frozenset[Arrival]:
+        """The orders that the runs have."""
+        return frozenset(run.names for run in self.runs)
 
     def of(self, order: Arrival) -> list[Run]:
         """Return the runs of one order."""
@@ -45,11 +56,11 @@ class Study:
     solver: str
     variants: tuple[Variant, ...]
     best: Mapping[str, float]
-    """``d*`` by task name; see `measured.least_costs`."""
+    """``d*`` by task name; see `least_costs`."""
 
     @property
     def main(self) -> list[Variant]:
-        """The methods as they are."""
+        """The default variant of each method."""
         return [variant for variant in self.variants if variant.main]
 
     @property
@@ -62,6 +73,11 @@ class Study:
         """The orders that any of the runs has."""
         return list(dict.fromkeys(run.names for each in self.variants for run in each.runs))
 
+    def runs(self, method: str, orders: Collection[Arrival]) -> list[Run]:
+        """Return the runs of a method's default variant in some orders."""
+        found = (run for variant in self.main if variant.name == method for run in variant.runs)
+        return [run for run in found if run.names in orders]
+
     def metrics(self, run: Run, k: int | None = None) -> metrics.Metrics:
         """Return the metrics after the first ``k`` tasks; after all when None."""
         return measured(run, self.best, k)
@@ -70,12 +86,12 @@ class Study:
         """Return each metric over some runs of one variant, at least one."""
         values = {(repr(run.names), run.config.seed): self.metrics(run, k) for run in runs}
         return {
-            name: spread({cell: getattr(value, name) for cell, value in values.items()})
+            name: over_orders({cell: getattr(value, name) for cell, value in values.items()})
             for name in metrics.NAMES
         }
 
     def comparison(self, order: Arrival) -> Comparison:
-        """Return the lifelong methods as they are in one order, side by side."""
+        """Return the default variants of the lifelong methods in one order, side by side."""
         found = [(each.name, tuple(each.of(order))) for each in self.lifelong]
         groups = [Group(name, runs) for name, runs in found if runs]
         return Comparison(tuple(groups), self.best)
@@ -102,11 +118,8 @@ class Chapter:
     @property
     def solvers(self) -> list[str]:
         """The solvers: that of the paper's main experiments first, then by the number of runs."""
-        runs: dict[str, int] = {}
-        for study in self.studies:
-            count = sum(len(variant.runs) for variant in study.variants)
-            runs[study.solver] = runs.get(study.solver, 0) + count
-        return sorted(runs, key=lambda name: (name != "pomo", -runs[name], name))
+        runs = Counter(study.solver for study, _, _ in self.runs())
+        return sorted(runs, key=lambda name: (name != naming.SOLVER, -runs[name], name))
 
     def of(self, solver: str) -> dict[str, Study]:
         """Return the studies of a solver by problem, in the order of `problems`."""
@@ -123,17 +136,15 @@ class Chapter:
 
 def chapters(runs: Sequence[Run]) -> tuple[Chapter, ...]:
     """Sort runs into chapters, in the order in which their tasks first occur."""
-    alike: dict[str, list[Run]] = {}
-    for run in runs:
-        alike.setdefault(_tasks_key(run.config), []).append(run)
-    keys: list[str] = []
-    for members in alike.values():
+    groups = list(_grouped(runs, _tests).values())
+    keys = []
+    for members in groups:
         config = members[0].config
         named = config.preset if config.order.isdigit() else naming.order_name(config)
         keys.append(naming.file_name(named))
     return tuple(
         _chapter(f"{key}-{keys[:i].count(key) + 1}" if key in keys[:i] else key, members)
-        for i, (key, members) in enumerate(zip(keys, alike.values(), strict=True))
+        for i, (key, members) in enumerate(zip(keys, groups, strict=True))
     )
 
 
@@ -145,50 +156,45 @@ def _chapter(key: str, runs: Sequence[Run]) -> Chapter:
             name = " → ".join(run.names)
         named.setdefault(run.names, name)
     orders = dict(sorted(named.items(), key=lambda item: naming.order_rank(item[1])))
-    alike: dict[tuple[str, str], list[Run]] = {}
-    for run in runs:
-        alike.setdefault((run.config.problem, _solver(run.config)), []).append(run)
     presets = ", ".join(dict.fromkeys(run.config.preset for run in runs))
     tasks = next(iter(orders))
     return Chapter(
         key=key,
         title=f"Preset {presets}, {len(tasks)} task{'s' * (len(tasks) > 1)}",
         tasks=tasks,
-        studies=tuple(_study(*place, members) for place, members in alike.items()),
+        studies=tuple(_study(*place, each) for place, each in _grouped(runs, _solved_by).items()),
         orders=orders,
     )
 
 
 def _study(problem: str, solver: str, runs: Sequence[Run]) -> Study:
-    alike: dict[str, dict[str, list[Run]]] = {}
-    for run in runs:
-        variants = alike.setdefault(run.config.method, {})
-        variants.setdefault(naming.identity(run.config), []).append(run)
+    methods = _grouped(runs, lambda run: run.config.method)
     found: list[Variant] = []
-    for method in sorted(alike, key=naming.rank):
-        groups = list(alike[method].values())
-        main = naming.main_variant([[run.config for run in group] for group in groups])
-        usual = groups[main][0].config
-        found.append(Variant(method, method, True, tuple(groups[main])))
-        others = [group for i, group in enumerate(groups) if i != main]
-        names = [naming.variant_name(group[0].config, usual) for group in others]
-        varied = [
-            Variant(
-                method,
-                name if names.count(name) == 1 else f"{name} [{group[0].path}]",
-                False,
-                tuple(group),
-            )
-            for name, group in zip(names, others, strict=True)
-        ]
+    for method in sorted(methods, key=naming.rank):
+        groups = list(_grouped(methods[method], lambda run: naming.identity(run.config)).values())
+        main = groups.pop(naming.main_variant([[run.config for run in each] for each in groups]))
+        found.append(Variant(method, method, True, tuple(main)))
+        names = [naming.variant_name(each[0].config, main[0].config) for each in groups]
+        varied = []
+        for name, each in zip(names, groups, strict=True):
+            unique = name if names.count(name) == 1 else f"{name} [{each[0].path}]"
+            varied.append(Variant(method, unique, False, tuple(each)))
         found += sorted(varied, key=lambda variant: naming.row_rank(variant.name))
     return Study(problem, solver, tuple(found), least_costs(runs))
 
 
-def _tasks_key(config: Config) -> str:
-    tasks = sorted(repr((task.label, task.tested)) for task in config.tasks)
-    return repr((config.tests, tasks))
+def _grouped(runs: Iterable[Run], key: Callable[[Run], K]) -> dict[K, list[Run]]:
+    found: dict[K, list[Run]] = {}
+    for run in runs:
+        found.setdefault(key(run), []).append(run)
+    return found
 
 
-def _solver(config: Config) -> str:
-    return f"{config.solver}, 8 images" if config.augment else config.solver
+def _tests(run: Run) -> str:
+    tasks = sorted(repr((task.label, task.tested)) for task in run.config.tasks)
+    return repr((run.config.tests, tasks))
+
+
+def _solved_by(run: Run) -> tuple[str, str]:
+    config = run.config
+    return config.problem, f"{config.solver}, 8 images" if config.augment else config.solver

@@ -3,15 +3,15 @@
 from pathlib import Path
 
 from lifelong_co.experiments.comparison.publish import check_writable, write_files
-from lifelong_co.experiments.paper.contents import Book
-from lifelong_co.experiments.paper.formats import FORMATS
-from lifelong_co.experiments.paper.page import page
+from lifelong_co.experiments.formats import FORMATS
+from lifelong_co.experiments.page import page
+from lifelong_co.experiments.report import Report
 
 PLACES = ("report.html", "tables", "figures")
-"""What a report consists of, in its folder."""
+"""What a report leaves in its folder."""
 
 
-def write_book(book: Book, folder: Path, *, overwrite: bool = False) -> list[Path]:
+def write_report(report: Report, folder: Path, *, overwrite: bool = False) -> list[Path]:
     """Write a report and return the paths written.
 
     Raises
@@ -23,11 +23,11 @@ def write_book(book: Book, folder: Path, *, overwrite: bool = False) -> list[Pat
     check_writable(folder, PLACES, overwrite=overwrite)
     files = {
         f"tables/{sheet.key}.{suffix}": form(sheet).encode()
-        for sheet in book.sheets
+        for sheet in report.sheets
         for suffix, form in FORMATS.values()
     }
-    files |= {f"figures/{picture.key}.png": picture.png for picture in book.pictures}
-    return write_files({**files, "report.html": page(book).encode()}, folder)
+    files |= {f"figures/{picture.key}.png": picture.png for picture in report.pictures}
+    return write_files({**files, "report.html": page(report).encode()}, folder)
 
 
 def older_files(folder: Path, written: list[Path]) -> list[Path]:
@@ -36,10 +36,10 @@ def older_files(folder: Path, written: list[Path]) -> list[Path]:
     return sorted(set(there) - set(written))
 
 
-def printed(book: Book, form: str) -> str:
+def printed(report: Report, form: str) -> str:
     """Return all tables in one of the `FORMATS`, one after another."""
     _, function = FORMATS[form]
-    parts = [function(sheet) for sheet in book.sheets]
+    parts = [function(sheet) for sheet in report.sheets]
     if form == "csv":  # which has no place for a title
-        parts = [f"# {s.title}\n{text}" for s, text in zip(book.sheets, parts, strict=True)]
+        parts = [f"# {s.title}\n{text}" for s, text in zip(report.sheets, parts, strict=True)]
     return "\n".join(parts)

@@ -15,7 +15,7 @@ from lifelong_co.experiments.references.subject import Subject
 
 
 class SolverError(LifelongError):
-    """A solver that died, or gave what does not solve the instance."""
+    """A solver died, or its result does not solve the instance."""
 
 
 def find(
@@ -89,7 +89,7 @@ def _here(
 def _apart(
     subjects: list[Subject], settings: Settings, jobs: int, stop: Callable[[], bool]
 ) -> Iterator[tuple[Subject, Found | None]]:
-    """Solve in processes of their own; only twice as many wait as run, to bound memory."""
+    """Solve in several processes; at most twice as many instances wait, which bounds memory."""
     # Spawned, as a fork of a process with torch's threads may hang.
     spawn = multiprocessing.get_context("spawn")
     waiting: dict[Future[Found | None], Subject] = {}
@@ -113,8 +113,8 @@ def _apart(
                     if stop():  # a signal to stop that reached the whole group of processes
                         return
                     raise SolverError(
-                        f"{subject.name}: a solver's process died, perhaps for want of memory; "
-                        "what was found is kept: start again, with fewer jobs"
+                        f"{subject.name}: a solver's process died, perhaps because memory ran out; "
+                        "the references found are kept; start again with fewer jobs"
                     ) from error
 
 

@@ -1,7 +1,7 @@
 """References on disk: one JSON file for each instance, whole or not at all.
 
 ``FOLDER/<problem>/<first two digits of the key>/<key>.json``. Several programs may write to one
-folder; whatever is interrupted, what was found stays.
+folder. References that were found stay when a program is interrupted.
 """
 
 import json
@@ -16,7 +16,7 @@ from lifelong_co.experiments.references.subject import Subject
 from lifelong_co.storage.files import write_whole
 
 FOLDER = Path("references")
-"""Where references lie unless said otherwise: in the working directory."""
+"""The default folder, in the working directory."""
 
 
 @attrs.frozen(kw_only=True)
@@ -62,7 +62,7 @@ class Cache:
             return None
         except (OSError, ValueError, TypeError) as error:
             raise FileFormatError(
-                f"{file}: expected a reference as JSON ({error}); delete it to find it anew"
+                f"{file}: expected a reference as JSON ({error}); delete it, and it is found again"
             ) from error
         cost = reference.cost
         if not isinstance(cost, int | float) or not math.isfinite(cost) or cost < 0:
@@ -87,7 +87,7 @@ class Cache:
 
 
 def better(one: Reference, other: Reference) -> bool:
-    """Tell whether one reference is better than another of the same instance."""
+    """Return whether one reference is better than another of the same instance."""
     if abs(one.cost - other.cost) > 1e-6 * max(1.0, other.cost):
         return one.cost < other.cost
     return one.proven and not other.proven

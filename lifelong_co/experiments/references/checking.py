@@ -1,4 +1,4 @@
-"""Are stored references solutions? Each is checked against its instance."""
+"""Checks stored references against their instances."""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,7 +15,7 @@ ROUNDING = 2e-4
 
 @attrs.frozen
 class Fault:
-    """One stored reference that cannot be relied on."""
+    """A stored reference that is wrong."""
 
     name: str
     """Of the instance; instances count from 0."""
@@ -25,8 +25,8 @@ class Fault:
 def check_stored(found: Stored, problem: Problem, name: str, cache: Cache) -> Iterator[Fault]:
     """Yield the faults of published references.
 
-    Where solutions are published each is checked; where only costs are, one that is less than a
-    proven optimum in the cache can belong to no solution.
+    Published solutions are checked. A cost without a solution is a fault if it is less than a
+    proven optimum in the cache.
     """
     for b, subject in enumerate(of_instances(found.instances, problem, name)[: len(found.costs)]):
         stated = found.costs[b]

@@ -1,19 +1,30 @@
-"""Test costs beside references: which instances have one, and how far above it a solver is."""
+"""Optimality gaps: how far costs lie above references (paper, appendix D).
+
+A gap is a plain fraction; it is shown in per cent.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from lifelong_co.experiments.references.cache import Cache
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config
+from lifelong_co.errors import LifelongError
+from lifelong_co.experiments.references.lookup import Known, of_task, origins
 from lifelong_co.experiments.references.places import Places
-from lifelong_co.experiments.references.stored import stored
-from lifelong_co.experiments.references.subject import keys_of
-from lifelong_co.protocols import Problem
-from lifelong_co.tasks.instances import testing
-from lifelong_co.tasks.task import Task
+
+
+def gap(cost: float, reference: float) -> float:
+    """Return how far a cost, or a sum or mean of costs, lies above a reference above 0."""
+    return cost / reference - 1
+
+
+def gaps(costs: Mapping[str, float], means: Mapping[str, float]) -> dict[str, float]:
+    """Return the gap on each task that has a mean reference, in the order of these."""
+    return {task: gap(costs[task], mean) for task, mean in means.items()}
 
 
 @attrs.frozen
@@ -34,79 +45,7 @@ class Gap:
         return f"gap {self.value:.2%}{part}"
 
 
-@attrs.frozen
-class Known:
-    """The reference cost of an instance."""
-
-    cost: float
-    place: Path
-    """The folder that it was found in."""
-
-
-def references(
-    places: Sequence[Path], problem: Problem, instances: Any, distribution: str = ""
-) -> list[Known | None]:
-    """Return the reference of each of ``B`` instances, None where there is none.
-
-    The first folder that has one counts. In each what was solved here comes first, then what it has
-    stored of others' for the test set of the ``distribution``.
-    """
-    keys = keys_of(instances, problem)
-    found: dict[str, Known] = {}
-    for place in places:
-        cache = Cache(place)
-        for key in keys:
-            if key not in found and (own := cache.get(problem.name, key)) is not None:
-                found[key] = Known(own.cost, place)
-        if distribution and any(key not in found for key in keys):
-            others = stored(place, problem, distribution)
-            published = {} if others is None else others.by_key(problem)
-            for key in keys:
-                if key not in found and key in published:
-                    found[key] = Known(published[key], place)
-    return [found.get(key) for key in keys]
-
-
-def of_task(
-    places: Places, task: Task, problem: Problem, tests: int, groups: Sequence[Any] | None = None
-) -> list[Known | None]:
-    """Return the reference of each instance that a task is tested on, None where there is none.
-
-    Parameters
-    ----------
-    places
-        Where to look.
-    task, problem, tests
-        They decide what the task is tested on.
-    groups
-        Its test instances, where they have been drawn already.
-
-    Returns
-    -------
-    One for each instance, group after group; empty where there is no folder to look in.
-
-    Raises
-    ------
-    FileFormatError
-        If a file of references cannot be understood.
-    """
-    folders = places.of(task, problem, tests)
-    if not folders:
-        return []
-    batches = testing(task, problem, tests) if groups is None else groups
-    return [
-        known
-        for batch in batches
-        for known in references(folders, problem, batch, task.distribution)
-    ]
-
-
-def origins(known: Sequence[Known | None]) -> tuple[Path, ...]:
-    """Return the folders that references were found in, in the order in which they first occur."""
-    return tuple(dict.fromkeys(each.place for each in known if each is not None))
-
-
-def gap(costs: Sequence[float], known: Sequence[Known | None]) -> Gap | None:
+def gap_of(costs: Sequence[float], known: Sequence[Known | None]) -> Gap | None:
     """Return the gap of costs to references; None if no instance has one above 0."""
     if not known:
         return None
@@ -114,11 +53,70 @@ def gap(costs: Sequence[float], known: Sequence[Known | None]) -> Gap | None:
     total = sum(r for _, r in pairs)
     if total <= 0:
         return None
-    value = sum(c for c, _ in pairs) / total - 1
-    return Gap(value, total / len(pairs), len(pairs), len(costs))
+    return Gap(gap(sum(c for c, _ in pairs), total), total / len(pairs), len(pairs), len(costs))
 
 
 def mean_reference(known: Sequence[Known | None]) -> float | None:
     """Return the mean of references; None if there is none or an instance has none."""
     costs = [each.cost for each in known if each is not None]
     return math.fsum(costs) / len(costs) if costs and len(costs) == len(known) else None
+
+
+@attrs.frozen
+class MeanReferences:
+    """What is known of the tasks of a run."""
+
+    places: Places
+    """Where references were looked for."""
+    means: Mapping[str, float]
+    """The mean reference cost of each task whose test instances all have one."""
+    folders: Mapping[str, tuple[Path, ...]]
+    """Where those of each of these tasks were found."""
+    faults: Mapping[str, str] = attrs.field(factory=dict)
+    """Why those of a task could not be read."""
+
+    @property
+    def origin(self) -> str:
+        """Which references were used, e.g. ``in references for U20; in testsets for E50, C100``."""
+        alike: dict[str, list[str]] = {}
+        for task, folders in self.folders.items():
+            alike.setdefault(self.places.named(folders), []).append(task)
+        if len(alike) == 1:
+            return f"in {next(iter(alike))}"
+        return "; ".join(f"in {shown} for {', '.join(tasks)}" for shown, tasks in alike.items())
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be read, a sentence for each task."""
+        return [f"no gap on {task}: {fault}" for task, fault in self.faults.items()]
+
+
+def mean_references(
+    config: Config, places: Places, tests: Sequence[Sequence[Any]] | None = None
+) -> MeanReferences:
+    """Return the mean references of a run's tasks.
+
+    A task whose references cannot be read has none here; `MeanReferences.faults` says why.
+
+    Parameters
+    ----------
+    config, places
+        The run, and where to look.
+    tests
+        The test instances of each task, where they are drawn already.
+    """
+    problem = registry.problem(config.problem)
+    means: dict[str, float] = {}
+    folders: dict[str, tuple[Path, ...]] = {}
+    faults: dict[str, str] = {}
+    for index, task in enumerate(config.tasks):
+        groups = None if tests is None else tests[index]
+        try:
+            known = of_task(places, task, problem, config.tests, groups)
+        except LifelongError as error:
+            faults[task.label] = str(error)
+            continue
+        mean = mean_reference(known)
+        if mean:
+            means[task.label], folders[task.label] = mean, origins(known)
+    return MeanReferences(places, means, folders, faults)

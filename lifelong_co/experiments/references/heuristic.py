@@ -32,7 +32,7 @@ def search(
     iterations
         End a search after so many without improvement.
     restarts
-        Searches, each with a seed and a way of its own: one alone often ends in a local optimum.
+        Number of searches, with different seeds and settings: one often ends in a local optimum.
     seconds
         Stop after this time, however.
     seed
@@ -99,7 +99,7 @@ def _params(pyvrp: Any, neighbors: int, penalty: float | None) -> Any:
     """Return how a search looks.
 
     PyVRP begins in the middle of its bounds of penalties and comes down by a tenth in 500
-    iterations: from its own bounds that takes longer than all of a search.
+    iterations: from its default bounds that takes longer than a whole search.
     """
     near = pyvrp.search.NeighbourhoodParams(num_neighbours=neighbors)
     if penalty is None:

@@ -1,7 +1,7 @@
 """Folders in which references are looked for, in this order: the user's own, then published ones.
 
-Published ones lie where somebody has put them, not where the user said, so they are asked only
-about tasks that are tested on the paper's own instances: no other task can have its costs there.
+Published references belong to the paper's test instances. Their folders are read only for tasks
+that are tested on these.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class Places:
     """Where to look; folders need not exist."""
 
     own: Path = FOLDER
-    """What `lifelong-co reference` found, and what the user has laid beside it."""
+    """References found by `lifelong-co reference`, and files that the user put beside them."""
     published: tuple[Path, ...] = ()
     """Each holds the official test sets' costs in one of the forms that `stored` knows."""
 
@@ -32,7 +32,7 @@ class Places:
     def of(self, task: Task, problem: Problem, tests: int) -> tuple[Path, ...]:
         """Return the folders that may hold references of the task's test instances.
 
-        Where it is none, nothing has to be drawn or read to know that there is no reference.
+        If there is none, no instance has to be drawn to know that there is no reference.
         """
         own = [self.own] if self.own.is_dir() else []
         others = [folder for folder in self.published if folder.is_dir()]

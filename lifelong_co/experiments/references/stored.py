@@ -1,4 +1,4 @@
-"""Reference costs that others have published beside their test instances, read as they are.
+"""Published reference costs of test instances, read from their original files.
 
 Two forms are known: the folder ``testsets`` of arrays (``cvrp-GM100.npz`` with
 ``reference_cost [B]`` beside the instances), and the official code's text files below

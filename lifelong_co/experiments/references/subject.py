@@ -1,7 +1,7 @@
-"""One instance to find a reference for: in integers for the solvers, in its own units for us.
+"""One instance to find a reference for: in integers for the solvers, in original units for costs.
 
 An instance of a test set costs what `protocols.Problem.cost` says, in float64; one of a TSPLIB or
-CVRPLIB file what its own rounding rule says. The key names an instance by what it holds, so that
+CVRPLIB file what the rounding rule of the file says. The key is a hash of the contents, so that
 the same instance from any source finds the same reference.
 """
 
@@ -30,7 +30,7 @@ from lifelong_co.tensors import records
 STEPS = 1_000_000
 # The greatest capacity that fractional demands are first read as whole parts of.
 LARGEST_CAPACITY = 1_000
-# Steps of demands that are no such parts; the slack stays within the tolerance of the masks.
+# Steps of all other demands; the slack stays within the tolerance of the masks.
 FINE = 100_000_000
 
 Integers = npt.NDArray[np.int64]

@@ -1,25 +1,54 @@
-"""Carrying out a plan: every run once, as many at once as there are slots, whichever of them die.
+"""Carries out a plan: every run once, as many at once as there are slots.
 
-A run's folder is all that a sweep knows of it: a sweep that was killed looks at the folders and
-goes on.
+A run that dies is resumed. A sweep that was killed reads the folders of its runs and goes on.
 """
 
+import fcntl
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
 
-from lifelong_co.errors import Interrupted, LifelongError
+from lifelong_co.errors import ConfigError, Interrupted, LifelongError
 from lifelong_co.experiments.sweep.engines import Engine, Handle
 from lifelong_co.experiments.sweep.plan import Job, Plan
 
 RETRIES = 2
-"""How often a run that died without getting any further is resumed."""
+"""How often a run is resumed that died without a new checkpoint."""
 REFUSED = 2
-"""Exit status of a run that says what is wrong with it; it would say so again."""
+"""Exit status of a run whose settings cannot be used; it is not tried again."""
 PAUSE = 0.2  # seconds between two looks
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[int]:
+    """Hold a sweep's folder, made if missing, and yield the descriptor of the lock.
+
+    Runs inherit it: if the sweep alone dies, the folder is held until its runs have ended, and no
+    other sweep touches their folders in the meantime.
+
+    Raises
+    ------
+    ConfigError
+        If another sweep holds it, or it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / "lock").open("a")
+    except OSError as error:
+        raise ConfigError(f"sweep folder {folder}: cannot be written ({error.strerror})") from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ConfigError(
+                f"{folder}: another sweep, or a run that one left behind, is at work in this"
+                " folder; wait for it or stop it"
+            ) from error
+        yield file.fileno()
 
 
 @attrs.define
@@ -29,7 +58,7 @@ class _Work:
     plan: Plan
     engine: Engine
     retries: int
-    tell: Callable[[str], None]
+    log: Callable[[str], None]
     time_left: Callable[[], str]
     waiting: list[Job] = attrs.field(factory=list)
     running: dict[str, Handle] = attrs.field(factory=dict)
@@ -48,11 +77,11 @@ class _Work:
         return len(self.running) < before
 
     def settle(self, job: Job, status: int) -> None:
-        """Take note of a run's end; queue it again if it died."""
+        """Record the end of a run; queue it again if it died."""
         if job.finished:
             jobs = self.plan.jobs
             done = sum(each.finished for name, each in jobs.items() if name not in self.running)
-            self.tell(f"finished {job.name} ({done} of {len(jobs)}{self.time_left()})")
+            self.log(f"finished {job.name} ({done} of {len(jobs)}{self.time_left()})")
             return
         now = tuple(sorted(path.name for path in (job.folder / "checkpoints").glob("checkpoint-*")))
         self.deaths[job.name] += 1
@@ -62,9 +91,9 @@ class _Work:
         how = f"signal {-status}" if status < 0 else f"status {status}"
         if status == REFUSED or self.deaths[job.name] > self.retries:
             self.failed[job.name] = f"{how}: {_last_line(log_of(self.plan.folder, job))}"
-            self.tell(f"failed {job.name} ({self.failed[job.name]})")
+            self.log(f"failed {job.name} ({self.failed[job.name]})")
         else:
-            self.tell(f"{job.name} ended with {how}; resuming it")
+            self.log(f"{job.name} ended with {how}; resuming it")
             self.waiting.insert(0, job)
 
     def launch(self) -> None:
@@ -75,11 +104,11 @@ class _Work:
                 job.prepare()
             except LifelongError as error:
                 self.failed[job.name] = str(error)
-                self.tell(f"failed {job.name} ({error})")
+                self.log(f"failed {job.name} ({error})")
                 continue
-            log = log_of(self.plan.folder, job)
-            log.parent.mkdir(exist_ok=True)
-            self.running[job.name] = self.engine.submit(["run", "--resume", str(job.folder)], log)
+            file = log_of(self.plan.folder, job)
+            file.parent.mkdir(exist_ok=True)
+            self.running[job.name] = self.engine.submit(["run", "--resume", str(job.folder)], file)
 
 
 def conduct(
@@ -88,7 +117,7 @@ def conduct(
     *,
     retries: int = RETRIES,
     stop: Callable[[], bool] = lambda: False,
-    tell: Callable[[str], None] = lambda line: None,  # noqa: ARG005
+    log: Callable[[str], None] = lambda line: None,  # noqa: ARG005
     time_left: Callable[[], str] = lambda: "",
 ) -> dict[str, str]:
     """Finish all runs of a plan that are not finished.
@@ -96,15 +125,16 @@ def conduct(
     Parameters
     ----------
     plan
-        The folder is locked for this process (`lock.locked`).
+        The folder is locked for this process (`locked`).
     engine
         Where runs are carried out.
     retries
-        How often a run that died without a checkpoint more is resumed, at least 0.
+        How often a run is resumed that died without a new checkpoint, at least 0.
     stop
-        Asked all the time; when it says so the runs save and stop, and `Interrupted` is raised.
-    tell
-        Told a line for each run that ends.
+        Called in every pause. If it returns True, the runs save and stop, and `Interrupted` is
+        raised.
+    log
+        Called with a line for each run that ends.
     time_left
         Returns what that line says about the time that is left.
 
@@ -115,14 +145,14 @@ def conduct(
     Raises
     ------
     ConfigError
-        If a finished run was made by another configuration.
+        If a finished run has another configuration.
     Interrupted
-        If it was asked to stop; the message says how to continue.
+        If it was asked to stop.
     """
-    work = _Work(plan, engine, retries, tell, time_left)
+    work = _Work(plan, engine, retries, log, time_left)
     for job in plan.jobs.values():
         if job.finished:
-            job.prepare()  # refused here if it is another run, which only bears the name
+            job.prepare()  # refuses a folder of another run with this name
     work.waiting = [job for job in plan.jobs.values() if not job.finished]
     try:
         while work.running or work.waiting:

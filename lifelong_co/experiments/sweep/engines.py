@@ -57,7 +57,7 @@ class LocalEngine:
     gpus
         Names for ``CUDA_VISIBLE_DEVICES``; runs take turns on them. Empty: none is used.
     lock
-        A descriptor that runs inherit; see `lock.locked`.
+        A descriptor that runs inherit; see `conduct.locked`.
     """
 
     slots: int

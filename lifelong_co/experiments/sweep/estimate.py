@@ -15,7 +15,7 @@ def remaining(plan: Plan) -> dict[str, float]:
     """Return the seconds that each unfinished run of a plan still trains.
 
     A run is expected to take as long as the mean of the finished runs of its problem, solver and
-    tasks, whatever their order. What its log holds already is subtracted.
+    tasks, in any order. What its log holds already is subtracted.
 
     Returns
     -------

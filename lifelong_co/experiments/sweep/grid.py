@@ -19,7 +19,7 @@ Options = dict[str, Any]
 
 @attrs.frozen(kw_only=True)
 class Variant:
-    """A method with options of its own; a row of the table."""
+    """A method with options; a row of the table."""
 
     name: str = attrs.field(validator=attrs.validators.min_len(1))
     method: str = "llr-bc"
@@ -35,15 +35,15 @@ class Grid:
     name
         The table's title; what the grid varies when empty.
     methods, ablations, variants
-        The rows: methods as they are, the paper's ablations of ``llr-bc``, and methods with other
-        options. At least one.
+        The rows: methods with default options, the paper's ablations of ``llr-bc``, and methods
+        with other options. At least one.
     problems, solvers, preset
         As in ``lifelong-co run``.
     orders
         Numbers of the paper's orders, e.g. ``1-3,5``; the preset's own sequence when this and
         ``tasks`` are empty.
     tasks
-        Task files, each an order of its own.
+        Task files; each is one more order.
     seeds
         E.g. ``0-2``.
     device

@@ -14,9 +14,20 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.sweep.grid import Grid, Variant
 from lifelong_co.experiments.sweep.ranges import parse_ranges
-from lifelong_co.experiments.sweep.sameness import spelled_out
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import checkpoint
+
+AS_IN_RUN = (
+    "preset",
+    "device",
+    "tests",
+    "curve_every",
+    "augment",
+    "images",
+    "one_pass",
+    "precision",
+)
+"""What a grid and `resolve` call alike."""
 
 
 @attrs.frozen
@@ -59,7 +70,7 @@ class Job:
             return
         found = read_config(self.folder)
         # An option that the version which made it did not have yet is at its default there.
-        asked, found = spelled_out(self.config), spelled_out(found)
+        asked, found = _spelled_out(self.config), _spelled_out(found)
         for field in attrs.fields(Config):
             wanted, there = getattr(asked, field.name), getattr(found, field.name)
             if wanted != there:
@@ -143,8 +154,9 @@ class _Planner:
 
     def add(self, config: Config, row: Variant, order: str) -> str:
         """Return the name of the job of a run, a new one if no row of any grid asks for it yet."""
+        asked = _spelled_out(config)
         for known, job in self.jobs.items():
-            if spelled_out(job.config) == spelled_out(config):
+            if _spelled_out(job.config) == asked:
                 return known
         words = (
             config.problem,
@@ -156,7 +168,7 @@ class _Planner:
         )
         name = re.sub(r"[^\w.+=-]+", "_", "-".join(words))
         if name in self.jobs:  # another run, of a row that is called the same
-            name = f"{name}-{_hash(config)}"
+            name = f"{name}-{_short(to_toml(config))}"
         # Names and options that cannot be used are refused here, before anything runs.
         registry.method(config.method, **config.method_options)
         self.jobs[name] = Job(name, self.folder / "runs" / name, config)
@@ -177,17 +189,10 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
                 solver=solver,
                 problem=problem,
                 method=row.method,
-                preset=grid.preset,
                 seed=seed,
-                device=grid.device,
                 solver_options=dict(grid.solver_options),
                 method_options=dict(row.options),
-                tests=grid.tests,
-                curve_every=grid.curve_every,
-                augment=grid.augment,
-                images=grid.images,
-                one_pass=grid.one_pass,
-                precision=grid.precision,
+                **{name: getattr(grid, name) for name in AS_IN_RUN},
                 start_from=None if grid.start_from is None else Path(grid.start_from),
                 drift=bool(grid.drift),
                 **source,
@@ -198,14 +203,19 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
     ]
 
 
+def _spelled_out(config: Config) -> Config:
+    """Return a configuration that is the same for all runs which learn the same.
+
+    It has the defaults of the method's options, and only the name of a task file.
+    """
+    options = registry.method_options(config.method, config.method_options)
+    return attrs.evolve(config, method_options=options, order=Path(config.order).name)
+
+
 def tasks_tested(config: Config) -> str:
-    """Return what runs must share for their costs to be compared, whatever their order."""
+    """Return what runs must share to be compared, whose tasks may be in different orders."""
     tasks = sorted(repr((task.label, task.tested)) for task in config.tasks)
     return repr((config.problem, config.tests, config.augment, tasks))
-
-
-def _hash(config: Config) -> str:
-    return _short(to_toml(config))
 
 
 def _short(text: str) -> str:

@@ -1,23 +1,22 @@
-"""The table a sweep ends in: mean, spread over orders and confidence over seeds of each metric."""
+"""The tables a sweep ends in: mean, spread over orders and confidence over seeds of each metric."""
 
-import csv
-import io
+import statistics
 from collections.abc import Mapping
 
 import attrs
 
 from lifelong_co import metrics
 from lifelong_co.config.run_config import Config
+from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_runs
-from lifelong_co.experiments.comparison.gaps import MeanReferences, mean_references
-from lifelong_co.experiments.comparison.runs import Run, load_run
-from lifelong_co.experiments.comparison.tables import SCALE, Table, align, markdown
+from lifelong_co.experiments.comparison.runs import Run, final_note, load_run
+from lifelong_co.experiments.references.gaps import MeanReferences, gaps, mean_references
 from lifelong_co.experiments.references.places import Places
-from lifelong_co.experiments.sweep import gaps
-from lifelong_co.experiments.sweep.plan import Block, Plan, Row, tasks_tested
+from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
+from lifelong_co.experiments.spread import LEVEL, OVER_ORDERS, cell, over_orders
+from lifelong_co.experiments.sweep import plan as planned
+from lifelong_co.experiments.sweep.plan import Block, Plan, tasks_tested
 from lifelong_co.experiments.sweep.ranges import show_ranges
-from lifelong_co.experiments.sweep.spread import Spread, show, spread
-from lifelong_co.experiments.sweep.student import LEVEL
 
 EXPLANATION = (
     "Metrics in 10^-3, lower is better; gaps (d - d*) / d* to the least cost d* on each task of all"
@@ -27,6 +26,12 @@ EXPLANATION = (
     "over the seeds (where there are several), by Student's t on the seeds' means over the orders."
 )
 
+NOTHING = Cell("-", dict.fromkeys(OVER_ORDERS, ""))
+"""A metric of a row that has no finished run."""
+
+PERCENT = ("percent", "percent_std_orders", f"percent_ci{LEVEL * 100:.0f}_seeds")
+"""How the CSV columns of the mean gap end."""
+
 
 @attrs.frozen
 class Results:
@@ -35,7 +40,7 @@ class Results:
     plan: Plan
     runs: Mapping[str, Run]
     comparisons: Mapping[tuple[str, str], Comparison]
-    """By solver and what is tested; each has a ``d*`` of its own."""
+    """By solver and what is tested; each has its ``d*``."""
     references: Mapping[str, MeanReferences] = attrs.field(factory=dict)
     """By what is tested, where they were looked for."""
 
@@ -46,20 +51,22 @@ class Results:
         found = self.references.get(tasks_tested(self.runs[first].config)) if first else None
         return found if found is not None and (found.means or found.notes) else None
 
-    def spreads(self, row: Row) -> dict[str, Spread]:
-        """Return the spread of every metric over the finished runs of a row; empty if none is."""
-        values: dict[tuple[str, int], metrics.Metrics] = {}
-        for order, seed, name in row.cells:
-            if name in self.runs:
-                run = self.runs[name]
-                comparison = self.comparisons[compared(run.config)]
-                values[order, seed] = comparison.metrics(run)
-        if not values:
-            return {}
-        return {
-            name: spread({cell: getattr(value, name) for cell, value in values.items()})
-            for name in metrics.NAMES
+    def finished(self, row: planned.Row) -> dict[tuple[str, int], Run]:
+        """Return the finished runs of a row by order and seed."""
+        return {(o, seed): self.runs[name] for o, seed, name in row.cells if name in self.runs}
+
+    def metrics(self, row: planned.Row) -> list[Cell]:
+        """Return the metrics over the finished runs of a row."""
+        values = {
+            key: self.comparisons[compared(run.config)].metrics(run)
+            for key, run in self.finished(row).items()
         }
+        if not values:
+            return [NOTHING] * len(metrics.NAMES)
+        return [
+            cell(over_orders({key: getattr(of, name) for key, of in values.items()}), OVER_ORDERS)
+            for name in metrics.NAMES
+        ]
 
     def missing(self, block: Block) -> list[str]:
         """Return the runs of a table that are not finished."""
@@ -86,17 +93,60 @@ def compared(config: Config) -> tuple[str, str]:
     return config.solver, tasks_tested(config)
 
 
-def table(results: Results, block: Block) -> Table:
-    """Return header and rows of one table."""
-    several = len({row.solver for row in block.rows}) > 1
-    lines = [["method", *(["solver"] if several else []), "runs", *metrics.NAMES]]
+def table(results: Results, block: Block) -> Sheet:
+    """Return one table: a row for each method, with the number of its runs and its metrics."""
+    solver = _solver_shown(block)
+    rows = []
     for row in block.rows:
-        found = results.spreads(row)
-        count = sum(name in results.runs for _, _, name in row.cells)
+        count = len(results.finished(row))
         runs = str(count) if count == len(row.cells) else f"{count} of {len(row.cells)}"
-        cells = [show(found[name]) if found else "-" for name in metrics.NAMES]
-        lines.append([row.label, *([row.solver] if several else []), runs, *cells])
-    return lines
+        rows.append((*words(row.label, *[row.solver] * solver, runs), *results.metrics(row)))
+    return Sheet(
+        key="metrics",
+        title=title(block),
+        header=("method", *["solver"] * solver, "runs", *metrics.NAMES),
+        blocks=(tuple(rows),),
+        best_of="none",
+    )
+
+
+def gap_table(results: Results, block: Block, references: MeanReferences) -> Sheet:
+    """Return a row for each method that has a finished run: its mean gap, and that on each task."""
+    solver, means = _solver_shown(block), references.means
+    reference = ("reference", *[""] * solver, "", *(f"{mean:.4f}" for mean in means.values()))
+    rows: list[Row] = [words(*reference)]
+    runs: list[Run] = []
+    for row in block.rows:
+        found = results.finished(row)
+        if found:
+            runs += found.values()
+            above = {key: gaps(run.final, means) for key, run in found.items()}
+            each = (over_orders({key: of[t] for key, of in above.items()}).mean for t in means)
+            cells = words(*(f"{value * 100:.2f}" for value in each))
+            head = words(row.label, *[row.solver] * solver)
+            rows.append((*head, _mean_gap(above), *cells))
+    said = (
+        "Optimality gaps in %: test cost after the last task over the mean reference, minus 1;"
+        f" the mean over these tasks, and each. References {references.origin}"
+    )
+    return Sheet(
+        key="gaps",
+        title=said,
+        header=("method", *["solver"] * solver, "mean gap", *means),
+        blocks=(tuple(rows),),
+        note=final_note(runs),
+        best_of="none",
+    )
+
+
+def _mean_gap(above: Mapping[tuple[str, int], Mapping[str, float]]) -> Cell:
+    """Return the gap, mean over the tasks, of runs by order and seed."""
+    means = {key: statistics.fmean(of.values()) for key, of in above.items()}
+    return cell(over_orders(means), PERCENT, scale=100, digits=2)
+
+
+def _solver_shown(block: Block) -> bool:
+    return len({row.solver for row in block.rows}) > 1
 
 
 def title(block: Block) -> str:
@@ -116,31 +166,29 @@ def title(block: Block) -> str:
 
 def as_text(results: Results) -> str:
     """Return all tables as text."""
-    parts = [EXPLANATION]
+    parts = [f"{EXPLANATION}\n"]
     for block in results.plan.blocks:
-        parts += ["", title(block), "", align(table(results, block), left=1)]
-        parts += [f"missing: {name}" for name in results.missing(block)]
+        parts.append(formats.text(table(results, block)))
+        parts[-1] += "".join(f"missing: {name}\n" for name in results.missing(block))
         if (known := results.known(block)) is not None:
             if known.means:
-                shown = align(gaps.gap_table(block, results.runs, known), left=1)
-                parts += ["", gaps.caption(known), "", shown]
-            parts += known.notes
-    return "\n".join(parts) + "\n"
+                parts.append(formats.text(gap_table(results, block, known)))
+            parts[-1] += "".join(f"{note}\n" for note in known.notes)
+    return "\n".join(parts)
 
 
 def as_markdown(results: Results) -> str:
     """Return all tables as Markdown."""
-    parts = [EXPLANATION.replace("\n", " ")]
+    parts = [EXPLANATION.replace("\n", " ") + "\n"]
     for block in results.plan.blocks:
-        parts += ["", f"**{title(block)}**", "", markdown(table(results, block))]
+        parts.append(formats.markdown(table(results, block)))
         names = results.missing(block)
-        parts += ["", f"Missing: {', '.join(f'`{name}`' for name in names)}"] if names else []
+        parts += [f"Missing: {', '.join(f'`{name}`' for name in names)}\n"] if names else []
         if (known := results.known(block)) is not None:
             if known.means:
-                shown = markdown(gaps.gap_table(block, results.runs, known))
-                parts += ["", gaps.caption(known), "", shown]
-            parts += [line for note in known.notes for line in ("", note)]
-    return "\n".join(parts) + "\n"
+                parts.append(formats.markdown(gap_table(results, block, known)))
+            parts += [f"{note}\n" for note in known.notes]
+    return "\n".join(parts)
 
 
 def as_csv(results: Results) -> str:
@@ -148,20 +196,20 @@ def as_csv(results: Results) -> str:
 
     Where any table has references, columns follow with mean gaps to them in per cent.
     """
-    kinds = ("", "_std_orders", f"_ci{LEVEL * 100:.0f}_seeds")
-    columns = [f"{name}{kind}_1e-3" for name in metrics.NAMES for kind in kinds]
-    more = gaps.COLUMNS if any(known.means for known in results.references.values()) else ()
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(["table", "problem", "solver", "method", "runs", "wanted", *columns, *more])
+    with_gaps = any(known.means for known in results.references.values())
+    rows = []
     for block in results.plan.blocks:
         known = results.known(block)
         for row in block.rows:
-            found = results.spreads(row)
-            numbers = [v for name in found for v in attrs.astuple(found[name])]
-            cells = ["" if v is None or v != v else f"{v * SCALE:.6g}" for v in numbers]
-            count = sum(name in results.runs for _, _, name in row.cells)
-            head = [title(block), block.problem, row.solver, row.label, count, len(row.cells)]
-            beside = gaps.csv_cells(row, results.runs, known) if more else []
-            writer.writerow([*head, *(cells or [""] * len(columns)), *beside])
-    return lines.getvalue()
+            found = results.finished(row)
+            head = (title(block), block.problem, row.solver, row.label)
+            cells = (*words(*head, str(len(found)), str(len(row.cells))), *results.metrics(row))
+            if with_gaps and known and known.means and found:
+                above = {key: gaps(run.final, known.means) for key, run in found.items()}
+                cells += (_mean_gap(above), *words(", ".join(known.means), known.origin))
+            elif with_gaps:
+                cells += (Cell("", dict.fromkeys(PERCENT, "")), *words("", ""))
+            rows.append(cells)
+    header = ("table", "problem", "solver", "method", "runs", "wanted", *metrics.NAMES)
+    header += ("gap", "gap_tasks", "gap_references") if with_gaps else ()
+    return formats.as_csv(Sheet(key="all", title="", header=header, blocks=(tuple(rows),)))

@@ -1,7 +1,7 @@
-"""What the nodes demand: batched maps from random numbers to demands in units, ``[B, n]``.
+"""Demands of the nodes: maps from random numbers to demands in units, ``[B, n]``, for a batch.
 
 Demands are whole numbers from 0 to 10 in floating point; the distribution divides them by the
-capacity. Nothing here draws, for the reason given in `nodes`.
+capacity. Nothing here draws random numbers; `nodes` gives the reason.
 
 Source: paper, appendix "Task Settings"; official code ``CVRP/CVRProblemDef.py``.
 """
@@ -25,19 +25,19 @@ def capacity_of(size: int, capacity: int | None = None) -> int:
     size
         ``n``.
     capacity
-        A capacity that was asked for, or None for the official rule: 30, 40 and 50 at
-        ``n = 20, 50, 100`` and 100 at any other ``n``.
+        The result, or None for the official rule: 30, 40 and 50 at ``n = 20, 50, 100`` and 100 at
+        any other ``n``.
     """
     return _CAPACITY.get(size, 100) if capacity is None else capacity
 
 
 def check_capacity(capacity: object) -> int | None:
-    """Return a capacity that every demand fits, or None for the official rule.
+    """Return a capacity of at least the largest demand, or None for the official rule.
 
     Raises
     ------
     ConfigError
-        If it is no whole number, or below 10, the largest demand.
+        If it is not a whole number, or is below 10, the largest demand.
     """
     if capacity is None:
         return None
@@ -51,17 +51,17 @@ def check_capacity(capacity: object) -> int | None:
 
 
 def gaussian(deviation: Tensor, *, least: int = LEAST) -> Tensor:
-    """Return ``5 + deviation``, rounded and clamped to ``[least, 10]`` (E)."""
+    """Return ``5 + deviation``, rounded and clamped to ``[least, 10]``; all ``[B, n]`` (E)."""
     return (deviation + GAUSSIAN_MEAN).round().clamp(least, MOST)
 
 
 def gaussian_complement(deviation: Tensor, *, least: int = LEAST) -> Tensor:
-    """Return 10 minus `gaussian`, hence in ``[0, 10 - least]`` (C)."""
+    """Return 10 minus `gaussian`, in ``[0, 10 - least]`` (C)."""
     return MOST - gaussian(deviation, least=least)
 
 
 def by_depot(nodes: Tensor, depot: Tensor, noise: Tensor, *, nearest_most: bool = False) -> Tensor:
-    """Return demands linear in the noisy distance to the depot (G, R).
+    """Return demands that are linear in the noisy distance to the depot, rounded (G, R).
 
     Parameters
     ----------
@@ -70,11 +70,15 @@ def by_depot(nodes: Tensor, depot: Tensor, noise: Tensor, *, nearest_most: bool 
     noise
         ``[B, n]``, added to the distance.
     nearest_most
-        Whether the least noisy distance demands 10 and the greatest 1, instead of 1 and 10.
+        False: the node with the least noisy distance has demand 1, the farthest 10. True: 10 and 1.
+
+    Returns
+    -------
+    ``[B, n]``, in 1 … 10.
     """
     raw: Tensor = torch.linalg.vector_norm(nodes - depot, dim=2) + noise
     least = raw.amin(dim=1, keepdim=True)
-    # The official guard against a division by zero; to change it would change bits.
+    # 1e-8 prevents a division by zero in the official code; another number would change bits.
     share = (raw - least) / (raw.amax(dim=1, keepdim=True) - least + 1e-8)
     if nearest_most:
         share = 1 - share
@@ -82,22 +86,23 @@ def by_depot(nodes: Tensor, depot: Tensor, noise: Tensor, *, nearest_most: bool 
 
 
 def by_cluster(centers: Tensor, offsets: Tensor) -> Tensor:
-    """Return demands that grow from 1 to 10 with the distance to the center, per cluster (GM).
+    """Return demands that grow in each cluster from 1 to 10 with the distance to the center (GM).
 
     Parameters
     ----------
     centers
-        ``[B, c]``, the centers' own demands.
+        ``[B, c]``, the demands of the centers.
     offsets
-        ``[B, n - c, 2]``, the other nodes as seen from their centers, before scaling.
+        ``[B, n - c, 2]``, from each other node's center to the node, before scaling.
 
     Returns
     -------
-    ``[B, n]``, truncated to whole numbers. A node alone in its cluster demands 1.
+    ``[B, n]``, truncated to whole numbers, the centers first. A node that is alone in its cluster
+    has demand 1.
     """
     c = centers.shape[1]
     _, k, _ = cluster_sizes(c + offsets.shape[1])
-    # In double precision: truncated, single would give other demands on other processors.
+    # In double precision: single precision, truncated, would differ between processors.
     distance = offsets.double().square().sum(dim=2).sqrt()  # [B, n - c]
     split = (c - 1) * k
     even = _share(distance[:, :split].reshape(len(offsets), c - 1, k)).flatten(1)
@@ -107,14 +112,20 @@ def by_cluster(centers: Tensor, offsets: Tensor) -> Tensor:
 
 
 def by_center(centers: Tensor, nodes: Tensor) -> Tensor:
-    """Return ``10 · dist`` rounded, ``dist`` min-max over the instance (GM of the paper).
+    """Return ``10 · dist``, rounded (GM in the text of the paper).
+
+    ``dist`` is the distance to the center, scaled to ``[0, 1]`` by min-max over the instance.
 
     Parameters
     ----------
     centers
-        ``[B, c]``, the centers' own demands.
+        ``[B, c]``, the demands of the centers.
     nodes
-        ``[B, n, 2]`` in the unit square, the centers first; distances are taken there.
+        ``[B, n, 2]`` in the unit square, the centers first.
+
+    Returns
+    -------
+    ``[B, n]``, the centers first.
     """
     c, n = centers.shape[1], nodes.shape[1]
     arrow = nodes[:, c:] - owners(nodes[:, :c], n)
@@ -123,7 +134,7 @@ def by_center(centers: Tensor, nodes: Tensor) -> Tensor:
 
 
 def _share(distance: Tensor) -> Tensor:
-    """Return min-max over the last dimension, in ``[0, 1]``; all 0 where there is no range."""
+    """Scale to ``[0, 1]`` by min-max over the last dimension; equal distances become 0."""
     if distance.numel() == 0:
         return distance
     least = distance.amin(dim=-1, keepdim=True)

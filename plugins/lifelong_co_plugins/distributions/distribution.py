@@ -1,7 +1,8 @@
-"""The distributions users get: a problem, a name and a few options; `sample` and `testset`.
+"""The paper's distributions as an object for users, with the methods `sample` and `testset`.
 
-``variant="official"`` is what the published numbers come from; ``variant="paper"`` follows the
-text of the paper's appendix "Task Settings". They differ, and only differ, in this:
+``variant="official"`` follows the official code, from which the published numbers come.
+``variant="paper"`` follows the text of the paper's appendix "Task Settings". These are all
+differences:
 
 =============  ============================================  =====================================
 what           paper                                         official code
@@ -20,10 +21,10 @@ R radius       ``ra_1`` in U(0.3, 0.4) for each node         one for each instan
 R demand       noise U(0, 2); the farthest demands 10        noise U(0, 1); the nearest demands 10
 =============  ============================================  =====================================
 
-Where the text cannot be followed or is silent, both are the official code: its ``b =
-ceil(sqrt(n / a))`` rows of G would not hold the nodes (``n / a`` is meant); grid points lie on the
-rectangle's border; "``p ≤ 0.5, p ~ U(0, 1)``" of R is a fair coin, as in G; R is clamped to the
-unit square; demands of U are whole numbers.
+Where the text is wrong or says nothing, both variants follow the official code. The ``b =
+ceil(sqrt(n / a))`` rows of G in the text are too few for the nodes (``n / a`` is meant). Grid
+points lie on the border of the rectangle, too. "``p ≤ 0.5, p ~ U(0, 1)``" of R is a fair coin, as
+in G. R is clamped to the unit square. Demands of U are whole numbers.
 """
 
 from typing import Any, Literal, get_args
@@ -52,19 +53,19 @@ class PaperDistribution:
     """The TSP or the CVRP."""
     variant: Variant = "official"
     capacity: int | None = None
-    """Of the vehicle, in units of demand; None: the official rule, see `demand.capacity_of`.
-    Without meaning for the TSP."""
+    """Capacity of the vehicle in units of demand; None: the official rule of
+    `demand.capacity_of`. Not used for the TSP."""
 
     def sample(self, batch: int, size: int, *, generator: torch.Generator | None = None) -> Any:
-        """Draw fresh instances.
+        """Draw new instances.
 
         Parameters
         ----------
         batch, size
             ``B >= 1`` and ``n >= 2``.
         generator
-            The source of randomness, whose device the instances live on. The same generator state
-            gives the same instances. None: torch's default generator, on the CPU.
+            The source of all random numbers; the instances are on its device. The same state of
+            the generator gives the same instances. None: torch's default generator, on the CPU.
 
         Returns
         -------
@@ -87,11 +88,12 @@ class PaperDistribution:
         return self._instances(placed, depot, wanted, capacity_of(size, self.capacity))
 
     def testset(self) -> Any:
-        """Return the paper's own 1,000 test instances, the same bits on every call.
+        """Return the first 1,000 test instances of the paper, the same bits on every call.
 
-        They are those of the official code at the official capacity, whatever the variant and
-        capacity here: sizes 20 (U, R), 50 (G, E) and 100 (C, GM). For CVRP R the demands are the
-        generator's, to which the published reference costs belong, not those of the published file.
+        They come from the official code with the official capacity and ignore the variant and the
+        capacity of this object. Sizes are 20 (U, R), 50 (G, E) and 100 (C, GM). For R of the CVRP
+        the published file has other demands than the official generator; these are the
+        generator's, to which the published reference costs belong.
         """
         drawn = draw_testset(self.name, with_demand=self.problem.name == "cvrp")
         capacity = capacity_of(drawn.nodes.shape[1])
@@ -108,7 +110,7 @@ class PaperDistribution:
 def make_distribution(
     name: str, problem: Problem, *, variant: str = "official", capacity: int | None = None
 ) -> PaperDistribution:
-    """Build one of the six distributions; what the plugin registers, ``name`` filled in.
+    """Build one of the six distributions; the plugin registers this function for each name.
 
     Parameters
     ----------
@@ -124,9 +126,10 @@ def make_distribution(
     Raises
     ------
     UnknownNameError
-        If there is no such variant.
+        If the variant has another name.
     ConfigError
-        If the capacity is unusable, or the problem is another than TSP and CVRP.
+        If the capacity is not a whole number of at least 10, or the problem is neither the TSP nor
+        the CVRP.
     """
     for known in get_args(Variant):
         if variant == known:

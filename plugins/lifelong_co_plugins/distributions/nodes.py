@@ -1,10 +1,10 @@
-"""Where the nodes go: batched maps from random numbers to coordinates in the unit square.
+"""Coordinates of the nodes: maps from random numbers to the unit square, for a batch.
 
-Nothing here draws. The fast samplers and the draws in the official order feed the same maps (but
-for `grid`), so that the bit-for-bit test of the test sets holds for the arithmetic of both.
+Nothing here draws random numbers. The fast samplers and the draws in the official order use the
+same maps (except `grid`). So the bit-for-bit test of the test sets checks the arithmetic of both.
 
 Source: paper, appendix "Task Settings"; official code ``CVRP/CVRProblemDef.py`` and
-``TSP/TSProblemDef.py``. Constants that the two share stand below, differences in `distribution`.
+``TSP/TSProblemDef.py``. `distribution` lists where the two differ.
 """
 
 import math
@@ -21,13 +21,13 @@ ASPECT = (0.2, 0.8)  # G and R: shorter side over longer side
 LONG_SIDE = 1.0 - 1e-5  # G: the longer side in the official code; 1 in the paper
 RING_RADIUS = (0.3, 0.4)
 RING_DEVIATION = 0.05
-NOTHING = 1e-30  # below any distance but 0, which it divides
+NOTHING = 1e-30  # smaller than every distance above 0; as a divisor it replaces the distance 0
 
 
 def fill_square(nodes: Tensor) -> Tensor:
-    """Map each instance of ``[B, n, 2]`` to the unit square by min-max, each axis on its own.
+    """Map each instance of ``[B, n, 2]`` to the unit square by min-max, each axis separately.
 
-    An axis on which all nodes agree becomes 0.
+    An axis on which all nodes are equal becomes 0.
     """
     least, most = torch.aminmax(nodes, dim=1, keepdim=True)
     return (nodes - least) / (most - least).clamp(min=NOTHING)
@@ -40,7 +40,7 @@ def in_explosion(nodes: Tensor, center: Tensor) -> Tensor:
 
 
 def explode(nodes: Tensor, center: Tensor, surplus: Tensor, *, displace: bool = False) -> Tensor:
-    """Blow the nodes around a center away from it (E); may leave the unit square.
+    """Move the nodes around a center away from it (E); nodes may leave the unit square.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def explode(nodes: Tensor, center: Tensor, surplus: Tensor, *, displace: bool = 
     surplus
         ``[B, n, 1]``, the ``s`` of the length ``0.3 + s``; at least 0.
     displace
-        False: a node comes to lie at distance ``0.3 + s`` of the center (official code).
-        True: it moves that far from where it was (the paper's "moving length").
+        False: a node is put at distance ``0.3 + s`` from the center (official code). True: it moves
+        by ``0.3 + s`` from its place (the paper's "moving length").
 
     Returns
     -------
-    ``[B, n, 2]``. A node exactly on the center has no direction to go and stays.
+    ``[B, n, 2]``. A node exactly on the center has no direction, so it stays.
     """
     arrow = nodes - center
     distance = torch.linalg.vector_norm(arrow, dim=2, keepdim=True)
@@ -66,7 +66,7 @@ def explode(nodes: Tensor, center: Tensor, surplus: Tensor, *, displace: bool = 
 def in_strip(nodes: Tensor, p1: Tensor, p2: Tensor) -> Tensor:
     """Return bool ``[B, n, 1]``: the nodes less than `REACH` from the infinite line ``p1 p2``.
 
-    Where the two points ``[B, 1, 2]`` coincide every node counts as on the line.
+    If the two points ``[B, 1, 2]`` are equal, every node counts as on the line.
     """
     along, length = _line(p1, p2)
     offset = nodes - p1
@@ -77,7 +77,7 @@ def in_strip(nodes: Tensor, p1: Tensor, p2: Tensor) -> Tensor:
 def compress(
     nodes: Tensor, p1: Tensor, p2: Tensor, across: Tensor, *, replace: bool = False
 ) -> Tensor:
-    """Pull the nodes near a line closer to it (C); may leave the unit square.
+    """Move the nodes near a line closer to it (C); nodes may leave the unit square.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def compress(
     across
         ``[B, n, 1]``, draws of N(0, 0.1²).
     replace
-        False: the distance to the line is multiplied by ``|across|``, at most 1, and the node
-        changes sides (official code). True: ``across`` is the new signed distance (paper).
+        False: the distance to the line is multiplied by ``|across|``, but at most by 1, and the
+        node changes sides (official code). True: ``across`` is the new signed distance (paper).
 
     Returns
     -------
@@ -105,19 +105,19 @@ def compress(
 
 
 def _line(p1: Tensor, p2: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the vector ``[B, 1, 2]`` from p1 to p2 and its length ``[B, 1, 1]``, never 0."""
+    """Return the vector ``[B, 1, 2]`` from p1 to p2, and its length ``[B, 1, 1]`` or 1 for 0."""
     along = p2 - p1
     length = torch.linalg.vector_norm(along, dim=2, keepdim=True)
     return along, torch.where(length == 0, 1.0, length)
 
 
 def cluster_sizes(size: int) -> tuple[int, int, int]:
-    """Return how ``n = size`` nodes fall into clusters (GM): ``(c, k, m)``.
+    """Return how ``n = size`` nodes are divided into clusters (GM): ``(c, k, m)``.
 
-    The first ``c`` nodes are the centers themselves; ``k`` more belong to each center but the
-    last, ``m`` more to the last, in this order. The official rule is ``c = 5``, ``k = n // 5 - 1``
-    and the rest to the last; it fails below 15 nodes, where we take ``k`` no lower than 0 (so five
-    centers and a cluster around the last for n < 10) and no more centers than nodes (n < 5).
+    The first ``c`` nodes are the centers. Then ``k`` nodes follow for each center except the last,
+    and ``m`` nodes for the last one. The official rule is ``c = 5``, ``k = n // 5 - 1``, and all
+    other nodes for the last center. It fails below 15 nodes. So here ``k`` is at least 0 (n < 10:
+    five centers and one cluster around the last), and ``c`` is at most ``n`` (n < 5).
     """
     c = min(CENTERS, size)
     k = max(size // CENTERS - 1, 0)
@@ -125,19 +125,21 @@ def cluster_sizes(size: int) -> tuple[int, int, int]:
 
 
 def owners(centers: Tensor, size: int) -> Tensor:
-    """Return for every node but the centers ``[B, c, 2]`` its center, ``[B, n - c, 2]``."""
+    """Return the center of every other node, ``[B, n - c, 2]``, from the centers ``[B, c, 2]``."""
     _, k, m = cluster_sizes(size)
     last = centers[:, -1:].expand(-1, m, -1)
     return torch.cat((centers[:, :-1].repeat_interleave(k, dim=1), last), dim=1)
 
 
 def mixture(centers: Tensor, offsets: Tensor) -> Tensor:
-    """Return centers and the nodes around them, filling the unit square (GM), ``[B, n, 2]``.
+    """Return the centers and the nodes around them, scaled to the unit square (GM), ``[B, n, 2]``.
 
     Parameters
     ----------
-    centers, offsets
-        ``[B, c, 2]``, and ``[B, n - c, 2]`` from each node's center; see `cluster_sizes`.
+    centers
+        ``[B, c, 2]``.
+    offsets
+        ``[B, n - c, 2]``, from each node's center to the node; see `cluster_sizes`.
     """
     around = owners(centers, centers.shape[1] + offsets.shape[1]) + offsets
     return fill_square(torch.cat((centers, around), dim=1))
@@ -151,15 +153,16 @@ def grid(size: int, width: Tensor, height: Tensor, columns: Tensor, center: Tens
     size
         ``n``.
     width, height
-        ``[B, 1]``, sides of the rectangle; its border carries points.
+        ``[B, 1]``, sides of the rectangle; points lie on its border, too.
     columns
-        Long ``[B, 1]``, points of a row, at least 1; rows as many as ``n`` points need.
+        Long ``[B, 1]``, points in each row, at least 1. The number of rows follows from ``n``.
     center
         ``[B, 1, 2]``, of the rectangle.
 
     Returns
     -------
-    ``[B, n, 2]`` in the unit square. A single row (column) lies on the lower (left) border.
+    ``[B, n, 2]`` in the unit square. A single row lies on the lower border, a single column on the
+    left border.
     """
     rows = (size + columns - 1) // columns
     index = torch.arange(size, device=width.device)[None]
@@ -169,30 +172,30 @@ def grid(size: int, width: Tensor, height: Tensor, columns: Tensor, center: Tens
 
 
 def columns_of(size: int, width: Tensor, height: Tensor) -> Tensor:
-    """Return the points of a grid's row, ``ceil(sqrt(n w / h))``, long, in the shape given."""
+    """Return the points in each row of a grid: ``ceil(sqrt(n w / h))``, long ``[B, 1]``."""
     return (size * (width / height)).sqrt().ceil().long()
 
 
 def _ladder(step: Tensor, count: Tensor, extent: Tensor) -> Tensor:
-    """Return rung ``step`` ``[B, n]`` of ``count`` from ``-extent / 2`` to ``extent / 2``.
+    """Return point ``step`` ``[B, n]`` of ``count`` even ones, ``-extent / 2`` to ``extent / 2``.
 
-    The official code has torch.linspace here, which makes one instance's rungs at a time.
+    The official code uses torch.linspace, which works on one instance at a time.
     """
     gaps = (count - 1).clamp(min=1)
     return extent * (step.to(extent.dtype) / gaps - 0.5)
 
 
 def ring(turn: Tensor, radius: Tensor, aspect: Tensor, flat: Tensor) -> Tensor:
-    """Return points around (0.5, 0.5), then squeezed toward one axis (R), ``[B, n, 2]``.
+    """Return a ring around (0.5, 0.5), then one coordinate times a factor (R), ``[B, n, 2]``.
 
     Parameters
     ----------
     turn, radius
-        ``[B, n]``: angle in turns, and distance to the middle.
+        ``[B, n]``: the angle in turns, and the distance to (0.5, 0.5).
     aspect
-        ``[B, 1]``, the factor of the squeezed coordinate; the origin stays, not the middle.
+        ``[B, 1]``, the factor. It moves the middle of the ring, too.
     flat
-        Bool ``[B, 1]``: squeeze y, otherwise x.
+        Bool ``[B, 1]``. True: multiply y. False: multiply x.
     """
     angle = turn * (2 * math.pi)
     x = 0.5 + radius * torch.cos(angle)

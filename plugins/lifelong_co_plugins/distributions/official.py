@@ -1,9 +1,9 @@
 """Draws in the order of the official code, instance by instance: same seed, same bits.
 
-The maps are those of `nodes` and `demand` (but for the grid); only the order and the shapes of the
-draws are the official ones, and torch's generators give the same bits for those alone. The streams
-are our own: no global random state is read or written. The bits are those of x86 processors with
-AVX2 or AVX-512; without them torch rounds coordinates differently, by less than 1e-6.
+The maps are those of `nodes` and `demand`, except for the grid. The draws have the order and the
+shapes of the official code, because torch's generators give the same bits only then. The streams
+are local: no global random state is read or written. The bits are those of x86 processors with AVX2
+or AVX-512; on others torch rounds coordinates differently, by less than 1e-6.
 
 Source: official code at commit 9ae601f, ``CVRP/CVRProblemDef.py``, ``TSP/TSProblemDef.py`` and
 ``generate_and_save_probelms`` of the two ``*Env.py``.
@@ -24,8 +24,8 @@ from lifelong_co_plugins.distributions.samplers import Sampled
 TEST_SIZES = {"U": 20, "R": 20, "G": 50, "E": 50, "C": 100, "GM": 100}
 TEST_INSTANCES = 1000
 TEST_SEED = 0
-# The published files hold 10,000 instances; what is drawn for all of them before the first
-# instance shifts everything after it.
+# The published files hold 10,000 instances. Some numbers are drawn for all of them before the first
+# instance, so the total changes every later draw.
 PUBLISHED_INSTANCES = 10_000
 
 
@@ -54,14 +54,14 @@ def draw(
     name
         ``U GM E C G R``.
     batch, size
-        ``B >= 1`` and ``n >= 2``. The official code fails on GM below 10 nodes, and on its demands
-        below 15; there the order is ours, see `nodes.cluster_sizes`.
+        ``B >= 1`` and ``n >= 2``. For GM the official code fails below 10 nodes, and its demands
+        fail below 15; for those sizes see `nodes.cluster_sizes`.
     with_demand
-        Whether for the CVRP (depot and demand) or the TSP.
+        True: for the CVRP, with depot and demand. False: for the TSP.
     seed
-        Seeds both streams.
+        The seed of both streams, torch's and Python's.
     of
-        How many instances the official call makes in all, at least and by default ``batch``.
+        How many instances the official call makes in total, at least ``batch``; None: ``batch``.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def draw(
 
 
 def draw_testset(name: str, *, with_demand: bool) -> Drawn:
-    """Return the paper's own test instances: the first 1,000 of each published file."""
+    """Return the test instances of the paper: the first 1,000 of each published file."""
     size = TEST_SIZES[name]
     return draw(name, TEST_INSTANCES, size, with_demand=with_demand, of=PUBLISHED_INSTANCES)
 
@@ -106,7 +106,7 @@ def _integers(noise: Noise, *shape: int) -> Tensor:
 
 @attrs.frozen
 class _Instance:
-    """What one instance is drawn from: torch's and Python's stream, and what is drawn already."""
+    """The sources of one instance: torch's and Python's streams, and the numbers drawn earlier."""
 
     noise: Noise
     coins: random.Random
@@ -115,12 +115,12 @@ class _Instance:
     deviation: Tensor | None  # [1, n], for the demands of E and C
 
     def number(self, low: float, high: float) -> Tensor:
-        """Return U(low, high), ``[1, 1]``, rounded as torch's ``uniform_`` does."""
+        """Return a draw of U(low, high), ``[1, 1]``, rounded as by torch's ``uniform_``."""
         one = torch.empty(1, 1, dtype=torch.float32)
         return one.uniform_(low, high, generator=self.noise.generator)
 
     def coin(self) -> bool:
-        """Return whether the official code squeezes y, not x."""
+        """Return whether the official code makes y the shorter side, instead of x."""
         return self.coins.random() > 0.5
 
 
@@ -129,7 +129,7 @@ def _gaussian_mixture(instance: _Instance) -> Sampled:
     c, k, m = nodes.cluster_sizes(instance.size)
     centers = noise.uniform(1, c, 2) * nodes.CENTER_SPREAD
     own = None if instance.depot is None else _integers(noise, 1, c)
-    # Cluster by cluster: how torch draws normal numbers depends on the size of the tensor.
+    # Cluster by cluster: the normal numbers that torch draws depend on the size of the tensor.
     offsets = torch.cat([noise.normal(1, count, 2) for count in [k] * (c - 1) + [m]], dim=1)
     placed = nodes.mixture(centers, offsets)
     return placed, None if own is None else demand.by_cluster(own, offsets)
@@ -167,7 +167,7 @@ def _grid(instance: _Instance) -> Sampled:
     center = torch.stack([instance.number(s / 2, 1 - s / 2) for s in (w, h)], dim=2)
     columns = math.ceil(math.sqrt(n * (w / h)))
     rows = math.ceil(n / columns)
-    # Not `nodes.grid`: linspace rounds in a way that arithmetic on a batch cannot follow.
+    # Not `nodes.grid`: arithmetic on a batch cannot reproduce the rounding of linspace.
     index = torch.arange(n)
     x = torch.linspace(-w / 2, w / 2, columns, dtype=torch.float32)[index % columns]
     y = torch.linspace(-h / 2, h / 2, rows, dtype=torch.float32)[index // columns]

@@ -1,9 +1,9 @@
 """The fast samplers: all random numbers of a batch at once, then the maps of `nodes` and `demand`.
 
-Each takes the noise, ``B``, ``n``, the depot ``[B, 1, 2]`` (None: a TSP, so no demand is drawn)
-and whether to follow the paper's text instead of the official code; it returns nodes ``[B, n, 2]``
-and demands in units ``[B, n]``, or None. None waits for the device. `distribution` has the table
-of differences between paper and official code.
+Each sampler takes the noise, ``B``, ``n``, the depot ``[B, 1, 2]`` (None: a TSP, without demand)
+and whether to follow the text of the paper instead of the official code. It returns nodes
+``[B, n, 2]`` and demands in units ``[B, n]``; the demands of a TSP are None. No sampler waits for
+the device. `distribution` has the table of differences between paper and official code.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def gaussian_mixture(
 
 
 def explosion(noise: Noise, batch: int, size: int, depot: Tensor | None, paper: bool) -> Sampled:
-    """E: uniform nodes blown away from a center, Gaussian demands."""
+    """E: uniform nodes, those near a center moved away from it; Gaussian demands."""
     surplus = noise.exponential(batch, size, 1, rate=nodes.EXPLOSION_RATE)
     start, center = noise.uniform(batch, size, 2), noise.uniform(batch, 1, 2)
     placed = nodes.explode(start, center, surplus, displace=paper)
@@ -54,7 +54,7 @@ def explosion(noise: Noise, batch: int, size: int, depot: Tensor | None, paper: 
 
 
 def compression(noise: Noise, batch: int, size: int, depot: Tensor | None, paper: bool) -> Sampled:
-    """C: uniform nodes pulled to a line, 10 minus Gaussian demands."""
+    """C: uniform nodes, those near a line moved to it; demands are 10 minus Gaussian ones."""
     across = noise.normal(batch, size, 1) * nodes.STRIP_DEVIATION
     start = noise.uniform(batch, size, 2)
     p1, p2 = noise.uniform(batch, 1, 2), noise.uniform(batch, 1, 2)
@@ -81,7 +81,7 @@ def grid(noise: Noise, batch: int, size: int, depot: Tensor | None, paper: bool)
 
 
 def ring(noise: Noise, batch: int, size: int, depot: Tensor | None, paper: bool) -> Sampled:
-    """R: a ring squeezed toward one axis, demands by the distance to the depot."""
+    """R: a ring with one coordinate reduced, demands by the distance to the depot."""
     low, high = nodes.RING_RADIUS
     mean = noise.uniform(batch, size if paper else 1, low=low, high=high)
     radius = mean + noise.normal(batch, size) * nodes.RING_DEVIATION

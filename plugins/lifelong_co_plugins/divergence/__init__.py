@@ -1,1 +1,1 @@
-"""Divergences ``D(e)``: how far the learner is from the teacher in one state (paper §3.3)."""
+"""Divergences ``D(e)`` between teacher and learner in one state (paper §3.3)."""

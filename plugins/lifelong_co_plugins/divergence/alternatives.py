@@ -1,7 +1,7 @@
-"""Divergences beside forward and reverse KL: a mixture of both, Jensen-Shannon, squares.
+"""Other divergences than forward and reverse KL: a mixture of both, Jensen-Shannon, squares.
 
-Each maps the log-probabilities of teacher ``P`` and learner ``Q``, ``[..., A]``, to ``[...]``, at
-least 0, and 0 only for ``P = Q``. What is -inf in one or both is as in `kullback_leibler`.
+Each function maps the log-probabilities of teacher ``P`` and learner ``Q``, ``[..., A]``, to
+``[...]``: at least 0, and 0 only if ``P = Q``. -inf is handled as in `kullback_leibler`.
 """
 
 import math
@@ -14,10 +14,10 @@ from lifelong_co_plugins.divergence.kullback_leibler import finite, kl, rkl
 
 
 def mixture(teacher: Tensor, learner: Tensor, reverse: float = 0.5) -> Tensor:
-    """``reverse * KL(Q || P) + (1 - reverse) * KL(P || Q)``; unbounded.
+    """``reverse * KL(Q || P) + (1 - reverse) * KL(P || Q)``, without an upper bound.
 
-    Another share is ``functools.partial(divergence("mixture"), reverse=0.2)``, or the option
-    ``reverse_share`` of ``llr-bc``. 1/2 is half of Jeffreys' divergence.
+    ``reverse`` is in ``[0, 1]``; 1/2 gives half of Jeffreys' divergence. For another value use
+    ``functools.partial(divergence("mixture"), reverse=0.2)``.
     """
     return reverse * rkl(teacher, learner) + (1 - reverse) * kl(teacher, learner)
 
@@ -25,8 +25,8 @@ def mixture(teacher: Tensor, learner: Tensor, reverse: float = 0.5) -> Tensor:
 def js(teacher: Tensor, learner: Tensor) -> Tensor:
     """``(KL(P || M) + KL(Q || M)) / 2`` with ``M = (P + Q) / 2``: symmetric, at most ``log 2``.
 
-    Jensen-Shannon (Lin 1991). Its gradient stays small where the learner all but excludes what
-    the teacher does: it pulls less than `kl` out of a wrong certainty.
+    Jensen-Shannon (Lin 1991). Its gradient is small where the learner gives almost no probability
+    to the teacher's action: it corrects a certain but wrong learner less than `kl` does.
     """
     p, q = finite(teacher, learner)
     middle = torch.logaddexp(p, q) - math.log(2)
@@ -35,8 +35,9 @@ def js(teacher: Tensor, learner: Tensor) -> Tensor:
 
 
 def squared(teacher: Tensor, learner: Tensor) -> Tensor:
-    """``sum (Q - P)^2``, at most 2: what the official loss amounts to.
+    """``sum (Q - P)^2``, at most 2: nearly proportional to the loss of the official code.
 
-    With ``behavior="official"`` either KL is this over ``2 A`` to second order (design.md §5).
+    With ``behavior="official"``, ``kl`` and ``rkl`` are both this divided by ``2 A``, to second
+    order.
     """
     return (probabilities(learner) - probabilities(teacher)).square().sum(dim=-1)

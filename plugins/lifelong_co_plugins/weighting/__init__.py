@@ -1,1 +1,1 @@
-"""Weightings ``w(e)``: how much an experience matters (paper §3.2, CaEW)."""
+"""Weightings ``w(e)`` of experiences in the consolidation loss (paper §3.2, CaEW)."""

@@ -1,7 +1,7 @@
 """Confidence-aware experience weighting (paper §3.2 and appendix, "Ablation Study Details").
 
-Each maps the teacher's probabilities ``[..., A]`` (0 where infeasible) to a weight ``[...]`` in
-``[0, 1]``: one minus the confidence, which is 1 for a certain decision.
+Each function maps the teacher's probabilities ``[..., A]`` (0 where infeasible) to a weight
+``[...]`` in ``[0, 1]``: one minus the confidence. The confidence of a certain decision is 1.
 """
 
 import math
@@ -11,24 +11,24 @@ from torch import Tensor
 
 
 def variance(probs: Tensor) -> Tensor:
-    """``1 - var(P) / var_max``, with ``var_max = (A - 1) / A^2``, the variance of certainty."""
+    """``1 - var(P) / var_max``, with ``var_max = (A - 1) / A^2`` for a certain decision."""
     A = probs.shape[-1]
-    # A^2 var(P) by its moments: at most 1e-7 off, and ten times as fast as torch.var. Not by a
-    # product of vectors, which autocast would take in bfloat16.
+    # A^2 var(P) from the moments: its error is at most 1e-7, and it is ten times as fast as
+    # torch.var. No product of vectors, because autocast computes those in bfloat16.
     moments = A * probs.square().sum(dim=-1) - probs.sum(dim=-1).square()
     confidence = moments / max(A - 1, 1)
-    return (1 - confidence).clamp(0, 1)  # rounding makes certainty 1.0000001
+    return (1 - confidence).clamp(0, 1)  # rounding can make the confidence 1.0000001
 
 
 def entropy(probs: Tensor) -> Tensor:
-    """``H(P) / log A``: the entropy over the largest possible."""
+    """``H(P) / log A``: the entropy, divided by the largest possible one."""
     A = probs.shape[-1]
     largest = max(math.log(A), math.log(2))
     return (-torch.xlogy(probs, probs).sum(dim=-1) / largest).clamp(0, 1)
 
 
 def top2_margin(probs: Tensor) -> Tensor:
-    """``1 - (p_1 - p_2)``: what the likeliest action is not ahead of the next."""
+    """``1 - (p_1 - p_2)``: one minus the lead of the likeliest action over the second."""
     top = probs.topk(2, dim=-1).values
     return 1 - (top[..., 0] - top[..., 1])
 

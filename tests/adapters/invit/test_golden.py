@@ -1,4 +1,4 @@
-"""Our INViT against what the official network computed in float64 with the same weights."""
+"""Our INViT, compared with stored results of the official network in float64, same weights."""
 
 import pytest
 import torch
@@ -12,13 +12,13 @@ both = pytest.mark.parametrize("name", PROBLEMS)
 
 
 def likeliest(probs: Tensor, k: int) -> Tensor:
-    """Return the ``k`` greatest probabilities: the golden has candidates, not actions."""
+    """Return the ``k`` greatest probabilities: the golden stores candidates, not actions."""
     return probs.sort(dim=-1, descending=True).values[..., :k]
 
 
 @both
 def test_greedy_rollout_is_the_stored_one(name: str) -> None:
-    """From the stored start actions are those stored, and so are cost and log-likelihood."""
+    """From the stored start, actions, cost and log-likelihood are the stored ones."""
     stored = invit_golden(name)
     starts = (stored.actions[:, :1],) if name == "tsp" else ()
     seen: list[Tensor] = []
@@ -32,7 +32,7 @@ def test_greedy_rollout_is_the_stored_one(name: str) -> None:
         )
     T = stored.actions.shape[1]
     assert torch.equal(solution.actions[:, 0, :T], stored.actions)
-    assert not solution.actions[:, 0, T:].any()  # the way home, which the official code leaves out
+    assert not solution.actions[:, 0, T:].any()  # the last visit to the depot, not in the golden
     torch.testing.assert_close(solution.cost[:, 0], stored.cost, rtol=1e-14, atol=0)
     torch.testing.assert_close(
         solution.log_likelihood[:, 0], stored.log_prob, rtol=1e-12, atol=1e-12
@@ -46,8 +46,8 @@ def test_greedy_rollout_is_the_stored_one(name: str) -> None:
 
 
 @both
-def test_the_solvers_own_rollout(name: str) -> None:
-    """It begins at the depot on the CVRP, and at node 0 on the TSP, which the golden does not."""
+def test_rollout_without_a_given_start(name: str) -> None:
+    """The CVRP begins at the depot, as stored; the TSP at node 0, other than the golden."""
     stored = invit_golden(name)
     T = stored.actions.shape[1]
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""INViT against the same network written plainly, and what its options promise."""
+"""INViT, compared with the same network in plain code, and its options."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ TINY: dict[str, Any] = {
 
 
 def tiny(name: str, **options: Any) -> Any:
-    """Return a small solver in float64, the same every time."""
+    """Return a small solver in float64, the same on every call."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         solver = lco.solver("invit", problem=name, **{**TINY, **options})
@@ -35,7 +35,7 @@ def tiny(name: str, **options: Any) -> Any:
 
 
 def drawn(name: str, batch: int, size: int, seed: int = 0) -> Any:
-    """Return instances with two equal nodes and, on the CVRP, some demand 0 and one 1/2."""
+    """Return instances with two equal nodes and, for the CVRP, a demand of 0 and one of 1/2."""
     generator = torch.Generator().manual_seed(seed)
     instances = lco.distribution("U", name).sample(batch, size, generator=generator)
     instances = records.transform(instances, lambda tensor: tensor.double())
@@ -48,7 +48,7 @@ def drawn(name: str, batch: int, size: int, seed: int = 0) -> Any:
 
 
 def walk(problem: Any, instances: Any, trajectories: int) -> list[Any]:
-    """Return the states of random feasible walks until all are done, the last left out."""
+    """Return the states of random feasible walks, from the first action to before the last."""
     generator = torch.Generator().manual_seed(1)
     state = problem.reset(instances, trajectories)
     states = []
@@ -57,11 +57,11 @@ def walk(problem: Any, instances: Any, trajectories: int) -> list[Any]:
         mask = problem.feasible(instances, state).double()
         action = mask.flatten(0, 1).multinomial(1, generator=generator)
         state = problem.step(instances, state, action.view(mask.shape[:2]))
-    return states[1:]  # from the first on the TSP is somewhere
+    return states[1:]  # from the first action on, a TSP trajectory is at a node
 
 
 def mixed(name: str) -> tuple[Any, Any]:
-    """Return instances and states of several steps in one batch, as replay joins them."""
+    """Return instances and states of several steps in one batch, as in replay."""
     problem = lco.problem(name)
     instances = drawn(name, batch=2, size=12)
     states = walk(problem, instances, trajectories=2)[::2]
@@ -73,8 +73,8 @@ def mixed(name: str) -> tuple[Any, Any]:
 
 @both
 @strictness
-def test_states_of_several_steps_in_one_batch(name: str, strict: bool) -> None:
-    """Each row has the probabilities that it has alone, with nothing to fill it up."""
+def test_batch_of_several_steps_equals_single_states(name: str, strict: bool) -> None:
+    """Each row has the same probabilities as alone and without padding."""
     stored = invit_golden(name)
     solver = lco.solver("invit", problem=name, **{**stored.options, "strict_capacity": strict})
     solver.module.double()
@@ -85,14 +85,14 @@ def test_states_of_several_steps_in_one_batch(name: str, strict: bool) -> None:
     expected = reference_probs(solver, Reference(stored.weights, stored.options), instances, state)
     probs = solver.log_probs(solver.encode(instances), state).exp()
     torch.testing.assert_close(probs, expected, rtol=0, atol=1e-13)
-    with torch.no_grad():  # another path through the feed-forward
+    with torch.no_grad():  # the feed-forward has another path then
         probs = solver.log_probs(solver.encode(instances), state).exp()
     torch.testing.assert_close(probs, expected, rtol=0, atol=1e-13)
 
 
 @both
 def test_gradients_are_those_of_the_plain_network(name: str) -> None:
-    """Every parameter's gradient agrees to 1e-10 relative to the largest."""
+    """Every parameter's gradient agrees to 1e-10, relative to the largest."""
     stored = invit_golden(name)
     solver = stored.solver()
     instances, state = mixed(name)
@@ -121,13 +121,13 @@ def test_gradients_are_those_of_the_plain_network(name: str) -> None:
         )
     values = wanted["decoder.value.weight"]
     d = stored.options["dim_emb"]
-    assert not values[-d:].any()  # of the pointer's layer, which has no values
+    assert not values[-d:].any()  # the pointer's layer does not use values
     assert values[:-d].any()
 
 
 @both
 def test_only_the_nearest_are_candidates(name: str) -> None:
-    """What has a probability is feasible, and no nearer feasible node has none."""
+    """Actions with a probability are feasible, and no nearer feasible node is left out."""
     solver = tiny(name)
     instances, state = mixed(name)
     with torch.no_grad():
@@ -149,8 +149,8 @@ def test_only_the_nearest_are_candidates(name: str) -> None:
 
 
 @both
-def test_no_state_knows_of_the_others(name: str) -> None:
-    """Rows, trajectories and their order do not matter."""
+def test_states_do_not_depend_on_each_other(name: str) -> None:
+    """Other rows, other trajectories and their order do not matter."""
     solver = tiny(name)
     instances, state = mixed(name)
     with torch.no_grad():
@@ -167,8 +167,10 @@ def test_no_state_knows_of_the_others(name: str) -> None:
 
 
 @both
-def test_rows_in_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many tokens are encoded at a time, the behavior is the same."""
+def test_encoding_in_parts_gives_the_same_behavior(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of tokens that are encoded at a time does not matter."""
     solver = tiny(name)
     instances, state = mixed(name)
     with torch.no_grad():
@@ -178,8 +180,8 @@ def test_rows_in_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     torch.testing.assert_close(apart, together, rtol=0, atol=1e-12)
 
 
-def test_without_a_choice_nothing_is_learned() -> None:
-    """With one node left it has log-probability 0, which still has a gradient: 0 everywhere."""
+def test_single_feasible_action_has_zero_gradient() -> None:
+    """With one node left its log-probability is 0, and the gradient exists and is 0 everywhere."""
     solver, instances = tiny("tsp"), drawn("tsp", batch=2, size=5)
     state = walk(solver.problem, instances, trajectories=2)[-1]
     log_probs = solver.log_probs(solver.encode(instances), state)
@@ -190,8 +192,8 @@ def test_without_a_choice_nothing_is_learned() -> None:
     assert not any(p.grad.any() for p in solver.module.parameters() if p.grad is not None)
 
 
-def test_once_done_a_route_stays_at_the_depot() -> None:
-    """Then the depot has log-probability 0 and nothing else any."""
+def test_finished_route_stays_at_the_depot() -> None:
+    """The depot has log-probability 0, all other actions -inf."""
     solver, instances = tiny("cvrp"), drawn("cvrp", batch=2, size=5)
     problem = solver.problem
     state = walk(problem, instances, trajectories=2)[-1]
@@ -204,8 +206,8 @@ def test_once_done_a_route_stays_at_the_depot() -> None:
     assert (log_probs[:, 1:] == -torch.inf).all()
 
 
-def test_nowhere_nothing_is_preferred() -> None:
-    """Before its start, the TSP's behavior is uniform over all nodes, candidates or not."""
+def test_behavior_before_the_first_node_is_uniform() -> None:
+    """For the TSP it is uniform over all nodes, candidates or not."""
     solver, instances = tiny("tsp"), drawn("tsp", batch=2, size=7)
     state = solver.problem.reset(instances, 3)
     with torch.no_grad():
@@ -214,7 +216,7 @@ def test_nowhere_nothing_is_preferred() -> None:
 
 
 def test_trajectories_of_the_tsp_start_at_different_nodes() -> None:
-    """One trajectory unless more are asked for, each from a node of its own."""
+    """The default is one trajectory; more trajectories start at different nodes."""
     solver, instances = tiny("tsp"), drawn("tsp", batch=2, size=7)
     with torch.no_grad():
         assert solver.rollout(instances).actions.shape == (2, 1, 7)
@@ -223,8 +225,8 @@ def test_trajectories_of_the_tsp_start_at_different_nodes() -> None:
 
 
 @strictness
-def test_a_demand_of_the_whole_capacity(strict: bool) -> None:
-    """Each such customer has a route of its own, even where the load must not be used up."""
+def test_demand_of_the_whole_capacity_is_served(strict: bool) -> None:
+    """Each such customer has a separate route, even with the strict rule."""
     problem = lco.problem("cvrp")
     solver = tiny("cvrp", strict_capacity=strict)
     generator = torch.Generator().manual_seed(0)
@@ -239,8 +241,8 @@ def test_a_demand_of_the_whole_capacity(strict: bool) -> None:
     assert torch.equal(actions[:, :9:2].sort(dim=1).values, expected)
 
 
-def test_strict_capacity_leaves_something() -> None:
-    """A customer that takes all of the load is feasible, but not strictly while others are."""
+def test_strict_capacity_leaves_some_load() -> None:
+    """A customer that takes the whole load is feasible, but not strictly while others are."""
     problem = lco.problem("cvrp")
     demand = torch.tensor([[0.5, 1.0, 0.5, 0.3, 0.0]], dtype=torch.float64)
     nodes = torch.rand(1, 5, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -261,8 +263,8 @@ def test_strict_capacity_leaves_something() -> None:
 
 
 @both
-def test_batch_normalisation(name: str) -> None:
-    """In evaluation, with the statistics tracked, no state knows of the others."""
+def test_batch_norm_in_evaluation_uses_running_statistics(name: str) -> None:
+    """With tracked statistics, states do not depend on each other in evaluation."""
     solver = tiny(name, batchnorm=True)
     instances, state = mixed(name)
     solver.module.train()
@@ -299,14 +301,14 @@ def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
 
 @both
 def test_other_parameters_are_refused(name: str) -> None:
-    """What is missing, left over or of another shape is named, and nothing changes."""
+    """Missing, unexpected and misshapen parameters are named, and nothing changes."""
     stored = invit_golden(name)
     solver = stored.solver()
     before = {key: value.clone() for key, value in solver.module.state_dict().items()}
     key = "state_encoders.1.encoder.MHA_layers.0.w_ks.weight"
     changes: list[tuple[dict[str, Tensor], str]] = [
         ({k: v for k, v in stored.weights.items() if k != key}, f"expected {key}"),
-        ({**stored.weights, "WQ.bias": torch.zeros(1)}, "no place for WQ.bias"),
+        ({**stored.weights, "WQ.bias": torch.zeros(1)}, "unexpected WQ.bias"),
         ({**stored.weights, key: torch.zeros(3)}, rf"{key}: expected shape \[32, 32\], got \[3\]"),
     ]
     for weights, message in changes:
@@ -316,8 +318,8 @@ def test_other_parameters_are_refused(name: str) -> None:
     assert all(torch.equal(before[key], after[key]) for key in before)
 
 
-def test_the_other_problems_parameters_are_refused() -> None:
-    """The TSP's parameters do not pass for the CVRP's."""
+def test_parameters_of_the_other_problem_are_refused() -> None:
+    """The CVRP's network does not accept the TSP's parameters."""
     tsp, cvrp = invit_golden("tsp"), invit_golden("cvrp")
     with pytest.raises(CheckpointError, match="input_emb"):
         lco.solver("invit", problem="cvrp", **cvrp.options).load_official(tsp.weights)

@@ -1,4 +1,4 @@
-"""Where the costs that the paper's authors published are found."""
+"""Finding the costs that the paper's authors published."""
 
 from lifelong_co_adapters.official import locate
 from lifelong_co_adapters.official.costs import published_costs
@@ -13,8 +13,8 @@ def fill(folder):
     return folder
 
 
-def test_in_the_submodule_then_beside_the_checkout(tmp_path, monkeypatch):
-    """Each only where it has anything in it: git leaves a submodule's folder empty."""
+def test_costs_are_found_in_the_submodule_then_beside_the_checkout(tmp_path, monkeypatch):
+    """Empty folders do not count: git leaves a submodule's folder empty until it is fetched."""
     root = tmp_path / "checkout"
     monkeypatch.setattr(locate, "checkout", lambda: root)
     monkeypatch.delenv(locate.VARIABLE, raising=False)
@@ -26,8 +26,8 @@ def test_in_the_submodule_then_beside_the_checkout(tmp_path, monkeypatch):
     assert published_costs() == (root.joinpath(*INSIDE), beside)
 
 
-def test_where_the_variable_points(tmp_path, monkeypatch):
-    """Instead of the submodule, as the official code is; without a checkout as well."""
+def test_costs_are_found_where_the_variable_points(tmp_path, monkeypatch):
+    """The variable replaces the submodule, as for the official code, and needs no checkout."""
     monkeypatch.setattr(locate, "checkout", lambda: None)
     monkeypatch.delenv(locate.VARIABLE, raising=False)
     assert published_costs() == ()

@@ -1,4 +1,4 @@
-"""The official INViT asked one decision at a time, against its own rollouts and the contract."""
+"""The official INViT, called for one decision at a time: its rollouts and the contract."""
 
 import json
 from typing import Any
@@ -54,7 +54,7 @@ class Golden:
 
 
 def golden(name: str, dtype: torch.dtype = torch.float64) -> Golden:
-    """Read a golden and rebuild its weights as design.md §5 says."""
+    """Read a golden and rebuild its weights; see `goldens.weights`."""
     with np.load(FIXTURES / f"invit-{name}-1.npz") as archive:
         stored = {key: archive[key] for key in archive.files}
     config, shapes = json.loads(str(stored["config"])), json.loads(str(stored["shapes"]))
@@ -88,9 +88,9 @@ def golden(name: str, dtype: torch.dtype = torch.float64) -> Golden:
 
 
 def candidates(stored: Golden, b: int, t: int) -> list[int | None]:
-    """Return the actions that the probabilities of one step are about; None: of none.
+    """Return the action of each stored probability of one step; None: of no action.
 
-    What the stored candidates are, said naively and in whole numbers.
+    This computes the stored candidates in a simple way, in whole numbers.
     """
     nodes = stored.instances.nodes[b]
     k = len(stored.probs[b, 0])
@@ -113,8 +113,8 @@ def candidates(stored: Golden, b: int, t: int) -> list[int | None]:
 
 
 @both
-def test_every_stored_probability(name: str) -> None:
-    """At each step the stored probabilities, 1e-6 in float64, lie on the stored candidates."""
+def test_probabilities_equal_the_stored_ones(name: str) -> None:
+    """At each step the stored probabilities, to 1e-6 in float64, are on the stored candidates."""
     stored = golden(name)
     problem = stored.solver.problem
     state = problem.reset(stored.instances, 1)
@@ -137,7 +137,7 @@ def test_every_stored_probability(name: str) -> None:
 
 @both
 def test_greedy_rollout_is_the_stored_one(name: str) -> None:
-    """Tours, their log-probabilities and costs are those stored, from the stored start (TSP)."""
+    """Tours, their log-probabilities and costs are the stored ones, from the stored start (TSP)."""
     stored = golden(name)
     if name == "tsp":
         start = (stored.actions[:, :1],)
@@ -183,9 +183,9 @@ def sample(name: str, B: int, n: int, seed: int = 0, dtype: torch.dtype = torch.
 def test_sampled_official_rollouts_have_the_same_likelihood(
     name: str, n: int, batchnorm: bool
 ) -> None:
-    """The official ``forward`` samples tours; replayed state by state they are as likely.
+    """Tours sampled by the official ``forward`` have the same likelihood state by state.
 
-    Also with less nodes than candidates, and with statistics over the batch.
+    Also with fewer nodes than candidates, and with statistics over the batch.
     """
     torch.manual_seed(1)
     solver = official_invit(lco.problem(name), **{**SMALL, "batchnorm": batchnorm})
@@ -212,8 +212,8 @@ def test_sampled_official_rollouts_have_the_same_likelihood(
 
 
 @both
-def test_rollouts_begin_as_the_problem_says(name: str) -> None:
-    """By default one trajectory; the TSP's start at the first nodes, the CVRP's leave the depot."""
+def test_rollouts_begin_at_the_first_nodes_or_the_depot(name: str) -> None:
+    """The default is one trajectory; the TSP starts at the first nodes, the CVRP at the depot."""
     solver, instances = official_invit(lco.problem(name), **SMALL), sample(name, 2, 7)
     solver.module.double()
     assert solver.rollout(instances).cost.shape == (2, 1)
@@ -234,7 +234,7 @@ def test_rollouts_begin_as_the_problem_says(name: str) -> None:
 @settings(max_examples=15)
 @given(data=st.data())
 def test_every_unfinished_state_has_an_action(name: str, strict: bool, data: Any) -> None:
-    """On any states, also with demands of nothing or of all the capacity, something can be done."""
+    """It holds for all states, also with demands of 0 or of the whole capacity."""
     walk = data.draw(strategies.walks(name))
     torch.manual_seed(0)
     solver = official_invit(walk.problem, **{**SMALL, "strict_capacity": strict})
@@ -250,8 +250,8 @@ def test_every_unfinished_state_has_an_action(name: str, strict: bool, data: Any
 
 
 @both
-def test_greedy_rollouts_end_where_demands_fill_vehicles(name: str) -> None:
-    """Customers who need the whole vehicle, or what is left of it exactly, are still served."""
+def test_greedy_rollouts_serve_demands_that_fill_a_vehicle(name: str) -> None:
+    """Customers who need the whole vehicle, or exactly the rest of its load, are served."""
     instances = sample(name, 3, 6)
     if name == "cvrp":
         demand = torch.tensor([[30, 30, 15, 15, 10, 20]] * 3, dtype=torch.float64) / CAPACITY
@@ -264,7 +264,7 @@ def test_greedy_rollouts_end_where_demands_fill_vehicles(name: str) -> None:
 
 
 def test_strict_capacity_leaves_out_a_demand_equal_to_the_load() -> None:
-    """It is a candidate only without the option, or at the depot where nothing else is left."""
+    """It is a candidate only without the option, or at the depot if no other is left."""
     problem = lco.problem("cvrp")
     demand = torch.tensor([[10, 20, 19, 30]], dtype=torch.float64) / CAPACITY
     instances = attrs.evolve(sample("cvrp", 1, 4), demand=demand)
@@ -287,7 +287,7 @@ def test_strict_capacity_leaves_out_a_demand_equal_to_the_load() -> None:
 
 @both
 def test_rows_do_not_depend_on_their_neighbors(name: str) -> None:
-    """States of different progress give the same probabilities together as each alone."""
+    """States of different steps give the same probabilities together and alone."""
     torch.manual_seed(0)
     solver = official_invit(lco.problem(name), **SMALL)
     solver.module.double()
@@ -304,8 +304,8 @@ def test_rows_do_not_depend_on_their_neighbors(name: str) -> None:
 
 
 @both
-def test_every_parameter_learns(name: str) -> None:
-    """Gradients are finite and reach all parameters but the values of the last decoder layer."""
+def test_every_parameter_gets_a_gradient(name: str) -> None:
+    """Gradients are finite and reach all parameters except the values of the last decoder layer."""
     torch.manual_seed(0)
     solver = official_invit(lco.problem(name), **SMALL)
     instances = sample(name, 4, 10, dtype=torch.float32)
@@ -323,7 +323,7 @@ def test_every_parameter_learns(name: str) -> None:
 
 
 def test_knn_gives_the_nearest_of_the_same_instance() -> None:
-    """Nearest first, the lower index where equal, and fewer pairs where there are fewer points."""
+    """Nearest first, at equal distance the lower index; fewer pairs if there are fewer points."""
     x = torch.tensor([[5.0, 0], [1, 0], [-1, 0], [0, 0], [9, 0]])
     y = torch.tensor([[0.0, 0], [8, 0]])
     batch_x, batch_y = torch.tensor([0, 0, 0, 1, 0]), torch.tensor([0, 1])
@@ -332,7 +332,7 @@ def test_knn_gives_the_nearest_of_the_same_instance() -> None:
 
 
 def test_bad_options_and_parameters_are_named() -> None:
-    """What cannot be built or loaded says which option or parameter it is about."""
+    """The error names the option or the parameter."""
     problem = lco.problem("cvrp")
     for options, message in (
         ({"dim_emb": 15}, "dim_emb: expected a multiple of nb_heads"),
@@ -351,7 +351,7 @@ def test_bad_options_and_parameters_are_named() -> None:
 
 
 def test_another_problem_is_refused() -> None:
-    """INViT's official code knows two problems."""
+    """INViT's official code has only two problems."""
 
     @attrs.frozen
     class Other:

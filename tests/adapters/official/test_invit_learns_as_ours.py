@@ -1,4 +1,4 @@
-"""The official INViT beside ours, with the same weights: probabilities and a training step."""
+"""The official INViT and ours with the same weights: probabilities and a training step."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ pytestmark = official
 
 
 def pair(problem: str) -> tuple[Any, Any]:
-    """Return ours and the official class in float64 with the same weights, drawn at random."""
+    """Return ours and the official class in float64 with the same random weights."""
     theirs, ours = (
         lco.solver(name, problem=problem, **SMALL) for name in ("official-invit", "invit")
     )
@@ -30,7 +30,7 @@ def pair(problem: str) -> tuple[Any, Any]:
     weights = theirs.module.state_dict()
     for key, value in weights.items():
         drawn = 0.2 * torch.randn(value.shape, generator=generator, dtype=torch.float64)
-        weights[key] = drawn + (key.endswith("weight") and value.ndim == 1)  # of a normalisation
+        weights[key] = drawn + (key.endswith("weight") and value.ndim == 1)  # plus 1 in norms
     for solver in (ours, theirs):
         solver.module.double()
         solver.load_official(weights)
@@ -39,14 +39,14 @@ def pair(problem: str) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize(("size", "batch", "trajectories"), [(20, 3, 3), (50, 2, 2), (100, 2, 1)])
-def test_ours_and_the_official_one_learn_alike(
+def test_ours_and_the_official_network_learn_alike(
     problem: str, size: int, batch: int, trajectories: int
 ) -> None:
-    """The same probabilities, and gradients to 1e-5 relative, with the views of the paper."""
+    """Probabilities agree, and gradients to 1e-5 relative, with the views of the paper."""
     ours, theirs = pair(problem)
     instances = instances_of(problem, size, batch)
     actions = sampled(ours, instances, trajectories)
-    forced = int(problem == "tsp")  # which begins nowhere
+    forced = int(problem == "tsp")  # its first node is forced
     probs = [learn(solver, instances, actions, forced) for solver in (ours, theirs)]
     torch.testing.assert_close(*probs, rtol=0, atol=1e-6)
     assert_gradients_alike(ours, theirs, from_official)

@@ -1,4 +1,4 @@
-"""LLR-BC through the official network and through ours takes the same steps, replay included."""
+"""LLR-BC takes the same steps with the official network and with ours, including replay."""
 
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,8 @@ def _numbers(values: dict[str, Any]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-def test_learning_and_replay_are_alike(problem: str, tmp_path: Path) -> None:
-    """From the same parameters all losses of two tasks agree to 1e-8 in float64."""
+def test_learning_and_replay_agree_with_the_official_network(problem: str, tmp_path: Path) -> None:
+    """From the same parameters, all losses of two tasks agree to 1e-8 in float64."""
     config = tiny_config(
         problem=problem, behavior="probabilities", alpha=3.0, replay_size=4, replay_rows=0.5
     )

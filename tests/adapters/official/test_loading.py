@@ -1,4 +1,4 @@
-"""Official codebases are imported side by side and leave no trace; shown on ones made up here."""
+"""Imports of official codebases side by side and without trace, on invented codebases."""
 
 import copy
 import inspect
@@ -80,11 +80,11 @@ def codebases(tmp_path):
 
 
 def process():
-    """Return everything global that an import could change."""
+    """Return all global state that an import could change."""
     numpy_state = np.random.get_state()
     return {
         "path": list(sys.path),
-        # torch and numpy bring parts of themselves when these are first used
+        # torch and numpy import some of their modules at the first use
         "public": {
             name
             for name in sys.modules
@@ -104,8 +104,8 @@ def process():
     }
 
 
-def test_modules_of_one_name_live_side_by_side(codebases):
-    """Each codebase sees its own modules, however they are imported."""
+def test_codebases_with_equal_module_names_are_separate(codebases):
+    """Each codebase imports only its modules, by any form of import."""
     for root, name in zip(codebases, ("one", "two"), strict=True):
         model = load(root, "model")
         assert model.Model.name == model.Encoder.name == model.tools.NAME == model.NAME == name
@@ -116,15 +116,15 @@ def test_modules_of_one_name_live_side_by_side(codebases):
         assert model.later() == name
 
 
-def test_loading_twice_returns_the_same(codebases):
-    """The same module, its classes included, and the same imports inside."""
+def test_loading_twice_returns_the_same_module(codebases):
+    """The classes and the imports inside are the same, too."""
     first = load(codebases[0], "model")
     assert load(codebases[0], "model") is first
     assert load(codebases[0], "encoder").Encoder is first.Encoder
     assert load(codebases[1], "model") is not first
 
 
-def test_classes_are_pickled_copied_and_inspected(codebases):
+def test_classes_can_be_pickled_copied_and_inspected(codebases):
     """The private name is a real one: pickle finds the class, inspect its source."""
     model = load(codebases[0], "model").Model
     assert pickle.loads(pickle.dumps(model)) is model
@@ -133,8 +133,8 @@ def test_classes_are_pickled_copied_and_inspected(codebases):
     assert inspect.getsourcefile(model) == str(codebases[0] / "model.py")
 
 
-def test_nothing_public_remains(codebases):
-    """No public name, no path, no setting, and no file in their folders."""
+def test_import_leaves_no_public_trace(codebases):
+    """No public name, no path, no setting, and no file in the codebases' folders."""
     files = sorted(codebases[0].rglob("*"))
     before = process()
     load(codebases[0], "model").later()
@@ -142,8 +142,8 @@ def test_nothing_public_remains(codebases):
     assert sorted(codebases[0].rglob("*")) == files
 
 
-def test_public_modules_of_the_same_name_are_left_alone(codebases, monkeypatch):
-    """What is already imported as `utils` stays so, and is not what the codebase gets."""
+def test_public_modules_of_the_same_name_do_not_change(codebases, monkeypatch):
+    """A module imported as `utils` before stays, and the codebase does not get it."""
     public = types.ModuleType("utils")
     monkeypatch.setitem(sys.modules, "utils", public)
     assert load(codebases[0], "model").utils is not public
@@ -152,8 +152,8 @@ def test_public_modules_of_the_same_name_are_left_alone(codebases, monkeypatch):
 
 @pytest.mark.parametrize("tensors", TENSORS)
 @pytest.mark.parametrize("end", ["", "raise OSError('broken')"])
-def test_whatever_the_code_changes_is_put_back(tmp_path, end, tensors):
-    """Also when the import raises; and then none of its modules remains."""
+def test_global_state_is_restored_after_an_import(tmp_path, end, tensors):
+    """Also if the import raises; then none of its modules remains."""
     code = MISBEHAVIOUR.format(elsewhere=str(tmp_path), end=end, tensors=tensors)
     root = write(tmp_path / "code", {"bad.py": code, "helper.py": ""})
     before, names = process(), set(sys.modules)
@@ -167,16 +167,16 @@ def test_whatever_the_code_changes_is_put_back(tmp_path, end, tensors):
     assert process() == before
 
 
-def test_a_default_device_of_the_caller_does_not_reach_the_code(tmp_path):
-    """Their tensors are made where torch makes them without settings; the caller's is kept."""
+def test_default_device_of_the_caller_does_not_affect_the_code(tmp_path):
+    """The code makes tensors on torch's default device; the caller's device stays set."""
     root = write(tmp_path, {"made.py": "import torch\ndevice = torch.empty(0).device\n"})
     with torch.device("meta"):
         assert load(root, "made").device == torch.device("cpu")
         assert torch.empty(0).device == torch.device("meta")
 
 
-def test_a_failed_import_can_be_repeated(tmp_path):
-    """What was missing is there the second time, and nothing of the first is remembered."""
+def test_failed_import_can_be_repeated(tmp_path):
+    """A module added after the failure is found; nothing of the first import is kept."""
     root = write(tmp_path, {"a.py": "import utils.b\n", "utils/b.py": "import torch_nowhere\n"})
     with pytest.raises(ModuleNotFoundError, match="torch_nowhere"):
         load(root, "a")
@@ -184,8 +184,8 @@ def test_a_failed_import_can_be_repeated(tmp_path):
     assert load(root, "a", {"torch_nowhere": stand_in}).utils.b.torch_nowhere is stand_in
 
 
-def test_stand_ins_are_seen_during_the_import_only(tmp_path):
-    """By modules and by parts of packages; later, and in public, there are none."""
+def test_stand_ins_exist_only_during_the_import(tmp_path):
+    """Modules and parts of packages get them; later, and in public, they do not exist."""
     root = write(
         tmp_path,
         {
@@ -203,8 +203,8 @@ def test_stand_ins_are_seen_during_the_import_only(tmp_path):
         module.later()
 
 
-def test_further_roots_are_searched_in_order(tmp_path):
-    """As their scripts do with `sys.path`: the own folder first, then the others."""
+def test_more_roots_are_searched_in_order(tmp_path):
+    """The first folder comes first, then the others, as with `sys.path` in their scripts."""
     write(tmp_path, {"problem.py": "NAME = 'parent'\n", "model.py": "NAME = 'not this'\n"})
     write(tmp_path / "own", {"model.py": "from problem import NAME\n"})
     assert load(tmp_path / "own", "model", roots=[tmp_path]).NAME == "parent"
@@ -212,8 +212,8 @@ def test_further_roots_are_searched_in_order(tmp_path):
         load(tmp_path / "own", "model")
 
 
-def test_a_missing_module_is_named(tmp_path):
-    """With the folder that was searched; an absent module inside is Python's own error."""
+def test_missing_module_is_named(tmp_path):
+    """The error has the searched folder; a missing import inside raises Python's error."""
     with pytest.raises(ConfigError, match=f"'nowhere': expected in {tmp_path}"):
         load(tmp_path, "nowhere")
     with pytest.raises(ConfigError, match=r"'nowhere\.inside'"):
@@ -221,7 +221,7 @@ def test_a_missing_module_is_named(tmp_path):
 
 
 def test_threads_get_the_same_module(tmp_path):
-    """However many ask at once, the code runs once, and all see it whole."""
+    """With several threads the code runs once, and all get the complete module."""
     slow = "import time\ntime.sleep(0.02)\nimport part\nwhole = True\n"
     root = write(tmp_path, {"slow.py": slow, "part.py": "runs = []\nruns.append(1)\n"})
     barrier = threading.Barrier(8)
@@ -237,17 +237,17 @@ def test_threads_get_the_same_module(tmp_path):
     assert found[0][0].part.runs == [1]
 
 
-def test_where_the_official_code_is_looked_for(tmp_path, monkeypatch):
-    """Where the variable points, else in the checkout; the error says where and what brings it."""
+def test_official_code_is_found_by_variable_or_in_the_checkout(tmp_path, monkeypatch):
+    """Without it, the error has the folder and the command that fetches it."""
     monkeypatch.setenv(locate.VARIABLE, str(tmp_path))
     with pytest.raises(ConfigError) as caught:
         locate.upstream("POMO")
     assert str(caught.value) == (
         f"official code of POMO: expected in {tmp_path / 'POMO'} (LIFELONG_CO_UPSTREAM), "
-        f"nothing there; run `lifelong-co upstream fetch POMO --into {tmp_path}`"
+        f"got an empty or missing folder; run `lifelong-co upstream fetch POMO --into {tmp_path}`"
     )
     (tmp_path / "POMO").mkdir()
-    with pytest.raises(ConfigError, match="nothing there"):
+    with pytest.raises(ConfigError, match="got an empty or missing folder"):
         locate.upstream("POMO")
     write(tmp_path / "POMO", {"README": "there"})
     assert locate.upstream("POMO") == tmp_path / "POMO"
@@ -257,14 +257,14 @@ def test_where_the_official_code_is_looked_for(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match=r"run `lifelong-co upstream fetch POMO`$"):
         locate.upstream("POMO")
     monkeypatch.setattr(locate, "checkout", lambda: None)
-    with pytest.raises(ConfigError, match=r"no git checkout .* --into DIR` and set LIFELONG_CO_"):
+    with pytest.raises(ConfigError, match=r"in a git checkout.* --into DIR` and set LIFELONG_CO_"):
         locate.upstream("POMO")
     with pytest.raises(UnknownNameError, match="expected one of: POMO, Omni-VRP, INViT, LLR-BC"):
         locate.upstream("Pomo")
 
 
-def test_gitmodules_say_the_same():
-    """The table names the submodules that are in the checkout, with their addresses."""
+def test_gitmodules_agree_with_the_table():
+    """The table has the submodules of the checkout, with their addresses."""
     text = (ROOT / ".gitmodules").read_text()
     listed = {
         name: f"path = adapters/upstream/{name}\n\turl = {up.url}\n"

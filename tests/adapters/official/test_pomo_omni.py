@@ -1,4 +1,4 @@
-"""The official POMO and Omni as solvers, and ours beside them with the same weights."""
+"""The official POMO and Omni as solvers, compared with ours with the same weights."""
 
 import copy
 import os
@@ -28,7 +28,7 @@ SMALL = {
     "encoder_layer_num": 2,
     "ff_hidden_dim": 64,
 }
-# n, B and S: fewer instances and trajectories where there are more nodes.
+# n, B and S: with more nodes, fewer instances and trajectories.
 SIZES = [(20, 3, 10), (50, 2, 4), (100, 2, 2)]
 
 both = pytest.mark.parametrize("problem", PROBLEMS)
@@ -44,7 +44,7 @@ def wrapped(stored):
 
 
 def pair(name, problem, norm):
-    """Return ours and the official class in float64 with the same weights, drawn at random."""
+    """Return ours and the official class in float64 with the same random weights."""
     options = SMALL | ({"norm": norm} if norm else {})
     theirs = lco.solver(f"official-{name}", problem=problem, **options)
     ours = lco.solver(name, problem=problem, **options)
@@ -65,7 +65,7 @@ def pair(name, problem, norm):
 @both
 @goldens
 def test_greedy_rollout_is_the_stored_one(problem, name, norm):
-    """Actions and costs are exactly those stored, probabilities equal to 1e-6 at every step."""
+    """Actions and costs equal the stored ones, probabilities to 1e-6 at every step."""
     stored = golden(problem, name, norm)
     seen = []
     rollout = wrapped(stored).rollout(
@@ -81,15 +81,15 @@ def test_greedy_rollout_is_the_stored_one(problem, name, norm):
 @both
 @goldens
 @pytest.mark.parametrize(("size", "batch", "trajectories"), SIZES)
-def test_ours_and_the_official_one_learn_alike(problem, name, norm, size, batch, trajectories):
-    """Probabilities are the same, gradients to 1e-5 relative to a parameter's largest.
+def test_ours_and_the_official_network_learn_alike(problem, name, norm, size, batch, trajectories):
+    """Probabilities are the same, and gradients to 1e-5, relative to a parameter's largest.
 
-    The actions are those of a sampled rollout of ours, decided again by both.
+    The actions come from a sampled rollout of ours; both networks decide them again.
     """
     ours, theirs = pair(name, problem, norm)
     instances = instances_of(problem, size, batch)
     actions = sampled(ours, instances, trajectories)
-    # Theirs divides by a square root that is taken in single precision: 3e-8.
+    # The official code takes a square root in single precision: an error of 3e-8.
     forced = len(ours.problem.starts(instances, trajectories))
     probs = [learn(solver, instances, actions, forced) for solver in (ours, theirs)]
     torch.testing.assert_close(*probs, rtol=0, atol=1e-6)
@@ -99,8 +99,8 @@ def test_ours_and_the_official_one_learn_alike(problem, name, norm, size, batch,
 @both
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("norm", ["instance", "batch", "batch_no_track", "rezero", "none"])
-def test_every_norm_is_ours_in_training_and_evaluation(problem, norm, training):
-    """The same probabilities by batch statistics and by running ones, which move alike."""
+def test_every_norm_agrees_in_training_and_evaluation(problem, norm, training):
+    """Probabilities by batch statistics and by running ones agree; running ones change alike."""
     ours, theirs = pair("omni", problem, norm)
     instances = instances_of(problem, 9, 3)
     results = []
@@ -119,10 +119,10 @@ def test_every_norm_is_ours_in_training_and_evaluation(problem, norm, training):
 
 @both
 @goldens
-def test_states_need_not_come_in_order(problem, name, norm):
-    """Nothing is remembered between calls: states of two batches in any order, and before a start.
+def test_states_can_come_in_any_order(problem, name, norm):
+    """No call depends on earlier ones: states of two batches in any order, and before a start.
 
-    Where the TSP's trajectories are nowhere yet the behavior is uniform.
+    The behavior is uniform before the first node of a TSP.
     """
     stored = golden(problem, name, norm)
     solver, made = wrapped(stored), stored.problem
@@ -176,7 +176,7 @@ def test_underflow_leaves_gradients_finite(problem, name, norm):
 @pytest.mark.parametrize("norm", ["instance", "batch", "batch_no_track", "rezero", "none"])
 @both
 def test_parameters_can_be_replaced(problem, norm):
-    """`with_parameters` gives what loading them gives, and gradients, for every norm."""
+    """`with_parameters` gives the same as loading them, and gradients, for every norm."""
     solver, other = (
         lco.solver("official-omni", problem=problem, norm=norm, **SMALL) for _ in range(2)
     )
@@ -207,8 +207,8 @@ def test_parameters_can_be_replaced(problem, norm):
 
 @both
 @pytest.mark.parametrize("name", ["pomo", "omni"])
-def test_faults_of_parameters_are_all_named(problem, name):
-    """Missing, left over and of another shape; and then nothing has been loaded."""
+def test_all_faults_of_parameters_are_named(problem, name):
+    """Missing, unexpected and misshapen ones; then nothing is loaded."""
     stored = golden(problem, name, "rezero" if name == "omni" else "")
     solver = wrapped(stored)
     before = copy.deepcopy(solver.module.state_dict())
@@ -222,7 +222,7 @@ def test_faults_of_parameters_are_all_named(problem, name):
         if problem == "cvrp"
         else "official parameters: expected decoder.Wk.weight, got only decoder.Wq_first.weight"
     )
-    assert str(caught.value).endswith("; no place for decoder.Wq_middle.weight")
+    assert str(caught.value).endswith("; unexpected decoder.Wq_middle.weight")
     wrong = {**stored.weights, "decoder.Wk.weight": torch.zeros(3, 1)}
     with pytest.raises(CheckpointError) as caught:
         solver.load_official(wrong)
@@ -233,8 +233,8 @@ def test_faults_of_parameters_are_all_named(problem, name):
     assert all(torch.equal(after[key], value) for key, value in before.items())
 
 
-def test_options_are_refused_as_ours_refuse_them():
-    """Numbers at or below zero, and norms that there are not."""
+def test_bad_options_are_refused_as_for_our_solvers():
+    """Numbers at or below zero, and unknown norms."""
     for name in ("official-pomo", "official-omni"):
         with pytest.raises(ConfigError, match=f"solver '{name}': head_num: expected more than 0"):
             lco.solver(name, problem="tsp", head_num=0)
@@ -242,8 +242,8 @@ def test_options_are_refused_as_ours_refuse_them():
         lco.solver("official-omni", problem="tsp", norm="layer")
 
 
-def test_all_in_one_process_and_no_trace():
-    """Both problems of both codebases at once; names, paths and settings stay as they were."""
+def test_all_networks_load_in_one_process_without_trace():
+    """Both problems of both codebases together; names, paths and settings stay the same."""
 
     def process():
         names = ("TSPModel", "CVRPModel", "utils", "TSPEnv", "CVRPEnv")

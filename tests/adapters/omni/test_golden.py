@@ -1,4 +1,4 @@
-"""Omni equals the official network in float64, with every normalisation that has a golden."""
+"""Omni, compared with the official network in float64, for every norm with a golden."""
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ TINY = {
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_greedy_rollout_is_the_stored_one(name: str, norm: str) -> None:
-    """Actions and costs are exactly those stored, probabilities equal to 1e-6 at every step."""
+    """Actions and costs equal the stored ones, probabilities to 1e-6 at every step."""
     stored = golden(name, "omni", norm)
     seen: list[Tensor] = []
     rollout = stored.solver().rollout(
@@ -32,7 +32,7 @@ def test_greedy_rollout_is_the_stored_one(name: str, norm: str) -> None:
 
 
 @pytest.mark.parametrize("norm", [*NORMS, "batch", "none"])
-def test_every_normalisation_learns(norm: str) -> None:
+def test_every_normalisation_gives_gradients(norm: str) -> None:
     """Every parameter gets a finite gradient, and some are not zero."""
     torch.manual_seed(0)
     solver = lco.solver("omni", problem="cvrp", norm=norm, **TINY)
@@ -44,8 +44,8 @@ def test_every_normalisation_learns(norm: str) -> None:
     assert any(gradient.any() for gradient in gradients)
 
 
-def test_only_tracked_statistics_are_kept() -> None:
-    """With ``batch`` evaluation does not depend on the batch, with ``batch_no_track`` it does."""
+def test_evaluation_depends_on_the_batch_only_without_tracking() -> None:
+    """It does with ``batch_no_track`` and does not with ``batch``."""
     instances = lco.distribution("U", "tsp").sample(4, 6)
     alone = lco.problem("tsp").instances(nodes=instances.nodes[:1])
     for norm, depends in (("batch", False), ("batch_no_track", True)):
@@ -61,7 +61,7 @@ def test_only_tracked_statistics_are_kept() -> None:
         assert torch.allclose(among, itself, atol=1e-6) != depends
 
 
-def test_unknown_normalisation() -> None:
+def test_unknown_normalisation_is_refused() -> None:
     """The error lists the names."""
     with pytest.raises(lco.UnknownNameError, match="batch_no_track"):
         lco.solver("omni", problem="tsp", norm="layer")

@@ -1,4 +1,4 @@
-"""POMO's attention: plain products, those by parts and the fused kernel are the same function."""
+"""POMO's attention: plain products, products by parts and the fused kernel agree."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ masked = pytest.mark.parametrize("masked", [False, True])
 
 @pytest.fixture(params=["plain", "in parts", "in parts of one"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Let attention go one way or the other, whatever the size."""
+    """Force one of the two ways to compute attention, for any size."""
     found = str(request.param)
     monkeypatch.setattr(room, "FEW", 1000 if found == "plain" else 0)
     monkeypatch.setattr(room, "PART", 1 if found == "in parts of one" else 2 * 3 * 5 * 7)
@@ -24,7 +24,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def drawn(masked: bool, S: int = 5, A: int = 7) -> tuple[list[Tensor], Tensor | None]:
-    """Return queries, keys and values in float64 for three instances, and what is feasible."""
+    """Return queries, keys and values in float64 for three instances, and the feasible actions."""
     torch.manual_seed(0)
     feasible = torch.rand(3, S, A) < 0.5
     feasible[..., 0] = True
@@ -34,7 +34,7 @@ def drawn(masked: bool, S: int = 5, A: int = 7) -> tuple[list[Tensor], Tensor | 
 
 
 def reference(feasible: Tensor | None) -> Callable[..., Tensor]:
-    """Return attention as its definition has it."""
+    """Return attention by its definition."""
 
     def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         scores = query.transpose(1, 2) @ key.transpose(2, 3) / 2
@@ -47,7 +47,7 @@ def reference(feasible: Tensor | None) -> Callable[..., Tensor]:
 
 @masked
 @pytest.mark.usefixtures("way")
-def test_it_is_attention_with_its_gradients(masked: bool) -> None:
+def test_values_and_gradients_equal_those_of_the_definition(masked: bool) -> None:
     """Values, gradients, and gradients of gradients, against PyTorch's by plain autograd."""
     made, feasible = drawn(masked)
     outcomes = []
@@ -64,7 +64,7 @@ def test_it_is_attention_with_its_gradients(masked: bool) -> None:
 
 @masked
 @pytest.mark.usefixtures("way")
-def test_without_gradients_it_is_the_same(masked: bool) -> None:
+def test_values_without_gradients_are_the_same(masked: bool) -> None:
     """To rounding, also with scores of thousands, of which only differences count."""
     made, feasible = drawn(masked)
     for size in (1, 1000):
@@ -80,7 +80,7 @@ def test_without_gradients_it_is_the_same(masked: bool) -> None:
 def test_many_scores_are_left_to_the_fused_kernel(
     monkeypatch: pytest.MonkeyPatch, learning: bool, masked: bool
 ) -> None:
-    """So that memory stays bounded; one less, and they are not. Of an instance, however many."""
+    """So memory stays bounded. The limit is for one instance; the batch size does not matter."""
     used: list[bool] = []
 
     def watched(*given: Tensor, **more: Any) -> Tensor:
@@ -100,8 +100,8 @@ def test_many_scores_are_left_to_the_fused_kernel(
 @pytest.mark.parametrize("frozen", [0, 1, 2])
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.usefixtures("way")
-def test_what_is_frozen_gets_no_gradient(frozen: int, again: bool) -> None:
-    """The others get theirs, also where these are differentiated again."""
+def test_frozen_inputs_get_no_gradient(frozen: int, again: bool) -> None:
+    """The others get theirs, also if these are differentiated again."""
     made, feasible = drawn(masked=True)
     outcomes = []
     for call in (lambda *qkv: attention(*qkv, feasible), reference(feasible)):
@@ -113,8 +113,8 @@ def test_what_is_frozen_gets_no_gradient(frozen: int, again: bool) -> None:
         torch.testing.assert_close(mine, its, rtol=1e-10, atol=1e-10)
 
 
-def test_no_scores_of_many_actions_are_kept_for_the_backward_pass() -> None:
-    """Nothing as large as queries times keys but the mask, a byte each for all heads."""
+def test_scores_of_many_actions_are_not_kept() -> None:
+    """The backward pass keeps nothing as large as queries times keys, except a mask of bytes."""
     S, A = 50, room.FEW + 1
     made, feasible = drawn(masked=True, S=S, A=A)
     tensors = [tensor.requires_grad_() for tensor in made]
@@ -131,7 +131,7 @@ def test_no_scores_of_many_actions_are_kept_for_the_backward_pass() -> None:
 
 
 def test_scores_of_a_part_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the batch so much at once as has few enough scores, but an instance at least."""
+    """A part of the batch has few enough scores, or is a single instance."""
     seen: list[int] = []
     score = room.score
 
@@ -153,7 +153,7 @@ def test_scores_of_a_part_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("way")
 def test_in_bfloat16_only_products_are_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Values and gradients are off by a few of its 8 bits at most; sums of scores are not in it."""
+    """Values and gradients are off by a few of its 8 bits; sums of scores are not rounded."""
     kinds: list[torch.dtype] = []
     score = room.score
 

@@ -1,4 +1,4 @@
-"""Our POMO against what the official network computed in float64 with the same weights."""
+"""Our POMO, compared with stored results of the official network in float64, same weights."""
 
 import pytest
 import torch
@@ -8,13 +8,13 @@ from lifelong_co_adapters.pomo.decoder import Nodes, Tables
 from torch import Tensor
 
 both = pytest.mark.parametrize("name", PROBLEMS)
-# How many actions may be looked up in tables: none, and more than the goldens have.
+# The most actions for lookup tables: none, and more than the goldens have.
 PATHS = {"attention": (0, Nodes), "tables": (1000, Tables)}
 
 
 @pytest.fixture(params=PATHS)
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type:
-    """Force one of the decoder's two ways; return the type of its encoding."""
+    """Force one of the decoder's two paths; return the type of its encoding."""
     most, kind = PATHS[request.param]
     monkeypatch.setattr(network, "TABLE_ACTIONS", most)
     return kind
@@ -22,7 +22,7 @@ def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> typ
 
 @both
 def test_greedy_rollout_is_the_stored_one(name: str, path: type) -> None:
-    """Actions and costs are exactly those stored, probabilities equal to 1e-6 at every step."""
+    """Actions and costs equal the stored ones, probabilities to 1e-6 at every step."""
     stored = golden(name)
     solver = stored.solver()
     assert isinstance(solver.encode(stored.instances).nodes, path)
@@ -31,14 +31,14 @@ def test_greedy_rollout_is_the_stored_one(name: str, path: type) -> None:
         stored.instances, decode="greedy", observe=lambda _, log_probs: seen.append(log_probs.exp())
     )
     assert torch.equal(rollout.actions, stored.actions)
-    # Exact but for the order of summation, which the width of the CPU's vectors decides.
+    # Exact except for the order of summation, which depends on the CPU's vector width.
     torch.testing.assert_close(rollout.cost, stored.cost, rtol=1e-14, atol=0)
     torch.testing.assert_close(torch.stack(seen, dim=2), stored.probs, rtol=0, atol=1e-6)
 
 
 @both
 def test_replaying_the_actions_gives_the_stored_probabilities(name: str, path: type) -> None:
-    """`reset`, `step` and `log_probs`, called one by one, are all that a caller needs."""
+    """A caller needs only `reset`, `step` and `log_probs`."""
     stored = golden(name)
     solver, problem = stored.solver(), stored.problem
     encoding = solver.encode(stored.instances)
@@ -81,8 +81,8 @@ def test_single_precision_is_close(name: str, path: type) -> None:
 
 
 @both
-def test_where_a_rollout_begins_unforced(name: str, path: type) -> None:
-    """The TSP's solver is nowhere yet and has no preference; the CVRP's is at the depot and has."""
+def test_behavior_before_the_first_action(name: str, path: type) -> None:
+    """It is uniform for the TSP, which has no node yet, and not for the CVRP, at the depot."""
     stored = golden(name)
     solver = stored.solver()
     state = stored.problem.reset(stored.instances, 3)
@@ -112,7 +112,7 @@ def test_both_decoder_paths_have_the_same_gradients(
         (weights * rollout.log_likelihood).sum().backward()
         gradients.append({key: p.grad for key, p in solver.module.named_parameters()})
     assert all(gradient is not None for gradient in gradients[0].values())
-    # Biases before a normalisation have no gradient but rounding: so relative to the largest.
+    # Relative to the largest, because biases before a norm have only rounding errors as gradients.
     largest = max(float(gradient.abs().max()) for gradient in gradients[0].values())
     assert largest > 0.1
     for key, gradient in gradients[0].items():

@@ -1,4 +1,4 @@
-"""`load_official`: the official parameters under their own names, and nothing else."""
+"""`load_official`: it takes exactly the official parameters, by their official names."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ both = pytest.mark.parametrize("name", PROBLEMS)
 
 @both
 def test_every_parameter_comes_from_the_official_ones(name: str) -> None:
-    """As many numbers are loaded as the official network has, and loading forgets what was."""
+    """As many numbers are loaded as the official network has, and all old ones are replaced."""
     stored = golden(name)
     solver = stored.solver()
     total = sum(weight.numel() for weight in stored.weights.values())
@@ -28,7 +28,7 @@ def test_every_parameter_comes_from_the_official_ones(name: str) -> None:
 
 @both
 def test_a_missing_parameter_is_named(name: str) -> None:
-    """Whichever parameter is left out, the error names it."""
+    """It holds for every parameter."""
     stored = golden(name)
     solver = stored.solver()
     for key in stored.weights:
@@ -39,10 +39,10 @@ def test_a_missing_parameter_is_named(name: str) -> None:
 
 
 @both
-def test_a_parameter_left_over_is_named(name: str) -> None:
-    """A parameter that has no place is not dropped silently."""
+def test_unexpected_parameter_is_named(name: str) -> None:
+    """A parameter that the network does not have is not dropped silently."""
     stored = golden(name)
-    with pytest.raises(CheckpointError, match=r"no place for decoder\.Wq_middle\.weight"):
+    with pytest.raises(CheckpointError, match=r"unexpected decoder\.Wq_middle\.weight"):
         stored.solver().load_official({**stored.weights, "decoder.Wq_middle.weight": torch.ones(1)})
 
 
@@ -53,7 +53,7 @@ def test_a_parameter_left_over_is_named(name: str) -> None:
     ids=["short", "long", "deep"],
 )
 def test_a_wrong_shape_is_named(name: str, change) -> None:  # type: ignore[no-untyped-def]
-    """Whichever parameter has another shape, the error gives its name and both shapes."""
+    """For every parameter, the error has its name and both shapes."""
     stored = golden(name)
     solver = stored.solver()
     for key, value in stored.weights.items():
@@ -66,7 +66,7 @@ def test_a_wrong_shape_is_named(name: str, change) -> None:  # type: ignore[no-u
 
 
 def test_projections_that_only_fit_together_are_refused() -> None:
-    """Query and key of other shapes are refused even when the three joined have the right one."""
+    """Query and key of wrong shapes are refused, even if all three together have the right one."""
     stored = golden("tsp")
     query, key = (stored.weights[f"encoder.layers.0.{part}.weight"] for part in ("Wq", "Wk"))
     wrong = {
@@ -77,8 +77,8 @@ def test_projections_that_only_fit_together_are_refused() -> None:
         stored.solver().load_official({**stored.weights, **wrong})
 
 
-def test_the_other_problems_parameters_are_refused() -> None:
-    """The TSP's parameters do not pass for the CVRP's."""
+def test_parameters_of_the_other_problem_are_refused() -> None:
+    """The CVRP's network does not accept the TSP's parameters."""
     tsp, cvrp = golden("tsp"), golden("cvrp")
     solver = lco.solver("pomo", problem="cvrp", **cvrp.options)
     with pytest.raises(CheckpointError, match="embedding_depot"):
@@ -86,7 +86,7 @@ def test_the_other_problems_parameters_are_refused() -> None:
 
 
 def test_a_refused_load_changes_nothing() -> None:
-    """After an error the solver is as it was."""
+    """After an error the solver has its old parameters."""
     stored = golden("tsp")
     solver = stored.solver()
     before = {key: value.clone() for key, value in solver.module.state_dict().items()}

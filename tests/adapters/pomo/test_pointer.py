@@ -11,8 +11,10 @@ from lifelong_co_adapters.pomo.pointer import clipped
     size=st.sampled_from([0.1, 1.0, 30.0, 1000.0]),
     clipping=st.sampled_from([1.0, 10.0, 50.0]),
 )
-def test_it_is_the_softmax_of_clipped_scores(seed: int, size: float, clipping: float) -> None:
-    """Values and gradients, for scores of any size; what is infeasible has no probability."""
+def test_log_probs_are_the_log_softmax_of_clipped_scores(
+    seed: int, size: float, clipping: float
+) -> None:
+    """Values and gradients, for scores of any size; infeasible actions have no probability."""
     torch.manual_seed(seed)
     scores = torch.randn(2, 3, 7, dtype=torch.double) * size
     feasible = torch.rand(2, 3, 7) < 0.5
@@ -31,8 +33,8 @@ def test_it_is_the_softmax_of_clipped_scores(seed: int, size: float, clipping: f
         torch.testing.assert_close(mine, its, rtol=1e-9, atol=1e-9)
 
 
-def test_nowhere_all_that_is_feasible_is_as_likely() -> None:
-    """There, and there only; no gradient reaches the scores."""
+def test_behavior_before_the_first_node_is_uniform() -> None:
+    """Only there; no gradient reaches its scores."""
     torch.manual_seed(0)
     scores = torch.randn(2, 3, 7, requires_grad=True)
     feasible = torch.rand(2, 3, 7) < 0.5

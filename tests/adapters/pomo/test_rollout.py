@@ -34,7 +34,7 @@ def first_nodes(instances: Any, n: int) -> Any:
 
 
 def solutions(solver: Any, instance: Any, encoding: Any, actions: list[int]) -> dict[Any, float]:
-    """Return every way to go on from the actions and its probability, all branches tried."""
+    """Return all solutions that continue the actions, with their probabilities."""
     problem = solver.problem
     state = problem.reset(instance, 1)
     for action in actions:
@@ -53,7 +53,7 @@ def solutions(solver: Any, instance: Any, encoding: Any, actions: list[int]) -> 
 @both
 @decodings
 def test_a_multi_start_begins_at_every_node(name: str, decode: Decode) -> None:
-    """Trajectory ``s`` starts at node ``s``; on the CVRP from the depot."""
+    """Trajectory ``s`` starts at node ``s``; for the CVRP it comes from the depot."""
     stored = golden(name)
     B, S, _ = stored.actions.shape
     actions = stored.solver().rollout(stored.instances, decode).actions
@@ -67,8 +67,8 @@ def test_a_multi_start_begins_at_every_node(name: str, decode: Decode) -> None:
 
 @both
 @pytest.mark.parametrize("trajectories", [1, 4, 10, 13])
-def test_any_number_of_trajectories(name: str, trajectories: int) -> None:
-    """Fewer take the first starts, more begin again; what a trajectory does depends on no other."""
+def test_number_of_trajectories_does_not_change_each_one(name: str, trajectories: int) -> None:
+    """Fewer take the first starts, more begin again; trajectories do not depend on each other."""
     stored = golden(name)
     rollout = stored.solver().rollout(stored.instances, trajectories=trajectories)
     same = torch.arange(trajectories) % stored.actions.shape[1]
@@ -81,24 +81,24 @@ def test_any_number_of_trajectories(name: str, trajectories: int) -> None:
 @both
 @decodings
 def test_every_action_is_feasible(name: str, decode: Decode) -> None:
-    """Replayed step by step no action breaks the rules and all trajectories end."""
+    """Replayed step by step, no action breaks the rules, and all trajectories end."""
     stored = golden(name)
     problem, instances = stored.problem, stored.instances
     generator = torch.Generator().manual_seed(3)
     rollout = stored.solver().rollout(instances, decode, generator=generator, trajectories=20)
     state = problem.reset(instances, 20)
     for t, action in enumerate(rollout.actions.unbind(dim=2)):
-        if name == "tsp" or t > 0:  # the CVRP begins with the visit to the depot it stands at
+        if name == "tsp" or t > 0:  # the CVRP begins with a visit to the depot, where it is
             assert problem.feasible(instances, state).gather(2, action[..., None]).all()
         state = problem.step(instances, state, action)
     assert problem.done(instances, state).all()
 
 
 @pytest.mark.parametrize(("name", "n"), [("tsp", 4), ("cvrp", 3)])
-def test_samples_are_distributed_as_the_log_probs_say(name: str, n: int) -> None:
-    """Whole solutions are drawn as often as the product of their steps' probabilities wants."""
+def test_samples_follow_the_log_probs(name: str, n: int) -> None:
+    """The frequency of whole solutions is the product of the probabilities of their steps."""
     stored = golden(name)
-    # Clipped at 4, not 10: no solution is then too rare to be counted.
+    # Clipped at 4, not 10, so that no solution is too rare to count.
     solver = attrs.evolve(stored, options={**stored.options, "logit_clipping": 4.0}).solver()
     with torch.no_grad():
         instance = first_nodes(stored.instances, n)
@@ -122,7 +122,7 @@ def test_samples_are_distributed_as_the_log_probs_say(name: str, n: int) -> None
 @both
 @decodings
 def test_log_likelihood_is_the_sum_of_the_steps(name: str, decode: Decode) -> None:
-    """It adds the log-probabilities of the actions taken, forced ones left out."""
+    """It is the sum of the log-probabilities of the taken actions, without forced ones."""
     stored = golden(name)
     seen: list[Tensor] = []
     rollout = stored.solver().rollout(
@@ -138,7 +138,7 @@ def test_log_likelihood_is_the_sum_of_the_steps(name: str, decode: Decode) -> No
 
 @both
 def test_log_likelihood_is_differentiable(name: str) -> None:
-    """A small step up its gradient makes the same actions likelier, by as much as it says."""
+    """A small step along its gradient makes the actions likelier by the predicted amount."""
     stored = golden(name)
     solver = stored.solver()
     parameters = list(solver.module.parameters())
@@ -164,7 +164,7 @@ def test_log_likelihood_is_differentiable(name: str) -> None:
 def test_pick_never_takes_an_action_of_probability_zero(
     mask: list[bool], uniform: float, seed: int
 ) -> None:
-    """Not even where the uniform number is the least or the greatest there is."""
+    """It holds for the least and the greatest uniform number, too."""
     feasible = torch.tensor(mask)
     logits = 10 * torch.randn(len(mask), generator=torch.Generator().manual_seed(seed))
     log_probs = logits.masked_fill(~feasible, -torch.inf).log_softmax(dim=0)[None, None]
@@ -177,7 +177,7 @@ def test_pick_never_takes_an_action_of_probability_zero(
 
 @both
 def test_permuting_the_batch_permutes_the_solutions(name: str) -> None:
-    """No instance knows of the others in its batch."""
+    """Instances of a batch do not depend on each other."""
     stored = golden(name)
     drawn = lco.distribution("U", name).sample(4, 10, generator=torch.Generator().manual_seed(0))
     more = records.transform(drawn, lambda tensor: tensor.double())

@@ -9,7 +9,7 @@ STEPS = 100
 
 
 def test_a_short_training_shortens_the_tours() -> None:
-    """A hundred steps on six nodes bring a trajectory's mean cost most of the way to the best."""
+    """A hundred steps on six nodes bring the mean cost most of the way to the best."""
     generator = torch.Generator().manual_seed(0)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)

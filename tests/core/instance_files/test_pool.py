@@ -25,7 +25,7 @@ OFFICIAL = ROOT.parent / "shared" / "official"
 
 
 def arrays(batch: int = 3, size: int = 5, **changes: Any) -> dict[str, Any]:
-    """Return the arrays of a good CVRP file; a change to None takes one away."""
+    """Return the arrays of a valid CVRP file; a change to None removes an array."""
     rng = np.random.default_rng(0)
     good = {
         "depot": rng.random((batch, 1, 2)),
@@ -43,8 +43,8 @@ def saved(folder: Path, **fields: Any) -> Path:
     return path
 
 
-def test_npz_cvrp(tmp_path: Path) -> None:
-    """Arrays come back in float32, integer demand in fractions of the capacity."""
+def test_npz_cvrp_becomes_float32_fractions(tmp_path: Path) -> None:
+    """Arrays are returned in float32, integer demand in fractions of the capacity."""
     fields = arrays(reference_cost=np.zeros(3))
     (batch,) = load_instances(saved(tmp_path, **fields), CVRP())
     assert batch.nodes.dtype == batch.depot.dtype == batch.demand.dtype == torch.float32
@@ -53,15 +53,15 @@ def test_npz_cvrp(tmp_path: Path) -> None:
     np.testing.assert_allclose(batch.demand.numpy(), fields["demand"] / 20, rtol=1e-6)
 
 
-def test_npz_demand_in_fractions(tmp_path: Path) -> None:
-    """Fractions are taken as they are, also beside a capacity, as the official files hold them."""
+def test_npz_demand_in_fractions_is_not_divided(tmp_path: Path) -> None:
+    """Fractions stay unchanged, even if the file has a capacity, as the official files do."""
     fractions = np.linspace(0, 1, 15).reshape(3, 5)
     (batch,) = load_instances(saved(tmp_path, **arrays(demand=fractions)), CVRP())
     np.testing.assert_array_equal(batch.demand.numpy(), fractions.astype(np.float32))
 
 
-def test_npz_tsp(tmp_path: Path) -> None:
-    """The TSP needs the nodes and no more."""
+def test_npz_tsp_needs_only_nodes(tmp_path: Path) -> None:
+    """A TSP file with the array ``nodes`` alone is complete."""
     (batch,) = load_instances(saved(tmp_path, nodes=np.full((2, 4, 2), 0.5)), TSP())
     assert batch.nodes.shape == (2, 4, 2)
 
@@ -72,7 +72,7 @@ def test_npz_tsp(tmp_path: Path) -> None:
         ({"nodes": None}, "nodes: expected an array of this name, got depot, demand, capacity"),
         ({"depot": None}, "depot: expected an array of this name"),
         ({"demand": None}, "demand: expected an array of this name"),
-        ({"capacity": None}, "demand: expected fractions, or integers beside a scalar 'capacity'"),
+        ({"capacity": None}, "demand: expected fractions, or integers and a scalar 'capacity'"),
         ({"capacity": np.array(0)}, "capacity: expected one integer of at least 1, got 0"),
         ({"capacity": np.array([20, 30])}, r"capacity: expected one integer .* got \[20, 30\]"),
         ({"capacity": np.array(2.5)}, r"capacity: expected one integer .* got 2\.5"),
@@ -92,14 +92,14 @@ def test_npz_tsp(tmp_path: Path) -> None:
 def test_bad_arrays_name_file_and_field(
     tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
-    """Whatever is wrong with a field, the error names the file and the field."""
+    """For every fault of a field, the error names the file and the field."""
     path = saved(tmp_path, **arrays(**changes))
     with pytest.raises(FileFormatError, match=rf"given\.npz: {message}"):
         load_instances(path, CVRP())
 
 
 def test_pickles_are_not_loaded(tmp_path: Path) -> None:
-    """An array of objects, which only unpickling could read, is refused."""
+    """An array of objects, which would need pickle, is refused."""
     path = saved(tmp_path, nodes=np.array([{"a": 1}], dtype=object))
     with pytest.raises(FileFormatError, match=r"given\.npz: nodes: .*allow_pickle=False"):
         load_instances(path, TSP())
@@ -110,7 +110,7 @@ def test_pickles_are_not_loaded(tmp_path: Path) -> None:
 def test_damaged_archives_are_refused(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    """Cut off or with bytes altered, an archive is read or refused by name; nothing else."""
+    """A truncated or altered archive is read correctly or refused by name."""
     stream = io.BytesIO()
     np.savez_compressed(stream, **arrays())
     content = bytearray(stream.getvalue())
@@ -127,7 +127,7 @@ def test_damaged_archives_are_refused(
 
 
 def test_single_array_is_refused(tmp_path: Path) -> None:
-    """An .npy file under the name of an .npz file is told apart."""
+    """An .npy file with the suffix .npz is refused."""
     path = tmp_path / "given.npz"
     with path.open("wb") as stream:
         np.save(stream, np.zeros(3))
@@ -140,7 +140,7 @@ def test_single_array_is_refused(tmp_path: Path) -> None:
 def test_folders_are_grouped_by_size(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[Any], data: st.DataObject
 ) -> None:
-    """Each size gives one record, smallest first, its rows in the order of the file names."""
+    """Each size gives one record, smallest first, with rows in the order of the file names."""
     folder = tmp_path_factory.mktemp("folder")
     for number, instance in enumerate(drawn):
         text = data.draw(file_texts(instance))
@@ -157,32 +157,32 @@ def test_folders_are_grouped_by_size(
             assert torch.equal(group.demand[row], alone.demand[0])
 
 
-def test_single_file() -> None:
-    """One TSPLIB file is a pool of one instance."""
+def test_single_file_is_a_pool_of_one_instance() -> None:
+    """One TSPLIB file gives one instance."""
     (batch,) = load_instances(FIXTURES / "five.tsp", TSP())
     assert batch.nodes.shape == (1, 5, 2)
 
 
-def test_folder_with_a_bad_file(tmp_path: Path) -> None:
-    """The one bad file among good ones is named."""
+def test_bad_file_in_a_folder_is_named(tmp_path: Path) -> None:
+    """The error names the one bad file among good ones."""
     shutil.copy(FIXTURES / "four.vrp", tmp_path / "a.vrp")
     (tmp_path / "b.vrp").write_text("NAME : b\n")
     with pytest.raises(FileFormatError, match=r"b\.vrp: expected a line 'TYPE"):
         load_instances(tmp_path, CVRP())
 
 
-def test_file_of_the_other_problem(tmp_path: Path) -> None:
-    """A TSP under the name of a CVRP file is refused by the file's name."""
+def test_file_of_the_other_problem_is_refused(tmp_path: Path) -> None:
+    """A TSP in a file with the suffix of a CVRP is refused, and the message names the file."""
     shutil.copy(FIXTURES / "five.tsp", tmp_path / "five.vrp")
     with pytest.raises(FileFormatError, match=r"five\.vrp: .*expected an instance of cvrp"):
         load_instances(tmp_path, CVRP())
 
 
-def test_paths_without_instances(tmp_path: Path) -> None:
-    """A folder without files, a missing path and a file of another kind say what was expected."""
+def test_paths_without_instances_are_refused(tmp_path: Path) -> None:
+    """An empty folder, a missing path and a file of another kind: the error has what it expects."""
     with pytest.raises(FileFormatError, match=r"expected at least one \.tsp file in this folder"):
         load_instances(tmp_path, TSP())
-    with pytest.raises(FileFormatError, match=r"nowhere: expected an \.npz file.* nothing there"):
+    with pytest.raises(FileFormatError, match=r"nowhere: expected an \.npz file.* does not exist"):
         load_instances(tmp_path / "nowhere", TSP())
     with pytest.raises(FileFormatError, match=r"nowhere\.npz: cannot be read"):
         load_instances(tmp_path / "nowhere.npz", TSP())
@@ -191,8 +191,8 @@ def test_paths_without_instances(tmp_path: Path) -> None:
         load_instances(tmp_path / "table.csv", TSP())
 
 
-def test_problem_without_files() -> None:
-    """A problem that no file format is known for is told."""
+def test_problem_without_a_file_format_is_refused() -> None:
+    """The error names the problem."""
 
     @attrs.frozen
     class Other:
@@ -203,7 +203,7 @@ def test_problem_without_files() -> None:
 
 
 def pool(*counts: tuple[int, int]) -> InstancePool:
-    """Return a pool of ``(size, count)`` groups whose nodes tell the row they came from."""
+    """Return a pool of ``(size, count)`` groups; the nodes identify their row."""
     groups = [
         TSP().instances(nodes=torch.arange(count).float()[:, None, None].expand(-1, size, 2) / 1e3)
         for size, count in counts
@@ -218,7 +218,7 @@ def seeded(seed: int = 0) -> torch.Generator:
 
 @given(st.integers(0, 2**32), st.integers(1, 9))
 def test_draws_are_of_one_size_and_repeatable(seed: int, batch: int) -> None:
-    """A draw is a batch of stored instances of one size, the same for the same seed."""
+    """A draw is a batch of stored instances of one size, and the same for the same seed."""
     stored = pool((3, 4), (5, 2))
     drawn = stored.sample(batch, generator=seeded(seed))
     assert drawn.nodes.shape[0] == batch
@@ -231,22 +231,22 @@ def test_draws_are_of_one_size_and_repeatable(seed: int, batch: int) -> None:
 
 
 def test_sizes_are_drawn_as_often_as_they_are_stored() -> None:
-    """With 3 of 4 instances of size 2, size 2 comes in 3 of 4 draws (within 4 sigma)."""
+    """With 3 of 4 instances of size 2, size 2 occurs in 3 of 4 draws (within 4 sigma)."""
     stored, generator = pool((2, 3), (4, 1)), seeded()
     count = Counter(stored.sample(1, generator=generator).nodes.shape[1] for _ in range(1000))
     assert abs(count[2] - 750) < 4 * (1000 * 0.75 * 0.25) ** 0.5
 
 
 def test_rows_are_drawn_uniformly_with_replacement() -> None:
-    """A batch larger than the pool holds every instance about equally often (within 4 sigma)."""
+    """A batch larger than the pool has every instance about equally often (within 4 sigma)."""
     drawn = pool((2, 5)).sample(5000, 2, generator=seeded())
     count = Counter(round(row * 1e3) for row in drawn.nodes[:, 0, 0].tolist())
     assert sorted(count) == [0, 1, 2, 3, 4]
     assert all(abs(times - 1000) < 4 * (5000 * 0.2 * 0.8) ** 0.5 for times in count.values())
 
 
-def test_size_can_be_chosen() -> None:
-    """Only instances of the size asked for are drawn; a size that is not there is told."""
+def test_only_the_chosen_size_is_drawn() -> None:
+    """A size that the pool does not have is refused."""
     stored = pool((2, 3), (4, 1))
     assert stored.sizes == (2, 4)
     for _ in range(10):
@@ -255,15 +255,15 @@ def test_size_can_be_chosen() -> None:
         stored.sample(1, 3)
 
 
-def test_empty_pool() -> None:
-    """A pool of nothing is refused when it is made."""
+def test_empty_pool_is_refused() -> None:
+    """A pool without instances raises an error when it is made."""
     with pytest.raises(FileFormatError, match="expected at least one instance"):
         InstancePool(TSP(), [])
 
 
 @pytest.mark.skipif(not OFFICIAL.exists(), reason="needs ../shared/official")
-def test_published_instances() -> None:
-    """The paper's test sets and the published files are instances to draw from."""
+def test_published_instances_can_be_drawn() -> None:
+    """The paper's test sets and the published files work as pools."""
     (batch,) = load_instances(OFFICIAL / "testsets" / "cvrp-U20.npz", CVRP())
     assert batch.nodes.shape == (1000, 20, 2)
     groups = load_instances(OFFICIAL / "instances", TSP())

@@ -1,4 +1,4 @@
-"""Solutions: checked independently, written, read back; and the picture of one."""
+"""Solutions: the independent check, writing, reading, and the picture."""
 
 from pathlib import Path
 
@@ -31,8 +31,8 @@ FIVE = read_instance(FIXTURES / "five.tsp")
 BEST = [0, 1, 2, 0, 3, 4, 0]
 
 
-def test_check_by_hand() -> None:
-    """A feasible solution is reported with its cost, its routes and their loads."""
+def test_check_reports_cost_routes_and_loads() -> None:
+    """The report of a feasible solution agrees with values computed by hand."""
     report = check(FOUR, BEST)
     assert (report.cost, report.routes, report.loads) == (43, [[1, 2], [3, 4]], [10, 10])
     tour = check(FIVE, np.array([4, 0, 1, 2, 3]))
@@ -51,14 +51,14 @@ def test_check_by_hand() -> None:
         ([0, 1, 2, 0, 3, 5, 0], "expected 0 to 4, got 5"),
     ],
 )
-def test_infeasible_solutions(actions: list[int], message: str) -> None:
-    """Each way a solution can fail is told."""
+def test_infeasible_solutions_are_refused(actions: list[int], message: str) -> None:
+    """Each fault of a solution has its message."""
     with pytest.raises(InvalidSolutionError, match=message):
         check(FOUR, actions)
 
 
-def test_incomplete_tour() -> None:
-    """The TSP's node 0 is a node like any other: to leave it out is told."""
+def test_tour_without_node_0_is_refused() -> None:
+    """For the TSP, node 0 is a node like any other."""
     with pytest.raises(InvalidSolutionError, match=r"five: .* got node 0 0 times"):
         check(FIVE, [1, 2, 3, 4])
 
@@ -79,21 +79,21 @@ def test_check_finds_any_change(drawn: tuple[FileInstance, list[int]], data: st.
         check(instance, [*actions[:place], other, *actions[place + 1 :]])
 
 
-def test_routes() -> None:
-    """Routes lie between visits to the depot; idle visits make none."""
+def test_routes_are_split_at_the_depot() -> None:
+    """Routes lie between visits to the depot; repeated visits make no route."""
     assert routes([0, 0, 3, 1, 0, 0, 2, 0, 0]) == [[3, 1], [2]]
     assert routes([2, 0, 1]) == [[2], [1]]
     assert routes([0, 0]) == []
 
 
-def test_sol_by_hand(tmp_path: Path) -> None:
-    """A .sol file is written as CVRPLIB writes it."""
+def test_sol_file_has_the_form_of_cvrplib(tmp_path: Path) -> None:
+    """The text of a .sol file agrees with one written by hand."""
     write_solution(tmp_path / "four.sol", FOUR, BEST, 43)
     assert (tmp_path / "four.sol").read_text() == "Route #1: 1 2\nRoute #2: 3 4\nCost 43\n"
 
 
-def test_tour_by_hand(tmp_path: Path) -> None:
-    """A .tour file is written as TSPLIB writes it, nodes counted from 1."""
+def test_tour_file_has_the_form_of_tsplib(tmp_path: Path) -> None:
+    """The text of a .tour file agrees with one written by hand; nodes count from 1."""
     write_solution(tmp_path / "five.tour", FIVE, [4, 0, 1, 2, 3], 42)
     assert (tmp_path / "five.tour").read_text() == (
         "NAME : five.tour\nCOMMENT : Length = 42\nTYPE : TOUR\nDIMENSION : 5\n"
@@ -106,7 +106,7 @@ def test_tour_by_hand(tmp_path: Path) -> None:
 def test_solutions_round_trip(
     tmp_path_factory: pytest.TempPathFactory, drawn: tuple[FileInstance, list[int]]
 ) -> None:
-    """What is written is read back: same problem, routes and cost."""
+    """A written solution is read with the same problem, routes and cost."""
     instance, actions = drawn
     path = tmp_path_factory.getbasetemp() / "solution"
     write_solution(path, instance, actions, cost(instance, actions), overwrite=True)
@@ -116,8 +116,8 @@ def test_solutions_round_trip(
     assert check(instance, read.actions).routes == check(instance, actions).routes
 
 
-def test_nothing_is_overwritten(tmp_path: Path) -> None:
-    """A file that is there stays, byte for byte, unless its replacement is asked for."""
+def test_existing_files_are_not_overwritten(tmp_path: Path) -> None:
+    """An existing file stays, byte for byte, unless ``overwrite`` is true."""
     path = tmp_path / "four.sol"
     path.write_text("mine")
     with pytest.raises(ConfigError, match=r"four\.sol: .* exists already"):
@@ -131,7 +131,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 
 
 def test_wrong_solutions_are_not_written(tmp_path: Path) -> None:
-    """Neither an infeasible solution nor a wrong cost gets into a file."""
+    """No file is written for an infeasible solution or a wrong cost."""
     with pytest.raises(InvalidSolutionError, match="expected the cost 43 of the actions, got 42"):
         write_solution(tmp_path / "four.sol", FOUR, BEST, 42)
     with pytest.raises(InvalidSolutionError, match="node 4"):
@@ -139,16 +139,16 @@ def test_wrong_solutions_are_not_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_unwritable_places(tmp_path: Path) -> None:
-    """A missing folder and a folder in the file's place are told by name."""
+def test_unwritable_paths_are_refused(tmp_path: Path) -> None:
+    """A missing folder, and a folder at the path of the file, are named."""
     with pytest.raises(ConfigError, match=r"missing/four\.sol: cannot be written"):
         write_solution(tmp_path / "missing" / "four.sol", FOUR, BEST, 43)
     with pytest.raises(ConfigError, match="expected a file to write, got a folder"):
         write_solution(tmp_path, FOUR, BEST, 43, overwrite=True)
 
 
-def test_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the disk fails halfway, neither a part of the file nor a temporary one stays."""
+def test_failed_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the disk fails halfway, no part of the file and no temporary file stays."""
 
     def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
@@ -175,8 +175,8 @@ def test_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         (f"TOUR_SECTION\n{10**30}\n", "expected node numbers from 1 on"),
     ],
 )
-def test_bad_solution_files(tmp_path: Path, text: str, message: str) -> None:
-    """A solution file that cannot be used is refused by name."""
+def test_bad_solution_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    """The error names the solution file."""
     path = tmp_path / "bad.sol"
     path.write_text(text)
     with pytest.raises(FileFormatError, match=rf"bad\.sol: .*{message}"):
@@ -184,7 +184,7 @@ def test_bad_solution_files(tmp_path: Path, text: str, message: str) -> None:
 
 
 def instance_beside(folder: Path, solution: str | None) -> Path:
-    """Write the CVRP fixture without its COMMENT, and a solution beside it."""
+    """Write the CVRP fixture without its COMMENT, and a solution in the same folder."""
     path = folder / "four.vrp"
     lines = (FIXTURES / "four.vrp").read_text().splitlines(keepends=True)
     path.write_text("".join(line for line in lines if not line.startswith("COMMENT")))
@@ -204,31 +204,35 @@ def instance_beside(folder: Path, solution: str | None) -> Path:
         ("Cost 43.4\n", 43.4),
     ],
 )
-def test_best_known_beside(tmp_path: Path, solution: str | None, best: float | None) -> None:
-    """The cost beside an instance counts; routes are measured where it is absent or unrounded."""
+def test_best_known_uses_the_solution_file(
+    tmp_path: Path, solution: str | None, best: float | None
+) -> None:
+    """A stated whole cost counts; if it is missing or fractional, the routes are measured."""
     assert best_known(instance_beside(tmp_path, solution)) == best
 
 
 def test_best_known_tour_is_measured() -> None:
-    """An optimal tour beside a TSP file gives the tour's length in the file's units."""
+    """An optimal tour file gives the length of the tour in the file's units."""
     assert best_known(FIXTURES / "five.tsp") == 42
 
 
 def test_best_known_falls_back_to_the_comment() -> None:
-    """Without a solution beside it the instance's own COMMENT counts."""
+    """Without a solution file the instance's COMMENT counts."""
     assert best_known(FIXTURES / "four.vrp") == 43
 
 
-def test_best_known_of_another_instance(tmp_path: Path) -> None:
-    """Routes that do not solve the instance are refused, both files named."""
+def test_best_known_refuses_routes_of_another_instance(tmp_path: Path) -> None:
+    """The message names both files."""
     path = instance_beside(tmp_path, "Route #1: 1 2\n")
     with pytest.raises(FileFormatError, match=r"four\.sol: does not solve .*four\.vrp: .*node 3"):
         best_known(path)
 
 
 @pytest.mark.parametrize(("instance", "actions"), [(FOUR, BEST), (FIVE, [0, 1, 2, 3, 4])])
-def test_plot_routes(tmp_path: Path, instance: FileInstance, actions: list[int]) -> None:
-    """The picture is a PNG of a sensible size, and a name may hold a dollar sign."""
+def test_plot_is_a_png_of_a_useful_size(
+    tmp_path: Path, instance: FileInstance, actions: list[int]
+) -> None:
+    """The name of the instance may contain a dollar sign."""
     path = tmp_path / "routes.png"
     plot_routes(attrs.evolve(instance, name="a$b"), actions, path)
     content = path.read_bytes()
@@ -240,14 +244,14 @@ def test_plot_routes(tmp_path: Path, instance: FileInstance, actions: list[int])
 
 
 def test_plot_refuses_infeasible_solutions(tmp_path: Path) -> None:
-    """What is no solution is not drawn as one."""
+    """An infeasible solution is not drawn."""
     with pytest.raises(InvalidSolutionError):
         plot_routes(FOUR, [0, 1, 0], tmp_path / "routes.png")
     assert not list(tmp_path.iterdir())
 
 
-def test_heading() -> None:
-    """The title holds name, cost and the gap to the best-known cost, where there is one."""
+def test_title_has_name_cost_and_gap() -> None:
+    """The gap is to the best-known cost, if there is one."""
     assert heading(FIVE, 12345) == "five: cost 12,345"
     assert heading(FOUR, 45.15) == "four: cost 45.15, 5.00 % above the best known 43"
     assert heading(FOUR, 40) == "four: cost 40, 6.98 % below the best known 43"

@@ -1,4 +1,4 @@
-"""TSPLIB and CVRPLIB files: read, refused, scaled and measured."""
+"""TSPLIB and CVRPLIB files: reading, refusing, scaling and costs."""
 
 import math
 from pathlib import Path
@@ -37,8 +37,8 @@ def read_text(folder: Path, text: str) -> FileInstance:
     return read_instance(path)
 
 
-def test_tsp_fixture() -> None:
-    """A TSP file gives its name, its coordinates and nothing of a CVRP."""
+def test_tsp_file_is_read() -> None:
+    """A TSP file gives its name and coordinates, and no demand or capacity."""
     five = read_instance(FIXTURES / "five.tsp")
     assert (five.name, five.problem, five.size, five.distance_rule) == ("five", "tsp", 5, "EUC_2D")
     assert five.coordinates.dtype == np.float64
@@ -48,8 +48,8 @@ def test_tsp_fixture() -> None:
     assert five.best_known is None
 
 
-def test_cvrp_fixture() -> None:
-    """A CVRP file gives the customers' demand, the capacity and the optimum in its COMMENT."""
+def test_cvrp_file_is_read() -> None:
+    """A CVRP file gives the customers' demand, the capacity, and the optimum in its COMMENT."""
     four = read_instance(FIXTURES / "four.vrp")
     assert (four.name, four.problem, four.size, four.capacity) == ("four", "cvrp", 4, 10)
     assert four.coordinates.shape == (5, 2)
@@ -68,19 +68,21 @@ def test_cvrp_fixture() -> None:
         ("Best value: 524.61", None),
     ],
 )
-def test_best_known_in_comment(tmp_path: Path, comment: str, best: float | None) -> None:
-    """A COMMENT's optimum is taken only where it is stated as a whole number."""
+def test_best_known_is_a_whole_number_in_the_comment(
+    tmp_path: Path, comment: str, best: float | None
+) -> None:
+    """Other numbers in a COMMENT do not count as an optimum."""
     text = TSP_TEXT.replace("a square and a node below it", comment)
     assert read_text(tmp_path, text).best_known == best
 
 
-def test_best_known_of_the_caller() -> None:
-    """What the caller knows takes the place of what the file says."""
+def test_best_known_of_the_caller_replaces_that_of_the_file() -> None:
+    """The argument takes precedence over the COMMENT."""
     assert read_instance(FIXTURES / "four.vrp", best_known=40).best_known == 40
 
 
-def test_rounding_by_hand() -> None:
-    """EUC_2D rounds to the nearest integer, CEIL_2D up; exact lengths stay as they are."""
+def test_distances_are_rounded_by_the_rule() -> None:
+    """EUC_2D rounds to the nearest integer, CEIL_2D up; exact lengths stay unchanged."""
     five = read_instance(FIXTURES / "five.tsp")
     # sqrt(200) = 14.14, sqrt(31.25) = 5.59, sqrt(181.25) = 13.46
     assert distance_matrix(five)[0].tolist() == [0, 10, 14, 10, 6]
@@ -92,7 +94,7 @@ def test_rounding_by_hand() -> None:
 
 
 def test_cost_by_hand() -> None:
-    """Costs are those worked out on paper, the way back included."""
+    """Costs agree with those computed on paper, including the way back."""
     assert cost(read_instance(FIXTURES / "five.tsp"), [0, 1, 2, 3, 4]) == 42
     four = read_instance(FIXTURES / "four.vrp")
     assert cost(four, np.array([0, 1, 2, 0, 3, 4, 0])) == 43
@@ -101,7 +103,7 @@ def test_cost_by_hand() -> None:
 
 
 @pytest.mark.parametrize("actions", [[0, 1, 5], [-1, 0], [[0, 1]], [0.0, 1.0], [[0], [1, 2]]])
-def test_cost_refuses_what_is_no_sequence_of_nodes(actions: list[int]) -> None:
+def test_cost_refuses_wrong_node_numbers(actions: list[int]) -> None:
     """A wrong index is refused, not wrapped around or rounded."""
     with pytest.raises(InvalidSolutionError, match="actions: expected"):
         cost(read_instance(FIXTURES / "five.tsp"), actions)
@@ -109,7 +111,7 @@ def test_cost_refuses_what_is_no_sequence_of_nodes(actions: list[int]) -> None:
 
 @given(solved())
 def test_cost_is_a_sum_of_distances(drawn: tuple[FileInstance, list[int]]) -> None:
-    """The cost is the sum of the matrix over the legs, and the matrix rounds each length."""
+    """The cost is the sum of matrix entries over the legs; the matrix rounds each length."""
     instance, actions = drawn
     matrix = distance_matrix(instance)
     legs = zip(actions, [*actions[1:], actions[0]], strict=True)
@@ -124,7 +126,7 @@ def test_cost_is_a_sum_of_distances(drawn: tuple[FileInstance, list[int]]) -> No
 @settings(deadline=None)
 @given(st.data())
 def test_files_round_trip(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    """Whatever the spacing, line ends and order of the rows, the same instance is read."""
+    """With any spacing, line ends and order of rows, the same instance is read."""
     instance = data.draw(file_instances())
     read = read_text(tmp_path_factory.getbasetemp(), data.draw(file_texts(instance)))
     assert (read.name, read.problem) == (instance.name, instance.problem)
@@ -139,7 +141,7 @@ def test_files_round_trip(tmp_path_factory: pytest.TempPathFactory, data: st.Dat
 def test_damaged_files_are_refused_by_name(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    """Cut or altered anywhere, a file is read or refused with its name; nothing else is raised."""
+    """A truncated or altered file is read or refused with its name; no other error is raised."""
     text = data.draw(st.sampled_from((TSP_TEXT, VRP_TEXT)))
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.one_of(st.just(len(text)), st.integers(start, min(len(text), start + 20))))
@@ -194,7 +196,7 @@ def test_damaged_files_are_refused_by_name(
     ],
 )
 def test_refusals_name_file_and_problem(tmp_path: Path, old: str, new: str, message: str) -> None:
-    """Each way a file can be wrong has its own sentence, which starts with the file's name."""
+    """Each fault of a file has a message, which starts with the file's name."""
     assert VRP_TEXT.count(old) == 1 or old == "EUC_2D"
     with pytest.raises(FileFormatError, match=rf"given\.vrp: .*{message}"):
         read_text(tmp_path, VRP_TEXT.replace(old, new))
@@ -220,13 +222,11 @@ EOF
     [
         ("LOWER_ROW", "1\n2 4"),
         ("FULL_MATRIX", "0 1 2\n1 0 4\n2 4 0"),
-        ("FULL_MATRIX", "9999 1 2\n1 9999 4\n2 4 9999"),  # a filler that no route may pay
+        ("FULL_MATRIX", "9999 1 2\n1 9999 4\n2 4 9999"),  # 9999 must not count in any cost
     ],
 )
-def test_explicit_distances_count_where_there_are_coordinates(
-    form: str, rows: str, tmp_path: Path
-) -> None:
-    """Costs are sums of the stated distances; networks see the coordinates."""
+def test_explicit_distances_give_the_costs(form: str, rows: str, tmp_path: Path) -> None:
+    """Costs are sums of the stated distances; networks get the coordinates."""
     read = read_text(tmp_path, EXPLICIT.replace("FORMAT: FORMAT", f"FORMAT: {form}").replace(
         "WEIGHTS", rows
     ))  # fmt: skip
@@ -244,10 +244,10 @@ def test_explicit_distances_count_where_there_are_coordinates(
         ("0 1 2\n1 0 4", "0 1.5 2\n1.5 0 4", "EDGE_WEIGHT_SECTION: expected whole numbers"),
     ],
 )
-def test_explicit_distances_that_are_refused(
+def test_unusable_explicit_distances_are_refused(
     old: str, new: str, message: str, tmp_path: Path
 ) -> None:
-    """No coordinates, another form, or distances that are no whole symmetric numbers."""
+    """No coordinates, another format, or distances that are not whole or not symmetric."""
     text = EXPLICIT.replace("FORMAT: FORMAT", "FORMAT: FULL_MATRIX")
     text = text.replace("WEIGHTS", "0 1 2\n1 0 4\n2 4 0")
     assert text.count(old) == 1
@@ -261,15 +261,15 @@ def test_explicit_distances_that_are_refused(
      ("EXACT_2D", [1000, 1414, 1500])],
 )  # fmt: skip
 def test_each_rule_rounds_as_its_name_says(rule: str, expected: list[int]) -> None:
-    """Of the lengths 1, sqrt(2) and 1.5: nearest, up, down, and thousandths."""
+    """The lengths 1, sqrt(2) and 1.5: nearest, up, down, and thousandths."""
     points = np.array([[0, 0], [1, 0], [1, 1], [1.5, 0]], dtype=float)
     read = FileInstance("r", "tsp", points, None, None, rule)
     assert distance_matrix(read)[0, 1:].tolist() == expected
     assert cost(read, [0, 2]) == 2 * expected[1]
 
 
-def test_files_that_are_no_text(tmp_path: Path) -> None:
-    """A missing, an empty and a binary file and a folder are refused by name."""
+def test_files_without_text_are_refused(tmp_path: Path) -> None:
+    """A missing, an empty and a binary file, and a folder, are refused by name."""
     empty, binary = tmp_path / "empty.tsp", tmp_path / "binary.tsp"
     empty.touch()
     binary.write_bytes(b"PK\x03\x04\0\0")
@@ -279,8 +279,8 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
 
 
 @given(file_instances())
-def test_scaling(instance: FileInstance) -> None:
-    """Networks see float32 in the unit square, filled along its wider side, aspect kept."""
+def test_scaled_coordinates_fill_the_unit_square(instance: FileInstance) -> None:
+    """Networks get float32 in the unit square; the longer side has length 1, the shape stays."""
     batch = to_instances(instance, PROBLEMS[instance.problem])
     points = batch.nodes
     if instance.problem == "cvrp":
@@ -303,7 +303,7 @@ def test_scaling(instance: FileInstance) -> None:
 
 @given(st.integers(2, 2_000_000), st.integers(2, 8), st.data())
 def test_masks_keep_to_the_integer_capacity(capacity: int, size: int, data: st.DataObject) -> None:
-    """A load of one unit above the capacity is never feasible, however fine the fractions."""
+    """A load of one unit above the capacity is never feasible, for any capacity."""
     cuts = sorted(data.draw(st.integers(0, capacity + 1)) for _ in range(size - 1))
     demand = np.diff([0, *cuts, capacity + 1])
     if demand.max() > capacity:
@@ -321,7 +321,7 @@ def test_masks_keep_to_the_integer_capacity(capacity: int, size: int, data: st.D
 @given(st.integers(2, 50_000), st.floats(0, 1))
 @example(50_000, 0.0)
 def test_masks_allow_the_whole_capacity(capacity: int, share: float) -> None:
-    """Up to a capacity of 50,000 a route may be filled to the last unit."""
+    """Up to a capacity of 50,000 a route may carry exactly the capacity."""
     first = 1 + int(share * (capacity - 2))
     demand = np.array([first, capacity - first])
     instance = FileInstance("full", "cvrp", np.eye(3, 2), demand, capacity, "EUC_2D")
@@ -331,7 +331,7 @@ def test_masks_allow_the_whole_capacity(capacity: int, share: float) -> None:
     assert problem.feasible(batch, state)[0, 0, 2]
 
 
-def test_other_problem_is_refused() -> None:
+def test_instance_of_another_problem_is_refused() -> None:
     """An instance of one problem does not become a batch of the other."""
     with pytest.raises(ConfigError, match="five: expected an instance of cvrp, got one of tsp"):
         to_instances(read_instance(FIXTURES / "five.tsp"), CVRP())
@@ -347,8 +347,8 @@ def test_other_problem_is_refused() -> None:
         ("kroA100.tsp", 100, None),
     ],
 )
-def test_published_files(name: str, size: int, capacity: int | None) -> None:
-    """Published files are read as they are and fit the unit square."""
+def test_published_files_are_read(name: str, size: int, capacity: int | None) -> None:
+    """Published files are read without change and fit the unit square."""
     instance = read_instance(OFFICIAL / name)
     assert (instance.name, instance.size, instance.capacity) == (name[:-4], size, capacity)
     assert to_instances(instance, PROBLEMS[instance.problem]).nodes.shape == (1, size, 2)

@@ -1,4 +1,4 @@
-"""Other distances than the Euclidean: what solutions cost under them, and who keeps them."""
+"""Manhattan and Chebyshev distances: costs under them, and records that keep them."""
 
 import itertools
 import math
@@ -25,7 +25,7 @@ points = st.lists(st.tuples(whole, whole), min_size=3, max_size=3)
 
 
 def by_hand(name: str, one: list[float], two: list[float]) -> float:
-    """Return the distance of two points, in Python's own arithmetic."""
+    """Return the distance of two points in plain Python."""
     x, y = (abs(a - b) for a, b in zip(one, two, strict=True))
     return {"euclidean": math.hypot(x, y), "manhattan": x + y, "chebyshev": max(x, y)}[name]
 
@@ -37,8 +37,8 @@ def between(name: str, one: tuple[int, int], two: tuple[int, int]) -> float:
 
 
 @given(NAMES, points)
-def test_each_is_a_metric(name, corners):
-    """Zero only to oneself, the same both ways, and no way round is shorter."""
+def test_every_distance_is_a_metric(name, corners):
+    """It is zero only for equal points, symmetric, and satisfies the triangle inequality."""
     a, b, c = corners
     assert (between(name, a, b) == 0) == (a == b)
     assert between(name, a, b) == between(name, b, a) >= 0
@@ -46,8 +46,8 @@ def test_each_is_a_metric(name, corners):
 
 
 @given(points)
-def test_how_they_compare(corners):
-    """Chebyshev's is the least and Manhattan's the greatest, at most twice as much."""
+def test_chebyshev_is_least_and_manhattan_greatest(corners):
+    """Chebyshev <= Euclidean <= Manhattan <= twice Chebyshev."""
     a, b, _ = corners
     least, middle, most = (between(n, a, b) for n in ("chebyshev", "euclidean", "manhattan"))
     assert least - 1e-9 <= middle <= most + 1e-9
@@ -58,8 +58,8 @@ def test_how_they_compare(corners):
     ("name", "tour", "routes"),
     [("euclidean", 1.2, 1.6), ("manhattan", 1.4, 2.0), ("chebyshev", 1.1, 1.4)],
 )
-def test_costs_by_hand(name, tour, routes):
-    """A triangle of sides 0.3, 0.4 and 0.5; two routes out and back, by 0.3 and by (0.3, 0.4)."""
+def test_costs_under_each_distance_by_hand(name, tour, routes):
+    """A triangle with sides 0.3, 0.4 and 0.5; two routes out and back, by 0.3 and by (0.3, 0.4)."""
     nodes = torch.tensor([[[0.3, 0.0], [0.3, 0.4]]], dtype=torch.float64)
     depot = torch.zeros(1, 1, 2, dtype=torch.float64)
     corners = lco.problem("tsp").instances(nodes=torch.cat((depot, nodes), dim=1), distance=name)
@@ -74,7 +74,7 @@ def test_costs_by_hand(name, tour, routes):
 
 @given(st.sampled_from(["tsp", "cvrp"]), NAMES, st.data())
 def test_costs_are_sums_of_legs(problem, name, data):
-    """Of any solution under any distance, and the eight images cost the same."""
+    """It holds for all solutions and distances, and the eight images have the same cost."""
     walk = data.draw(walks(problem))
     batch = measured(walk.instances, name)
     depot = [batch.depot] if problem == "cvrp" else []
@@ -89,8 +89,8 @@ def test_costs_are_sums_of_legs(problem, name, data):
 
 
 @given(st.sampled_from(["tsp", "cvrp"]), NAMES, NAMES, st.data())
-def test_a_joined_batch_costs_what_its_parts_did(problem, one, two, data):
-    """Whatever the distances of the parts: each instance keeps its own, alone or among others."""
+def test_joined_batches_keep_their_distances(problem, one, two, data):
+    """Each instance has the same cost alone and in a batch with other distances."""
     walk = data.draw(walks(problem))
     parts = [measured(walk.instances, name) for name in (one, two)]
     joined = records.concatenate(parts)
@@ -105,8 +105,8 @@ def test_a_joined_batch_costs_what_its_parts_did(problem, one, two, data):
 
 
 @given(st.sampled_from(["tsp", "cvrp"]), st.data())
-def test_euclidean_instances_are_as_they_were(problem, data):
-    """They carry nothing more, so that checkpoints and the keys of references stay the same."""
+def test_euclidean_instances_have_no_distance_field(problem, data):
+    """So checkpoints and the keys of references stay the same as in earlier versions."""
     batch = data.draw(instances(problem))
     assert measured(batch, "euclidean") is batch
     assert "distance" not in records.tensors(batch)
@@ -117,8 +117,8 @@ def test_euclidean_instances_are_as_they_were(problem, data):
 
 
 @given(st.sampled_from(["tsp", "cvrp"]), OTHERS, st.data())
-def test_instances_are_the_same_but_for_the_distance(problem, name, data):
-    """Given when they are made or afterwards; all but the distance is what it was."""
+def test_distance_changes_no_other_field(problem, name, data):
+    """It can be given when instances are made or later; all other fields stay the same."""
     batch = data.draw(instances(problem))
     other = measured(batch, name)
     made = PROBLEMS[problem].instances(**records.tensors(batch), distance=name)
@@ -128,8 +128,8 @@ def test_instances_are_the_same_but_for_the_distance(problem, name, data):
 
 
 @given(st.sampled_from(["tsp", "cvrp"]), OTHERS, st.data())
-def test_an_experience_keeps_the_distance(problem, name, data):
-    """Through a checkpoint as well, beside experiences of other tasks."""
+def test_experiences_keep_the_distance(problem, name, data):
+    """It survives a checkpoint and a buffer with experiences of other tasks."""
     walk = data.draw(walks(problem))
     state, mask = walk.states[0], walk.masks[0]
     log_probs = torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
@@ -141,8 +141,8 @@ def test_an_experience_keeps_the_distance(problem, name, data):
 
 
 @given(NAMES, st.integers(3, 7), st.integers(0, 99))
-def test_references_are_of_the_distance(name, n, seed):
-    """What its solvers see is what a tour costs, and no other distance's reference is taken."""
+def test_references_are_solved_under_the_task_distance(name, n, seed):
+    """The solver's distances give the cost of a tour; other distances' references are not used."""
     problem = lco.problem("tsp")
     nodes = torch.rand(1, n, 2, generator=torch.Generator().manual_seed(seed))
     subjects = {
@@ -160,16 +160,16 @@ def test_references_are_of_the_distance(name, n, seed):
 
 @attrs.frozen(eq=False)
 class Strange:
-    """Instances of a problem that knows no distance."""
+    """Instances of a problem without a choice of distances."""
 
     nodes: Tensor
 
 
-def test_what_is_refused():
-    """An unknown distance with the nearest name, and one that a problem does not have."""
+def test_unknown_or_unsupported_distance_is_refused():
+    """The error suggests the nearest name, or names the only distance of the problem."""
     nodes: Any = torch.rand(2, 4, 2)
     with pytest.raises(lco.UnknownNameError, match=r"distance 'manhatan'.*Did you mean 'manha"):
         lco.problem("tsp").instances(nodes=nodes, distance="manhatan")
     assert measured(Strange(nodes), "euclidean").nodes is nodes
-    with pytest.raises(lco.ConfigError, match="the only one that Strange has, got 'chebyshev'"):
+    with pytest.raises(lco.ConfigError, match="the only distance of Strange, got 'chebyshev'"):
         measured(Strange(nodes), "chebyshev")

@@ -1,4 +1,4 @@
-"""Both problems, on random walks over feasible actions, against checks written independently."""
+"""Both problems on random walks over feasible actions, compared with independent checks."""
 
 import math
 from typing import Any
@@ -58,8 +58,8 @@ def all_points(walk: Walk) -> np.ndarray:
 
 @both
 @given(data=st.data())
-def test_every_walk_ends_as_a_valid_solution(name: str, data: st.DataObject) -> None:
-    """Whatever feasible actions are taken, the result is a valid solution within `steps`."""
+def test_random_feasible_actions_make_a_valid_solution(name: str, data: st.DataObject) -> None:
+    """Any sequence of feasible actions ends in a valid solution within `steps`."""
     walk = data.draw(walks(name))
     n = walk.problem.size(walk.instances)
     least, most = walk.problem.steps(n)
@@ -76,8 +76,8 @@ def test_every_walk_ends_as_a_valid_solution(name: str, data: st.DataObject) -> 
 
 @both
 @given(data=st.data())
-def test_masks_are_boolean_and_leave_a_choice(name: str, data: st.DataObject) -> None:
-    """A mask is bool [B, S, A], and a trajectory that is not done always has a feasible action."""
+def test_masks_are_boolean_and_never_empty_before_the_end(name: str, data: st.DataObject) -> None:
+    """A mask is bool [B, S, A]; a trajectory that is not done always has a feasible action."""
     walk = data.draw(walks(name))
     B, S, _ = walk.actions.shape
     A = walk.problem.size(walk.instances) + (name == "cvrp")
@@ -92,8 +92,8 @@ def test_masks_are_boolean_and_leave_a_choice(name: str, data: st.DataObject) ->
 
 @both
 @given(data=st.data())
-def test_the_mask_forbids_exactly_what_is_invalid(name: str, data: st.DataObject) -> None:
-    """Feasible are the unvisited nodes that fit and, away from it or at the end, the depot."""
+def test_mask_equals_the_rules_of_the_problem(name: str, data: st.DataObject) -> None:
+    """Feasible are unvisited nodes that fit, and the depot if the vehicle is away or done."""
     walk = data.draw(walks(name))
     n = walk.problem.size(walk.instances)
     for b in range(walk.actions.shape[0]):
@@ -109,7 +109,7 @@ def test_the_mask_forbids_exactly_what_is_invalid(name: str, data: st.DataObject
 
 
 def allowed_cvrp(demand: list[int], past: list[int]) -> set[int]:
-    """Return the feasible actions after ``past``, from the rules of the problem alone."""
+    """Return the feasible actions after ``past`` by the rules of the problem."""
     load = 0
     for action in past:
         load = 0 if action == 0 else load + demand[action - 1]
@@ -121,7 +121,7 @@ def allowed_cvrp(demand: list[int], past: list[int]) -> set[int]:
 
 @given(walks("cvrp"))
 def test_a_finished_cvrp_trajectory_stays_at_the_depot(walk: Walk) -> None:
-    """Once done, only the depot is feasible, and going there changes nothing."""
+    """When all is done, only the depot is feasible, and a visit there changes nothing."""
     for state, mask in zip(walk.states, walk.masks, strict=True):
         done = walk.problem.done(walk.instances, state)
         only_depot = torch.zeros_like(mask[0, 0])
@@ -153,7 +153,7 @@ def test_cost_is_the_length_of_the_closed_walk(name: str, data: st.DataObject) -
 @both
 @given(data=st.data())
 def test_cost_is_invariant_under_the_eight_symmetries(name: str, data: st.DataObject) -> None:
-    """A solution costs the same on all images, and row k * B + b is an image of instance b."""
+    """A solution has the same cost on all images; row k * B + b is an image of instance b."""
     walk = data.draw(walks(name))
     images = walk.problem.augment(walk.instances)
     assert records.rows(images) == 8 * records.rows(walk.instances)
@@ -165,7 +165,7 @@ def test_cost_is_invariant_under_the_eight_symmetries(name: str, data: st.DataOb
 
 @both
 def test_the_eight_images_differ(name: str) -> None:
-    """The images of an instance without symmetry are eight different ones."""
+    """An instance without symmetry has eight different images."""
     fields = {"nodes": torch.tensor([[[0.1, 0.2], [0.3, 0.9], [0.8, 0.35]]])}
     if name == "cvrp":
         fields |= {"depot": torch.tensor([[[0.6, 0.15]]]), "demand": torch.full((1, 3), 0.5)}
@@ -175,8 +175,8 @@ def test_the_eight_images_differ(name: str) -> None:
 
 @both
 @given(data=st.data())
-def test_instances_of_a_batch_do_not_touch_each_other(name: str, data: st.DataObject) -> None:
-    """Permuting the batch permutes states, masks and costs, bit for bit."""
+def test_instances_of_a_batch_are_independent(name: str, data: st.DataObject) -> None:
+    """A permutation of the batch permutes states, masks and costs, bit for bit."""
     walk = data.draw(walks(name))
     B, S, T = walk.actions.shape
     order = torch.tensor(data.draw(st.permutations(range(B))))
@@ -192,8 +192,8 @@ def test_instances_of_a_batch_do_not_touch_each_other(name: str, data: st.DataOb
 
 @both
 @given(data=st.data())
-def test_a_step_leaves_the_state_before_it_alone(name: str, data: st.DataObject) -> None:
-    """A state is a value: walking on from it twice gives the same states."""
+def test_step_does_not_change_its_input_state(name: str, data: st.DataObject) -> None:
+    """Two steps from the same state give the same result."""
     walk = data.draw(walks(name))
     state = walk.problem.reset(walk.instances, walk.actions.shape[1])
     for t, before in enumerate(walk.states[:-1]):
@@ -204,8 +204,10 @@ def test_a_step_leaves_the_state_before_it_alone(name: str, data: st.DataObject)
 
 @both
 @given(data=st.data())
-def test_a_network_sees_every_action_and_valid_nodes(name: str, data: st.DataObject) -> None:
-    """Features join to all A actions, and a context holds the declared roles with valid indices."""
+def test_features_cover_actions_and_context_indices_are_valid(
+    name: str, data: st.DataObject
+) -> None:
+    """Features join to all A actions, and a context has the declared roles with valid indices."""
     walk = data.draw(walks(name))
     problem = walk.problem
     B, S, _ = walk.actions.shape
@@ -230,8 +232,8 @@ def test_a_network_sees_every_action_and_valid_nodes(name: str, data: st.DataObj
 
 @both
 @pytest.mark.parametrize("trajectories", [1, 3, 7])
-def test_starts_are_feasible_and_take_turns(name: str, trajectories: int) -> None:
-    """The forced first actions are feasible in turn and start trajectory s at node s modulo n."""
+def test_forced_starts_are_feasible_and_cycle_over_the_nodes(name: str, trajectories: int) -> None:
+    """The forced first actions are feasible and start trajectory s at node s modulo n."""
     problem, n = PROBLEMS[name], 3
     fields = {"nodes": torch.rand(2, n, 2)}
     if name == "cvrp":
@@ -246,7 +248,7 @@ def test_starts_are_feasible_and_take_turns(name: str, trajectories: int) -> Non
     state = problem.reset(batch, trajectories)
     for index, action in enumerate(starts):
         mask = problem.feasible(batch, state)
-        # The CVRP's first forced action records the depot where the vehicle already stands.
+        # The first forced action of the CVRP is the depot, where the vehicle already is.
         if name == "tsp" or index > 0:
             assert bool(mask.gather(2, action[..., None]).all())
         state = problem.step(batch, state, action)
@@ -261,16 +263,16 @@ def good(name: str) -> dict[str, Any]:
 
 
 @both
-def test_good_instances_are_taken_as_they_are(name: str) -> None:
-    """Valid fields come back unchanged, in the problem's own record type."""
+def test_valid_instances_are_returned_unchanged(name: str) -> None:
+    """Valid fields stay unchanged in a record of the problem's type."""
     fields = good(name)
     batch = PROBLEMS[name].instances(**fields)
     assert isinstance(batch, PROBLEMS[name].instances_type)
     assert all(torch.equal(getattr(batch, field), value) for field, value in fields.items())
 
 
-def test_demands_at_the_bounds_are_taken() -> None:
-    """A demand of nothing and a demand of the whole capacity are valid."""
+def test_demands_at_the_bounds_are_accepted() -> None:
+    """Demand 0 and the demand of the whole capacity are valid."""
     fields = good("cvrp") | {"demand": torch.tensor([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]])}
     batch = PROBLEMS["cvrp"].instances(**fields)
     assert torch.equal(batch.demand, fields["demand"])
@@ -281,7 +283,7 @@ FIELDS = [("tsp", "nodes"), ("cvrp", "nodes"), ("cvrp", "depot"), ("cvrp", "dema
 
 @pytest.mark.parametrize(("name", "field"), FIELDS)
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_numbers_that_are_not_finite_are_refused(name: str, field: str, value: float) -> None:
+def test_nan_and_infinity_are_refused(name: str, field: str, value: float) -> None:
     """One NaN or infinity anywhere is refused, and the message names the field."""
     fields = good(name)
     fields[field].view(-1)[-1] = value
@@ -291,7 +293,7 @@ def test_numbers_that_are_not_finite_are_refused(name: str, field: str, value: f
 
 @pytest.mark.parametrize(("name", "field"), FIELDS)
 def test_integers_are_refused(name: str, field: str) -> None:
-    """Whole numbers where fractions belong are refused, and the message names field and dtype."""
+    """Integers are refused where fractions are expected; the message names field and dtype."""
     fields = good(name)
     fields[field] = fields[field].long()
     with pytest.raises(InvalidInstancesError, match=f"^{field}: .*floating-point.*int64"):
@@ -301,7 +303,7 @@ def test_integers_are_refused(name: str, field: str) -> None:
 @pytest.mark.parametrize(("name", "field"), FIELDS)
 @pytest.mark.parametrize("change", ["fewer dimensions", "more dimensions", "no rows", "wider"])
 def test_wrong_shapes_are_refused(name: str, field: str, change: str) -> None:
-    """A wrong shape is refused, and the message names the field and the shape it has."""
+    """A wrong shape is refused, and the message names the field and its shape."""
     fields = good(name)
     value = fields[field]
     fields[field] = {
@@ -311,7 +313,7 @@ def test_wrong_shapes_are_refused(name: str, field: str, change: str) -> None:
         "wider": torch.cat((value, value), dim=-1),
     }[change]
     shape = str(list(fields[field].shape)).replace("[", r"\[").replace("]", r"\]")
-    # An empty or misshapen `nodes` is found first, whatever the other fields are.
+    # A wrong shape of `nodes` is found first, for any values of the other fields.
     with pytest.raises(InvalidInstancesError, match=f"^{field}: expected shape .*, got {shape}"):
         PROBLEMS[name].instances(**fields)
 
@@ -335,8 +337,8 @@ def test_mixed_precisions_are_refused(field: str) -> None:
 
 
 @both
-def test_a_single_node_is_refused(name: str) -> None:
-    """Fewer than two nodes are no routing problem."""
+def test_fewer_than_two_nodes_are_refused(name: str) -> None:
+    """A routing problem has at least two nodes."""
     fields = {field: value[:, :1] for field, value in good(name).items()}
     with pytest.raises(InvalidInstancesError, match=r"^nodes: expected at least two nodes, got 1"):
         PROBLEMS[name].instances(**fields)
@@ -346,8 +348,8 @@ def test_a_single_node_is_refused(name: str) -> None:
     ("value", "message"),
     [(1.01, "above the capacity"), (-0.01, "expected at least 0, got -0.01")],
 )
-def test_impossible_demands_are_refused(value: float, message: str) -> None:
-    """A demand above the capacity or below nothing is refused, and the message says which."""
+def test_demands_outside_the_bounds_are_refused(value: float, message: str) -> None:
+    """A demand above the capacity or below 0 is refused; the message says which bound."""
     fields = good("cvrp")
     fields["demand"][1, 2] = value
     with pytest.raises(InvalidInstancesError, match=f"^demand: .*{message}"):
@@ -356,7 +358,7 @@ def test_impossible_demands_are_refused(value: float, message: str) -> None:
 
 @both
 @pytest.mark.parametrize("value", ["cities", object(), [[1.0], [2.0, 3.0]]])
-def test_what_is_no_tensor_is_refused(name: str, value: object) -> None:
-    """Something that no tensor can be made of is refused, and the message names the field."""
+def test_values_that_are_no_tensor_are_refused(name: str, value: object) -> None:
+    """A value that cannot become a tensor is refused, and the message names the field."""
     with pytest.raises(InvalidInstancesError, match=r"^nodes: expected a tensor"):
         PROBLEMS[name].instances(**(good(name) | {"nodes": value}))

@@ -1,4 +1,4 @@
-"""Installed plugins: loaded one by one, broken ones put aside, clashes named, some left out."""
+"""Installed plugins: separate loading, broken plugins, name clashes and the restriction."""
 
 import warnings
 
@@ -20,15 +20,15 @@ def register_weightings(register):
 
 
 def test_installed_plugin_is_found(install):
-    """An entry point is all that a stranger's package needs, and the listing names it."""
-    install("max-prob-plugin", "2.1", stranger=WEIGHTING.format(name="max-prob"))
+    """A third-party package needs only an entry point, and the listing names it."""
+    install("max-prob-plugin", "2.1", third_party=WEIGHTING.format(name="max-prob"))
     assert lco.weighting("max-prob")(torch.tensor([0.75, 0.25])).item() == 0.25
     (listed,) = [c for c in registry.components() if c.name == "max-prob"]
     assert (listed.kind, listed.owner, listed.version, listed.plugin) == (
         "weighting",
         "max-prob-plugin",
         "2.1",
-        "stranger",
+        "third_party",
     )
 
 
@@ -41,11 +41,11 @@ def test_installed_plugin_is_found(install):
         ("", "PluginError: plugin broken: expected functions marked with"),
         (WEIGHTING.format(name="x").replace("weightings", "weights"), "PluginError"),
         (WEIGHTING.format(name="two words"), "hook register_weightings: expected a name"),
-        ("import lifelong_co as lco\nlco.weighting('variance')", "while plugins are being loaded"),
+        ("import lifelong_co as lco\nlco.weighting('variance')", "while plugins were being loaded"),
     ],
 )
-def test_broken_plugin_is_put_aside(install, source, error):
-    """Whatever is wrong with a plugin, all others work, and the warning names it and its error."""
+def test_broken_plugin_does_not_affect_others(install, source, error):
+    """All other plugins work, and the warning names the broken one and its error."""
     install("bad-luck", broken=source)
     install("good-luck", sound=WEIGHTING.format(name="max-prob"))
     with pytest.warns(lco.PluginWarning, match="plugin 'broken' of bad-luck") as warned:
@@ -59,8 +59,8 @@ def test_broken_plugin_is_put_aside(install, source, error):
     assert "\n" not in failure.error
 
 
-def test_broken_plugin_is_warned_about_once(install):
-    """The second question is answered in silence."""
+def test_broken_plugin_gives_one_warning(install):
+    """The second lookup gives no warning."""
     install("bad-luck", broken="1 / 0")
     with pytest.warns(lco.PluginWarning):
         lco.divergence("kl")
@@ -69,8 +69,8 @@ def test_broken_plugin_is_warned_about_once(install):
         lco.divergence("kl")
 
 
-def test_unknown_name_tells_of_the_broken_plugin(install):
-    """Who asks for what a broken plugin would have given learns of its error."""
+def test_unknown_name_error_names_the_broken_plugin(install):
+    """A lookup of a name that a broken plugin would have registered shows that plugin's error."""
     install("bad-luck", broken="1 / 0")
     with pytest.warns(lco.PluginWarning), pytest.raises(lco.UnknownNameError) as caught:
         lco.weighting("max-prob")
@@ -80,7 +80,7 @@ def test_unknown_name_tells_of_the_broken_plugin(install):
 
 
 def test_a_hook_that_fails_halfway_registers_nothing(install):
-    """Names given before the error are not kept: a plugin is whole or absent."""
+    """Names registered before the error are dropped: a plugin is complete or absent."""
     source = WEIGHTING.format(name="half") + "    raise RuntimeError('halfway')\n"
     install("bad-luck", broken=source)
     with pytest.warns(lco.PluginWarning, match="halfway"):
@@ -88,7 +88,7 @@ def test_a_hook_that_fails_halfway_registers_nothing(install):
 
 
 def test_two_owners_are_both_named(install):
-    """A clash is an error for its kind only, and the listing still shows both owners."""
+    """A clash is an error for its kind only, and the listing shows both owners."""
     install("first", "0.1", one=WEIGHTING.format(name="max-prob"))
     install("second", "0.2", two=WEIGHTING.format(name="max-prob"))
     both = r"weighting 'max-prob': .* one \(first 0\.1\) and two \(second 0\.2\)"
@@ -100,8 +100,8 @@ def test_two_owners_are_both_named(install):
     assert len(registry.name_clashes()) == 1
 
 
-def test_a_stranger_cannot_take_our_name(install):
-    """A name of ours that a stranger registers too is a clash, not an override."""
+def test_third_party_cannot_replace_our_name(install):
+    """A third-party plugin that registers a name of ours is a clash, not an override."""
     install("taker", taker=WEIGHTING.format(name="variance"))
     with pytest.raises(lco.PluginError, match=r"lifelong_co_plugins.*and taker \(taker 1\.0\)"):
         lco.weighting("variance")
@@ -118,7 +118,7 @@ def test_a_stranger_cannot_take_our_name(install):
     ],
 )
 def test_restriction_chooses_plugins(install, monkeypatch, restriction, loaded):
-    """Distribution names, however spelled, and entry-point names choose; ours always load."""
+    """Names of distributions (in any spelling) and of entry points choose; ours always load."""
     install("first-luck", one=WEIGHTING.format(name="a"), other=WEIGHTING.format(name="b"))
     install("second-luck", two=WEIGHTING.format(name="c"))
     assert {"a", "b", "c"} <= set(registry.names("weighting"))
@@ -127,15 +127,15 @@ def test_restriction_chooses_plugins(install, monkeypatch, restriction, loaded):
     assert lco.weighting("variance")
 
 
-def test_what_was_left_out_is_said(install, monkeypatch):
-    """Who asks for a name of a plugin that was left out is told why it is missing."""
+def test_unknown_name_error_names_plugins_left_out(install, monkeypatch):
+    """A lookup of a name of a plugin that was left out shows the reason."""
     install("first-luck", one=WEIGHTING.format(name="a"))
     monkeypatch.setenv("LIFELONG_CO_LOAD_PLUGINS", "")
     with pytest.raises(lco.UnknownNameError, match=r"LOAD_PLUGINS left out .* one \(first-luck\)"):
         lco.weighting("a")
 
 
-def test_restriction_to_what_is_not_installed_is_reported(install, monkeypatch):
+def test_unknown_plugin_in_the_restriction_is_reported(install, monkeypatch):
     """A misspelled plugin in the restriction is a failure that suggests the right name."""
     install("first-luck", one=WEIGHTING.format(name="a"))
     monkeypatch.setenv("LIFELONG_CO_LOAD_PLUGINS", "first-lock")
@@ -143,7 +143,7 @@ def test_restriction_to_what_is_not_installed_is_reported(install, monkeypatch):
         assert [failure.plugin for failure in registry.failures()] == ["first-lock"]
 
 
-def test_reload_finds_what_was_installed_since(install):
+def test_reload_finds_new_plugins(install):
     """A package installed in a running process is found after `reload`, not before."""
     assert "a" not in registry.names("weighting")
     install("first-luck", one=WEIGHTING.format(name="a"))
@@ -153,17 +153,19 @@ def test_reload_finds_what_was_installed_since(install):
 
 
 def test_in_process_plugin_can_be_registered_again(plugin):
-    """Running a notebook's cell again replaces what it registered; another owner is refused."""
+    """A notebook's cell that runs again replaces its plugin; another owner is refused."""
     lco.register_plugin(plugin("register_weightings", "new", abs))
     lco.register_plugin(plugin("register_weightings", "new", max))
     assert lco.weighting("new") is max
-    with pytest.raises(lco.PluginError, match=r"stranger \(this process\) and other \(this proc"):
+    with pytest.raises(
+        lco.PluginError, match=r"third_party \(this process\) and other \(this proc"
+    ):
         lco.register_plugin(plugin("register_weightings", "new", min, module="other"))
     assert lco.weighting("new") is max
 
 
-def test_in_process_plugin_outlives_a_changed_restriction(plugin, monkeypatch):
-    """The restriction is about installed plugins: one registered by hand stays."""
+def test_restriction_does_not_affect_in_process_plugins(plugin, monkeypatch):
+    """The restriction concerns installed plugins; one registered by hand stays."""
     lco.register_plugin(plugin("register_weightings", "new", abs))
     monkeypatch.delenv("LIFELONG_CO_LOAD_PLUGINS")
     assert lco.weighting("new") is abs

@@ -1,4 +1,4 @@
-"""What is registered is found by its name, gets its options, and is refused with a reason."""
+"""Lookups of registered objects by name, their options, and refused registrations."""
 # ruff: noqa: ARG005  (a factory has the parameters of its contract, used or not)
 
 from types import ModuleType, SimpleNamespace
@@ -29,7 +29,7 @@ SOLVER = SimpleNamespace(
 DISTRIBUTION = SimpleNamespace(sample=None)
 BUFFER = lco.buffer("reservoir", 3)
 
-# Hook -> what a plugin registers as "new", how it is asked for, what comes back.
+# Hook -> the object that a plugin registers as "new", a lookup of it, and the expected result.
 THROUGH_EACH_HOOK = {
     "register_solvers": (lambda problem: SOLVER, lambda: lco.solver("new", "tsp"), SOLVER),
     "register_problems": (TSP_OBJECT, lambda: lco.problem("new"), TSP_OBJECT),
@@ -46,8 +46,8 @@ THROUGH_EACH_HOOK = {
 
 
 @pytest.mark.parametrize("hook", [name for name in vars(hookspecs) if name.startswith("register_")])
-def test_what_a_plugin_registers_through_each_hook_is_found(hook, plugin):
-    """Every hook takes a stranger's thing and the registry gives that very thing back."""
+def test_registered_objects_are_found_by_name(hook, plugin):
+    """Every hook accepts a third-party object, and the registry returns the same object."""
     thing, ask, expected = THROUGH_EACH_HOOK[hook]
     with pytest.raises(lco.UnknownNameError, match="'new'"):
         ask()
@@ -56,19 +56,19 @@ def test_what_a_plugin_registers_through_each_hook_is_found(hook, plugin):
 
 
 def test_every_hook_has_a_kind():
-    """The table of kinds names each hook specification and nothing else."""
+    """The table of kinds names all hook specifications and nothing else."""
     specified = {name for name in vars(hookspecs) if name.startswith("register_")}
     assert set(HOOKS) == specified
 
 
-def test_functions_are_not_their_modules():
-    """`lco.buffer` stays the function although a module of that name is imported lazily."""
+def test_functions_are_not_replaced_by_modules():
+    """`lco.buffer` stays the function, although a module of that name is imported lazily."""
     assert lco.buffer is registry.buffer
     assert all(not isinstance(getattr(lco, name), ModuleType) for name in set(HOOKS.values()))
 
 
-def test_names_of_the_design_are_registered():
-    """The names that design.md fixes are there, in its order."""
+def test_documented_names_are_registered():
+    """The names of the public interface exist, in their fixed order."""
     assert registry.names("weighting") == ["variance", "entropy", "top2-margin", "uniform"]
     assert registry.names("divergence") == ["kl", "rkl", "mixture", "js", "squared"]
     assert registry.names("distribution") == ["U", "GM", "E", "C", "G", "R"]
@@ -87,20 +87,20 @@ def test_components_name_their_owner():
 
 
 def test_unknown_name_suggests_the_nearest():
-    """An unknown name is a KeyError that lists the valid names and the nearest."""
+    """An unknown name is a KeyError that lists the valid names and suggests the nearest."""
     with pytest.raises(KeyError, match=r"variance, entropy.* Did you mean 'variance'\?") as caught:
         lco.weighting("varianse")
     assert isinstance(caught.value, lco.UnknownNameError)
 
 
-def test_a_name_must_be_a_string():
-    """A function where a name belongs is refused as such."""
+def test_name_that_is_no_string_is_refused():
+    """A function in place of a name is refused."""
     with pytest.raises(lco.ConfigError, match=r"weighting: expected a name, got <built-in"):
         lco.weighting(torch.amax)
 
 
 def test_unknown_kind_is_refused():
-    """`names` knows the kinds it can list."""
+    """`names` accepts only the known kinds."""
     with pytest.raises(lco.UnknownNameError, match="Did you mean 'solver'"):
         registry.names("solvers")
 
@@ -118,13 +118,13 @@ def test_solver_takes_a_problem_or_its_name():
 
 
 def test_solver_refuses_an_unknown_option():
-    """A misspelled option of a factory is named, whoever refuses it in the end."""
+    """The error names a misspelled option, even if the factory passes its options on."""
     with pytest.raises(lco.ConfigError, match=r"solver 'pomo': .*embeding_dim"):
         lco.solver("pomo", problem="tsp", embeding_dim=16)
 
 
 def test_unknown_option_lists_the_valid_ones(plugin):
-    """A factory with named options refuses another with the valid names and the nearest."""
+    """A factory with named options refuses another one, with the valid names and the nearest."""
     lco.register_plugin(plugin("register_methods", "new", lambda strength=1.0, decay=0.9: METHOD))
     message = r"method 'new': .*'strenght'; .*strength, decay\. Did you mean 'strength'\?"
     with pytest.raises(lco.ConfigError, match=message):
@@ -133,14 +133,14 @@ def test_unknown_option_lists_the_valid_ones(plugin):
 
 
 def test_missing_option_is_named(plugin):
-    """An option that a factory needs and did not get is named."""
+    """The error names a required option that is missing."""
     lco.register_plugin(plugin("register_methods", "new", lambda *, strength: METHOD))
     with pytest.raises(lco.ConfigError, match=r"method 'new': .*'strength'"):
         lco.method("new")
 
 
-def test_a_factorys_own_type_error_is_not_hidden():
-    """A TypeError that is a bug, and not an option refused, stays a TypeError."""
+def test_type_error_of_a_factory_is_not_hidden():
+    """A TypeError from a bug in the factory stays a TypeError."""
 
     def careless(**options):
         return len(options["size"])
@@ -149,15 +149,15 @@ def test_a_factorys_own_type_error_is_not_hidden():
         make("method 'careless'", careless, size=3)
 
 
-def test_what_a_factory_makes_is_checked(plugin):
-    """A factory that returns something else is refused with the owner and what is missing."""
+def test_result_of_a_factory_is_checked(plugin):
+    """A wrong result is refused, with the owner and the missing members."""
     lco.register_plugin(plugin("register_buffers", "new", lambda capacity, seed: [1, 2]))
-    with pytest.raises(lco.PluginError, match=r"'new' of stranger.* Buffer, got list .*admit"):
+    with pytest.raises(lco.PluginError, match=r"'new' of third_party.* Buffer, got list .*admit"):
         lco.buffer("new", capacity=3)
 
 
 def test_seed_and_capacity_reach_the_buffer():
-    """Buffers of one seed sample alike, of another differently, and none exceeds its capacity."""
+    """Buffers of one seed sample alike, of another seed differently; none exceeds its capacity."""
 
     def sampled(seed):
         buffer = lco.buffer("reservoir", capacity=50, seed=seed)
@@ -170,7 +170,7 @@ def test_seed_and_capacity_reach_the_buffer():
 
 
 def test_distribution_gets_variant_and_capacity(plugin):
-    """The options of the interface and the distribution's own arrive as given."""
+    """The factory gets the options of the interface and those of the distribution unchanged."""
 
     def factory(problem, *, variant, capacity, noise=0.0):
         return SimpleNamespace(sample=None, given=(problem, variant, capacity, noise))
@@ -181,8 +181,8 @@ def test_distribution_gets_variant_and_capacity(plugin):
     assert lco.distribution("new", TSP_OBJECT).given == (TSP_OBJECT, "official", None, 0.0)
 
 
-def test_testset_is_the_distributions_own(plugin):
-    """`testset` returns what the distribution keeps, and says so when it keeps none."""
+def test_testset_comes_from_the_distribution(plugin):
+    """`testset` returns the test set of the distribution, and raises an error if there is none."""
     with_one = SimpleNamespace(sample=None, testset=lambda: "the instances")
     lco.register_plugin(
         plugin("register_distributions", "new", lambda problem, *, variant, capacity: with_one)
@@ -212,33 +212,33 @@ def test_testset_is_the_distributions_own(plugin):
     ],
 )
 def test_unusable_registrations_are_refused(plugin, hook, name, thing, reason):
-    """A wrong name or thing is refused with the plugin, the hook and what was expected."""
-    with pytest.raises(lco.PluginError, match=rf"plugin stranger, hook {hook}.*{reason}"):
+    """A wrong name or object is refused with the plugin, the hook and what was expected."""
+    with pytest.raises(lco.PluginError, match=rf"plugin third_party, hook {hook}.*{reason}"):
         lco.register_plugin(plugin(hook, name, thing))
-    assert "stranger" not in {component.plugin for component in registry.components()}
+    assert "third_party" not in {component.plugin for component in registry.components()}
 
 
-def test_a_hook_that_does_not_exist_is_refused(plugin):
-    """A misspelled hook is named with the one that was meant."""
+def test_unknown_hook_is_refused(plugin):
+    """The error suggests the right name for a misspelled hook."""
     with pytest.raises(lco.PluginError, match="Did you mean 'register_weightings'"):
         lco.register_plugin(plugin("register_weigthings", "new", abs))
 
 
 def test_wrong_hook_parameters_are_refused():
-    """A hook whose parameter has another name is refused with the plugin and the parameter."""
+    """A hook with a wrong parameter is refused; the message names the plugin and the parameter."""
 
-    class Stranger:
+    class ThirdParty:
         @lco.hookimpl
         def register_weightings(self, registry):
             """Take the wrong parameter."""
 
-    with pytest.raises(lco.PluginError, match=r"Stranger.*registry"):
-        lco.register_plugin(Stranger())
-    with pytest.raises(lco.PluginError, match=r"got the class Stranger; give Stranger\(\)"):
-        lco.register_plugin(Stranger)
+    with pytest.raises(lco.PluginError, match=r"ThirdParty.*registry"):
+        lco.register_plugin(ThirdParty())
+    with pytest.raises(lco.PluginError, match=r"got the class ThirdParty; give ThirdParty\(\)"):
+        lco.register_plugin(ThirdParty)
 
 
-def test_a_plugin_without_hooks_is_refused():
-    """Forgetting the decorator is said, instead of registering nothing in silence."""
+def test_plugin_without_hooks_is_refused():
+    """A forgotten decorator raises an error; otherwise the plugin would register nothing."""
     with pytest.raises(lco.PluginError, match=r"marked with @lifelong_co\.hookimpl, got none"):
         lco.register_plugin(SimpleNamespace(register_weightings=lambda register: None))

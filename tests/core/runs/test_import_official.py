@@ -226,7 +226,7 @@ def test_parameters_of_another_shape_are_refused(tmp_path):
     said = str(caught.value)
     assert said.startswith(f"{file}: its parameters do not fit solver 'pomo' for 'tsp'")
     assert "'embedding_dim': 128" in said
-    assert "--solver-option" in said
+    assert "give the solver other options" in said
     assert "expected shape" in said
     assert not (tmp_path / "out").exists()
 

@@ -1,4 +1,4 @@
-"""One checkpoint: what goes in comes out, and what is not whole is refused."""
+"""One checkpoint: saved content is loaded exactly, and damaged files are refused."""
 
 import collections
 import random
@@ -22,8 +22,10 @@ from lifelong_co.storage.tree import DTYPES
 
 @settings(max_examples=40)
 @given(trees())
-def test_a_tree_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, tree: Any) -> None:
-    """Types, values, key order and tensors come back; so does which places share an object."""
+def test_loaded_tree_equals_the_saved_one(
+    tmp_path_factory: pytest.TempPathFactory, tree: Any
+) -> None:
+    """Types, values, the order of keys, tensors and shared objects are the same."""
     folder = tmp_path_factory.mktemp("tree")
     loaded = load(save(folder, 3, tree))
     check_equal(loaded, tree)
@@ -31,8 +33,8 @@ def test_a_tree_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, t
     shutil.rmtree(folder)
 
 
-def test_the_state_of_a_real_training_step_comes_back(tmp_path: Path) -> None:
-    """A module, its Adam and the random states of torch, numpy and Python go on as before."""
+def test_training_continues_from_a_loaded_state(tmp_path: Path) -> None:
+    """A module, its Adam and the random states of torch, numpy and Python continue unchanged."""
     module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))
     optimizer = torch.optim.Adam(module.parameters())
     generator = torch.Generator().manual_seed(5)
@@ -71,7 +73,7 @@ def test_the_state_of_a_real_training_step_comes_back(tmp_path: Path) -> None:
 
 
 def test_a_shared_tensor_is_stored_once(tmp_path: Path) -> None:
-    """A thousand mentions of one tensor cost its bytes once and come back as one object."""
+    """A thousand references to one tensor store its bytes once and load as one object."""
     shared = torch.rand(10_000)
     path = save(tmp_path, 1, [{"instances": shared, "index": i} for i in range(1_000)])
     assert path.stat().st_size < 2 * shared.nbytes + 100_000
@@ -79,21 +81,21 @@ def test_a_shared_tensor_is_stored_once(tmp_path: Path) -> None:
 
 
 def test_a_slice_of_a_large_tensor_is_stored_without_the_rest(tmp_path: Path) -> None:
-    """Disjoint slices of one memory are stored as their own bytes only."""
+    """Of disjoint slices of one memory, only their bytes are stored."""
     large = torch.rand(100_000)
     path = save(tmp_path, 1, [large[:10], large[10:20]])
     assert path.stat().st_size < 10_000
     check_equal(load(path), [large[:10], large[10:20]])
 
 
-def test_numbers_of_any_length_come_back(tmp_path: Path) -> None:
-    """Python cannot print whole numbers beyond 4,300 digits; they come back all the same."""
+def test_long_integers_are_restored(tmp_path: Path) -> None:
+    """Python cannot print integers beyond 4,300 digits; they are saved and loaded, too."""
     tree = {2**20_000: -(2**20_000) - 1, -(2**63) - 1: 2**63}
     check_equal(load(save(tmp_path, 1, tree)), tree)
 
 
 def test_loaded_tensors_do_not_depend_on_the_file(tmp_path: Path) -> None:
-    """A loaded tensor has memory of its own: neither it nor the file changes with the other."""
+    """A loaded tensor has separate memory: neither it nor the file changes with the other."""
     path = save(tmp_path, 1, EXAMPLE)
     tree, content = load(path), path.read_bytes()
     tree["weights"]["a"] += 1
@@ -103,12 +105,12 @@ def test_loaded_tensors_do_not_depend_on_the_file(tmp_path: Path) -> None:
 
 
 def test_the_tensors_are_plain_safetensors(tmp_path: Path) -> None:
-    """Any reader of the format finds the tensors; there is no pickle in the file."""
+    """Any reader of the format finds the tensors; the file contains no pickle."""
     path = save(tmp_path, 1, EXAMPLE)
     assert torch.equal(load_file(path)["t0"], EXAMPLE["weights"]["a"])
 
 
-def test_as_deep_as_allowed_comes_back(tmp_path: Path) -> None:
+def test_deepest_allowed_tree_is_restored(tmp_path: Path) -> None:
     """The deepest tree that can be saved can be loaded."""
     tree: Any = 7
     for _ in range(100):
@@ -118,22 +120,22 @@ def test_as_deep_as_allowed_comes_back(tmp_path: Path) -> None:
     check_equal(load(save(tmp_path, 1, tree[0])), tree[0])
 
 
-def test_dict_subclasses_come_back_as_dicts(tmp_path: Path) -> None:
-    """Torch's own state_dict() is an OrderedDict; its order is kept, its class is not."""
+def test_dict_subclasses_are_loaded_as_dicts(tmp_path: Path) -> None:
+    """Torch's state_dict() is an OrderedDict; its order is kept, its class is not."""
     loaded = load(save(tmp_path, 1, collections.OrderedDict(b=1, a=2)))
     assert type(loaded) is dict
     assert list(loaded.items()) == [("b", 1), ("a", 2)]
 
 
-def test_bad_numbers_are_refused(tmp_path: Path) -> None:
-    """A negative step and keeping nothing are refused."""
+def test_negative_step_and_keep_below_one_are_refused(tmp_path: Path) -> None:
+    """The message has both numbers."""
     for wrong in ({"step": -1}, {"keep": 0}):
         with pytest.raises(CheckpointError, match=r"step >= 0 and keep >= 1"):
             save(tmp_path, tree=None, **({"step": 1} | wrong))
 
 
-def test_truncations_are_refused(tmp_path: Path) -> None:
-    """A checkpoint cut short, at every third length, is refused, naming file and reason."""
+def test_truncated_checkpoint_is_refused(tmp_path: Path) -> None:
+    """A checkpoint cut at every third length is refused; the message has file and reason."""
     path = save(tmp_path, 12, EXAMPLE)
     content = path.read_bytes()
     for length in [*range(0, len(content), 3), len(content) - 1]:
@@ -145,7 +147,7 @@ def test_truncations_are_refused(tmp_path: Path) -> None:
 
 
 def test_flipped_bits_are_refused(tmp_path: Path) -> None:
-    """One wrong bit, in every third byte of the checkpoint and of its hash, is refused."""
+    """One wrong bit in every third byte of the checkpoint and of its hash is refused."""
     path = save(tmp_path, 12, EXAMPLE)
     for file in (path, hash_of(path)):
         content = file.read_bytes()
@@ -163,7 +165,7 @@ def test_flipped_bits_are_refused(tmp_path: Path) -> None:
 
 
 def test_missing_files_are_refused(tmp_path: Path) -> None:
-    """A missing checkpoint and a missing hash are each named."""
+    """The error names a missing checkpoint or a missing hash."""
     path = save(tmp_path, 12, EXAMPLE)
     hash_of(path).unlink()
     with pytest.raises(CheckpointError, match=r"00000012\.safetensors: its hash is missing"):
@@ -174,7 +176,7 @@ def test_missing_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_renamed_checkpoint_is_refused(tmp_path: Path) -> None:
-    """The hash names its file, so a checkpoint under another step's name is found out."""
+    """The hash file has the checkpoint's name, so a checkpoint of another step does not pass."""
     path = save(tmp_path, 12, EXAMPLE)
     other = tmp_path / "checkpoint-00000013.safetensors"
     hash_of(path).rename(hash_of(other))
@@ -208,7 +210,7 @@ def seal(path: Path) -> None:
 def test_files_of_other_programs_are_refused(
     tmp_path: Path, metadata: dict[str, str] | None, reason: str
 ) -> None:
-    """A file with a right hash but not of our making, or of a later format, is refused by name."""
+    """A file with a right hash that we did not write, or of a later format, is refused by name."""
     path = tmp_path / "checkpoint-00000001.safetensors"
     save_file({"t0": torch.zeros(2)}, path, metadata=metadata)
     seal(path)
@@ -216,8 +218,8 @@ def test_files_of_other_programs_are_refused(
         load(path)
 
 
-def test_what_is_no_safetensors_file_is_refused(tmp_path: Path) -> None:
-    """Even with a right hash, a pickle is not read."""
+def test_file_of_another_format_is_refused(tmp_path: Path) -> None:
+    """A pickle is not read, even with a right hash."""
     path = tmp_path / "checkpoint-00000001.safetensors"
     torch.save(EXAMPLE, path)
     seal(path)
@@ -227,7 +229,7 @@ def test_what_is_no_safetensors_file_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="needs the program sha256sum")
 def test_sha256sum_checks_a_checkpoint(tmp_path: Path) -> None:
-    """`sha256sum -c` in the folder accepts the checkpoint and finds it when it is altered."""
+    """`sha256sum -c` in the folder accepts the checkpoint and refuses an altered one."""
     path = save(tmp_path, 12, EXAMPLE)
     command = ["sha256sum", "--strict", "-c", hash_of(path).name]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -238,8 +240,8 @@ def test_sha256sum_checks_a_checkpoint(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
 @pytest.mark.parametrize("name", WHOLE_BYTES)
-def test_tensors_of_every_dtype_come_back(tmp_path: Path, name: str) -> None:
-    """Zeros and ones, an empty tensor and one without dimensions come back in their dtype."""
+def test_tensors_of_every_dtype_are_restored(tmp_path: Path, name: str) -> None:
+    """Zeros and ones, an empty tensor and one without dimensions keep their dtype."""
     octets = torch.arange(32, dtype=torch.uint8) % 2
     tensor = octets.view(DTYPES[name])
     tree = [tensor, tensor[:0], tensor[1].clone(), tensor.expand(2, -1)]
@@ -247,7 +249,7 @@ def test_tensors_of_every_dtype_come_back(tmp_path: Path, name: str) -> None:
 
 
 class Payload:
-    """Pickled, it would run code when read."""
+    """An object whose pickle runs code when it is read."""
 
 
 @pytest.mark.parametrize(
@@ -265,15 +267,15 @@ class Payload:
         ({"f": print}, r"tree\['f'\]: .*builtin_function"),
     ],
 )
-def test_other_things_are_refused_by_place(tmp_path: Path, tree: Any, place: str) -> None:
-    """What is not plain data is refused before a file is touched, naming where and what it is."""
+def test_other_objects_are_refused_with_their_place(tmp_path: Path, tree: Any, place: str) -> None:
+    """They are refused before a file is written; the message has the place and the type."""
     with pytest.raises(CheckpointError, match=place):
         save(tmp_path, 1, tree)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_tree_that_contains_itself_is_refused(tmp_path: Path) -> None:
-    """A cycle ends in an error, not in an endless file."""
+    """A cycle raises an error and writes no endless file."""
     tree: dict[str, Any] = {}
     tree["self"] = tree
     with pytest.raises(CheckpointError, match="does the tree contain itself"):
@@ -281,7 +283,7 @@ def test_a_tree_that_contains_itself_is_refused(tmp_path: Path) -> None:
 
 
 def test_checkpoints_have_the_permissions_of_ordinary_files(tmp_path: Path) -> None:
-    """A checkpoint can be read by whoever can read any other file of the run."""
+    """Everyone who can read other files of the run can read a checkpoint."""
     (tmp_path / "ordinary").write_text("")
     mode = (tmp_path / "ordinary").stat().st_mode
     path = save(tmp_path / "deep" / "folder", 1, None)

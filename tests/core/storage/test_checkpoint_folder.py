@@ -1,4 +1,4 @@
-"""A folder of checkpoints: which stay, which is used, and what a killed run leaves."""
+"""A folder of checkpoints: which ones stay, which one is used, and a killed run."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def pair(step: int) -> list[str]:
 
 
 def test_the_newest_two_are_kept(tmp_path: Path) -> None:
-    """Older checkpoints go, with their hashes, once the new one is there; `keep` says how many."""
+    """Older checkpoints are removed with their hashes after a save; `keep` sets the number."""
     for step in (1, 2, 9, 100_000_000):
         save(tmp_path, step, step)
     assert names(tmp_path) == pair(9) + pair(100_000_000)
@@ -35,16 +35,16 @@ def test_the_newest_two_are_kept(tmp_path: Path) -> None:
     assert names(tmp_path) == pair(100_000_002)
 
 
-def test_a_run_taken_back_leaves_no_later_checkpoints(tmp_path: Path) -> None:
-    """Saving step 4 removes the checkpoint of step 9, which would otherwise be resumed instead."""
+def test_later_checkpoints_are_removed(tmp_path: Path) -> None:
+    """Saving step 4 removes the checkpoint of step 9, so that a run resumes from step 4."""
     for step in (3, 9, 4):
         save(tmp_path, step, step)
     assert names(tmp_path) == pair(3) + pair(4)
     assert latest(tmp_path) == (tmp_path / pair(4)[0], 4)
 
 
-def test_a_step_saved_again_holds_the_new_tree(tmp_path: Path) -> None:
-    """The same step can be saved twice; the second counts."""
+def test_step_saved_again_has_the_new_tree(tmp_path: Path) -> None:
+    """The same step can be saved twice; the second tree counts."""
     save(tmp_path, 5, "old")
     assert load(save(tmp_path, 5, "new")) == "new"
     assert names(tmp_path) == pair(5)
@@ -52,10 +52,10 @@ def test_a_step_saved_again_holds_the_new_tree(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("moves", range(4))
-def test_a_save_that_stops_between_two_moves_loses_nothing(
+def test_save_killed_between_two_renames_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int
 ) -> None:
-    """Killed after any of its renames, a repeated save leaves the old or the new tree, whole."""
+    """After a kill at any rename, the folder has the old or the new tree, complete."""
     save(tmp_path, 5, "old")
     done = 0
 
@@ -79,10 +79,10 @@ def test_a_save_that_stops_between_two_moves_loses_nothing(
     assert names(tmp_path) == pair(5)
 
 
-def test_a_failed_save_keeps_what_was_there(
+def test_failed_save_keeps_the_old_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the disk gives back something else than was written, the old checkpoint stays alone."""
+    """If the disk returns other bytes than were written, only the old checkpoint stays."""
     save(tmp_path, 1, EXAMPLE)
 
     def disturb(path: Path) -> None:
@@ -96,15 +96,15 @@ def test_a_failed_save_keeps_what_was_there(
     assert names(tmp_path) == pair(1)
 
 
-def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
-    """A file where the folder should be ends in an error that names the checkpoint."""
+def test_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    """The error names the checkpoint."""
     (tmp_path / "taken").write_text("")
     with pytest.raises(CheckpointError, match=r"taken.*00000001.* could not be written"):
         save(tmp_path / "taken", 1, None)
 
 
-def test_leftovers_of_a_killed_save_do_no_harm(tmp_path: Path) -> None:
-    """Parts of files that a killed save left are never read, and the next save removes them."""
+def test_leftovers_of_a_killed_save_are_ignored_and_removed(tmp_path: Path) -> None:
+    """Partial files of a killed save are never read, and the next save removes them."""
     path = save(tmp_path, 1, EXAMPLE)
     (tmp_path / ".unfinished").mkdir()
     (tmp_path / ".unfinished" / pair(2)[0]).write_bytes(path.read_bytes()[:50])
@@ -119,8 +119,8 @@ def test_leftovers_of_a_killed_save_do_no_harm(tmp_path: Path) -> None:
     assert names(tmp_path) == sorted([*pair(1), *pair(3), "notes.txt"])
 
 
-def test_latest_of_nothing_is_none(tmp_path: Path) -> None:
-    """An empty folder, a missing one and one with other files hold no checkpoint."""
+def test_latest_is_none_without_checkpoints(tmp_path: Path) -> None:
+    """An empty folder, a missing one and one with other files have no checkpoint."""
     assert latest(tmp_path) is None
     assert latest(tmp_path / "missing") is None
     (tmp_path / "checkpoint-1.safetensors").write_text("another program's")
@@ -128,7 +128,7 @@ def test_latest_of_nothing_is_none(tmp_path: Path) -> None:
 
 
 def test_latest_falls_back_with_a_warning(tmp_path: Path) -> None:
-    """An altered newest checkpoint is named in a warning, and the one before it is used."""
+    """A warning names the altered newest checkpoint, and the one before it is used."""
     first, second = save(tmp_path, 1, "first"), save(tmp_path, 2, "second")
     second.write_bytes(second.read_bytes()[:-1])
     with pytest.warns(CheckpointWarning, match=r"00000002.*truncated.*using .*00000001") as caught:
@@ -137,8 +137,8 @@ def test_latest_falls_back_with_a_warning(tmp_path: Path) -> None:
     assert caught[0].filename == __file__
 
 
-def test_latest_refuses_when_none_is_whole(tmp_path: Path) -> None:
-    """With checkpoints there but none usable, the error names each of them."""
+def test_latest_raises_if_no_checkpoint_is_usable(tmp_path: Path) -> None:
+    """The error names each of the checkpoints."""
     for step in (1, 2):
         hash_of(save(tmp_path, step, step)).unlink()
     with pytest.raises(CheckpointError, match=r"(?s)00000002\.safetensors.*00000001\.safetensors"):
@@ -177,7 +177,7 @@ for attempt in range(12):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 def test_a_run_killed_at_any_moment_can_be_resumed(tmp_path: Path) -> None:
-    """A process that saves in a loop, killed without warning, leaves its last save or the next."""
+    """A process that saves in a loop and is killed leaves its last save or the next one."""
     process = subprocess.run(
         [sys.executable, "-c", KILLER, str(tmp_path)], capture_output=True, text=True, check=True
     )

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Writing files completely or not at all."""
 
 import os
 from pathlib import Path
@@ -9,8 +9,8 @@ from lifelong_co.storage import files
 
 
 @pytest.mark.parametrize("content", ["Größe\n≤ 1\n", b"\x00\r\n\xff", "", "a\r\nb"])
-def test_files_hold_exactly_what_was_given(tmp_path: Path, content: str | bytes) -> None:
-    """Text is UTF-8 with its own line ends, bytes are bytes, and nothing else is left behind."""
+def test_written_content_is_exact(tmp_path: Path, content: str | bytes) -> None:
+    """Text is UTF-8 with unchanged line ends, bytes stay bytes, and no other file is left."""
     path = tmp_path / "file.txt"
     path.write_text("before")
     files.write_whole(path, content)
@@ -18,10 +18,10 @@ def test_files_hold_exactly_what_was_given(tmp_path: Path, content: str | bytes)
     assert [found.name for found in tmp_path.iterdir()] == ["file.txt"]
 
 
-def test_a_file_that_cannot_be_finished_is_not_there(
+def test_failed_write_keeps_the_old_content(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the disk fails in the middle, the old content stays and no part is left."""
+    """If the disk fails in the middle, the old content stays and no part is left."""
     path = tmp_path / "file.txt"
     files.write_whole(path, "before")
 

@@ -12,8 +12,8 @@ from lifelong_co.storage.tree import flatten, unflatten
 
 @settings(max_examples=120)
 @given(trees())
-def test_a_skeleton_and_its_tensors_are_the_whole_tree(tree: Any) -> None:
-    """Through JSON text and a list of tensors, without a file, a tree comes back as it was."""
+def test_skeleton_and_tensors_restore_the_tree(tree: Any) -> None:
+    """A tree is the same after JSON text and a list of tensors, without a file."""
     skeleton, stored = flatten(tree)
     text = json.dumps(skeleton, allow_nan=False)
     rebuilt = unflatten(json.loads(text), stored.__getitem__)
@@ -23,7 +23,7 @@ def test_a_skeleton_and_its_tensors_are_the_whole_tree(tree: Any) -> None:
 
 
 def test_only_overlapping_tensors_are_copied() -> None:
-    """Whatever can be written from where it lies is; of two overlapping tensors one is copied."""
+    """Of two overlapping tensors one is copied; all others are written from their memory."""
     large = torch.rand(100)
     tree = [large[:10], large[10:], torch.zeros(3, 4), large[5:20]]
     _, stored = flatten(tree)

@@ -215,7 +215,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     assert refused.value.__notes__ == ["task U6"]
     assert not (tmp_path / "run").exists()
     meta = attrs.evolve(configure(preset="demo"), tasks=of.tasks)
-    with pytest.raises(lco.ConfigError, match="task U6: expected one that does not drift"):
+    with pytest.raises(lco.ConfigError, match="task U6: expected no drift"):
         start_pretraining(meta, tmp_path / "meta")
 
 

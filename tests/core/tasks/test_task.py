@@ -1,4 +1,4 @@
-"""Tasks, the paper's orders, and the presets of design.md §4."""
+"""Tasks and the paper's orders."""
 
 import attrs
 import pytest
@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lifelong_co as lco
-from lifelong_co.config.presets import PRESETS, preset
 from lifelong_co.tasks.task import ORDERS, Task, order, unique_labels
 
 DISTRIBUTIONS = {"U", "GM", "E", "C", "G", "R"}
@@ -35,79 +34,6 @@ def test_an_unknown_order_is_refused(number: int) -> None:
     """The error lists those there are."""
     with pytest.raises(lco.UnknownNameError, match=f"order '{number}'; expected one of: 1, 2, 3,"):
         order(number)
-
-
-@pytest.mark.parametrize(
-    ("name", "epochs", "layers", "scales"),
-    [
-        ("paper", 200, 6, {"UR": (20, 157, 64), "GE": (50, 125, 32), "CM": (100, 125, 16)}),
-        ("small", 10, 3, {"UR": (10, 40, 64), "GE": (20, 40, 48), "CM": (40, 40, 24)}),
-    ],
-)
-def test_presets_are_those_of_the_design(
-    name: str, epochs: int, layers: int, scales: dict[str, tuple[int, int, int]]
-) -> None:
-    """Sizes, budgets and models, task by task in order 1."""
-    base = preset(name)
-    tasks = base.tasks(order(1), "pomo")
-    assert [task.distribution for task in tasks] == ["E", "C", "G", "U", "R", "GM"]
-    for task in tasks:
-        key = next(key for key in scales if task.distribution[-1] in key)
-        assert (task.size, task.batches, task.batch_size) == scales[key]
-        assert task.epochs == epochs
-        assert task.capacity is None  # the official rule
-        assert task.variant == "official"
-        assert task.label == f"{task.distribution}{task.size}"
-    assert base.solver_options["pomo"] == {
-        "embedding_dim": 128,
-        "head_num": 8,
-        "qkv_dim": 16,
-        "encoder_layer_num": layers,
-        "ff_hidden_dim": 512,
-        "logit_clipping": 10.0,
-    }
-    assert base.order == order(1)
-
-
-def test_the_paper_preset_is_the_papers_but_for_what_it_replays() -> None:
-    """B 1000, alpha 100, variance and reverse KL, the official behavior; E is 16 there, whole."""
-    assert preset("paper").method_options["llr-bc"] == {
-        "weighting": "variance",
-        "divergence": "rkl",
-        "behavior": "official",
-        "alpha": 100.0,
-        "buffer_size": 1000,
-        "replay_size": 32,
-        "replay_rows": 1 / 16,
-        "bundle_size": 4,
-    }
-    assert preset("paper").tests == 1000
-    assert preset("small").method_options["llr-bc"]["buffer_size"] == 1000
-    assert preset("small").tests == 256  # what the published comparison of the issue used
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_presets_hold_options_that_are_taken(name: str) -> None:
-    """Every solver and method named in a preset can be built from what it says."""
-    base = preset(name)
-    assert base.name == name
-    for solver, options in base.solver_options.items():
-        if solver.startswith("official-"):  # cannot be built without the submodules
-            assert options == base.solver_options[solver.removeprefix("official-")]
-        else:
-            lco.solver(solver, problem="tsp", **options)
-    for method, options in base.method_options.items():
-        lco.method(method, **options)
-    assert set(base.scales) == DISTRIBUTIONS
-    assert base.tasks(base.order, "pomo")
-
-
-def test_unknown_presets_and_distributions_are_refused() -> None:
-    """With the nearest name."""
-    with pytest.raises(lco.UnknownNameError, match=r"preset 'smal'.*Did you mean 'small'"):
-        preset("smal")
-    with pytest.raises(lco.UnknownNameError, match=r"'gm'.*Did you mean 'GM'"):
-        preset("small").tasks(("gm",), "pomo")
 
 
 @pytest.mark.parametrize("field", ["epochs", "batches", "batch_size", "capacity"])

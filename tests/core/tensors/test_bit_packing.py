@@ -1,4 +1,4 @@
-"""Packed booleans come back, and are the same bytes by numpy and by torch."""
+"""Packing of booleans and its inverse; numpy and torch give the same bytes."""
 
 import torch
 from hypothesis import given
@@ -12,8 +12,8 @@ from lifelong_co.tensors.bit_packing import pack_bits, pack_on_device, unpack_bi
     seed=st.integers(0, 999),
     turned=st.booleans(),
 )
-def test_bits_come_back(shape: tuple[int, int, int], seed: int, turned: bool) -> None:
-    """Whatever the width, the layout in memory and which of the two packed them."""
+def test_packed_bits_are_restored(shape: tuple[int, int, int], seed: int, turned: bool) -> None:
+    """It holds for any width and memory layout, packed by numpy or by torch."""
     generator = torch.Generator().manual_seed(seed)
     flags = torch.rand(shape, generator=generator) < 0.5
     if turned:  # a transposed view
@@ -27,7 +27,7 @@ def test_bits_come_back(shape: tuple[int, int, int], seed: int, turned: bool) ->
     assert torch.equal(unpack_on_device(octets, width), flags)
 
 
-def test_the_first_flag_is_the_lowest_bit() -> None:
-    """So checkpoints are read alike everywhere."""
+def test_first_flag_is_the_lowest_bit() -> None:
+    """So checkpoints have the same meaning on every machine."""
     flags = torch.tensor([[True, False, True] + [False] * 6 + [True]])
     assert pack_bits(flags).tolist() == [[5, 2]]

@@ -1,4 +1,4 @@
-"""Learning in bfloat16 and in one pass, by the loop's own step, and warnings of TensorFloat-32."""
+"""Learning in bfloat16 and in one pass, with the training step of a run; TensorFloat-32."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tiny_runs import exact_run, parameters, same, tiny_config, tiny_learn
 from lifelong_co.config.run_config import resolve
 from lifelong_co.errors import ConfigError
 from lifelong_co.learner import train_batch
-from lifelong_co.tensors.precision import warn_of_tf32
+from lifelong_co.tensors.precision import each_in, warn_of_tf32
 
 both = pytest.mark.parametrize("problem", ["cvrp", "tsp"])
 
@@ -20,7 +20,7 @@ both = pytest.mark.parametrize("problem", ["cvrp", "tsp"])
 def test_bfloat16_learns_nearly_the_same_with_float32_parameters(
     tmp_path: Path, problem: str, method: str
 ) -> None:
-    """One pass over the same states: losses agree to bfloat16's 8 bits, and are not the same."""
+    """On the same states, losses agree to bfloat16's 8 bits and are not identical."""
     losses = {}
     for precision in ("float32", "bfloat16"):
         config = attrs.evolve(tiny_config(method, problem), precision=precision)
@@ -33,10 +33,10 @@ def test_bfloat16_learns_nearly_the_same_with_float32_parameters(
 
 @both
 @pytest.mark.parametrize("method", ["llr-bc", "libog", "fine-tuning"])
-def test_one_pass_takes_the_steps_that_step_by_step_takes(
+def test_one_pass_and_single_steps_learn_the_same(
     tmp_path: Path, problem: str, method: str
 ) -> None:
-    """The same parameters after three steps in float64, but for rounding; not the same bits."""
+    """The parameters after three steps in float64 agree except for rounding."""
     found = []
     for one_pass in (False, True):
         config = attrs.evolve(tiny_config(method, problem), one_pass=one_pass)
@@ -51,8 +51,8 @@ def test_one_pass_takes_the_steps_that_step_by_step_takes(
         torch.testing.assert_close(found[1][name], tensor, rtol=1e-6, atol=1e-7)
 
 
-def test_a_gpu_learns_in_one_pass_unless_told_otherwise() -> None:
-    """The CPU does not."""
+def test_one_pass_is_the_default_on_a_gpu_only() -> None:
+    """An option changes this; the CPU learns step by step."""
     assert not resolve().one_pass
     assert resolve(one_pass=True).one_pass
     assert resolve(device="cuda").one_pass
@@ -60,14 +60,26 @@ def test_a_gpu_learns_in_one_pass_unless_told_otherwise() -> None:
     assert not resolve(device="cuda", solver="invit", solver_options={"batchnorm": True}).one_pass
 
 
-def test_no_other_precision() -> None:
-    """It is named."""
+def test_unknown_precision_is_refused() -> None:
+    """The error names it."""
     with pytest.raises(ConfigError, match=r"precision: expected float32 or bfloat16, got 'half'"):
         resolve(precision="half")
 
 
-def test_tf32_is_never_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is off in torch; where somebody turned it on, a run on a GPU says so."""
+@pytest.mark.parametrize(("precision", "inside"), [("bfloat16", True), ("float32", False)])
+def test_items_are_computed_in_the_precision(precision: str, inside: bool) -> None:
+    """Also those of a generator; what is done between two of them is not."""
+    lazy = (torch.is_autocast_enabled("cpu") for _ in range(3))
+    found = []
+    for item in each_in(precision, "cpu", lazy):
+        found.append(item)
+        assert not torch.is_autocast_enabled("cpu")
+    assert found == [inside] * 3
+    assert list(each_in(precision, "cpu", [])) == []
+
+
+def test_tf32_on_a_gpu_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch has it off; if a user turns it on, a run on a GPU prints a warning."""
     told: list[str] = []
     warn_of_tf32("cuda", told.append)
     assert torch.get_float32_matmul_precision() == "highest"

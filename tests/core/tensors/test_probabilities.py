@@ -11,8 +11,8 @@ from lifelong_co.tensors.probabilities import probabilities
 
 
 @given(values=st.lists(st.floats(-80, 0) | st.just(-math.inf), min_size=1, max_size=40))
-def test_they_are_the_exponentials(values: list[float]) -> None:
-    """Within 1e-5 of them, and exactly 0 where nothing is possible."""
+def test_probabilities_are_exponentials(values: list[float]) -> None:
+    """The error is within 1e-5, and -inf gives exactly 0."""
     logs = torch.tensor(values)
     found = probabilities(logs)
     torch.testing.assert_close(found, logs.double().exp().float(), rtol=1e-5, atol=0)
@@ -20,8 +20,8 @@ def test_they_are_the_exponentials(values: list[float]) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_so_are_their_gradients(dtype: torch.dtype) -> None:
-    """And none is NaN where nothing is possible."""
+def test_gradients_are_those_of_the_exponential(dtype: torch.dtype) -> None:
+    """No gradient is NaN at -inf."""
     logs = torch.tensor([-3.0, 0.0, -math.inf, -20.0], dtype=dtype, requires_grad=True)
     probabilities(logs).sum().backward()
     torch.testing.assert_close(logs.grad, logs.detach().exp(), rtol=1e-5, atol=0)

@@ -15,7 +15,7 @@ batches = st.sampled_from(["tsp", "cvrp"]).flatmap(instances)
 
 @attrs.frozen(eq=False)
 class Pair:
-    """A stranger's record."""
+    """A third-party record."""
 
     second: Tensor
     first: Tensor
@@ -27,14 +27,14 @@ def pair() -> Pair:
 
 
 def test_tensors_are_named_in_the_order_of_definition() -> None:
-    """The fields come by name, in the order of the class, as the objects they are."""
+    """Fields come by name, in the order of the class, as the same objects."""
     record = pair()
     assert list(records.tensors(record)) == ["second", "first"]
     assert records.tensors(record)["first"] is record.first
 
 
 def test_transform_keeps_the_type_and_changes_every_tensor() -> None:
-    """A transformed record is of the same class, and the original stays as it was."""
+    """The result is of the same class, and the original does not change."""
     record = pair()
     doubled = records.transform(record, lambda tensor: tensor * 2)
     assert type(doubled) is Pair
@@ -55,7 +55,7 @@ def test_selections_pick_rows_of_every_field() -> None:
 
 @given(batches, st.data())
 def test_joining_undoes_splitting(batch: object, data: st.DataObject) -> None:
-    """Split at any row and joined again, a batch is what it was, bit for bit."""
+    """A batch, split at any row and joined again, is the same, bit for bit."""
     cut = data.draw(st.integers(0, records.rows(batch)))
     parts = [records.select(batch, slice(0, cut)), records.select(batch, slice(cut, None))]
     assert identical(records.concatenate(parts), batch)
@@ -65,7 +65,7 @@ def test_joining_undoes_splitting(batch: object, data: st.DataObject) -> None:
 
 @given(batches)
 def test_joining_one_record_copies_nothing(batch: object) -> None:
-    """A single record comes back as the object it is."""
+    """A single record is returned as the same object."""
     assert records.concatenate([batch]) is batch
 
 
@@ -78,7 +78,7 @@ def test_rows_are_those_of_the_shared_first_dimension() -> None:
 
 
 def test_records_move_between_devices() -> None:
-    """`to` moves every field, and `device` says where a record is."""
+    """`to` moves every field, and `device` returns the device of a record."""
     record = pair()
     moved = records.to(record, "meta")  # the one other device that every machine has
     assert records.device(record) == torch.device("cpu")

@@ -1,7 +1,6 @@
 """The six distributions: official test sets bit for bit, edge cases, invariants, registration.
 
-That the fast samplers draw from the official distributions is shown in
-`test_distributions_two_sample`.
+`test_two_sample` checks that the fast samplers draw from the official distributions.
 """
 
 import hashlib
@@ -39,13 +38,13 @@ official_bits = pytest.mark.skipif(
 
 
 def generator(seed: int) -> torch.Generator:
-    """Return a fresh stream."""
+    """Return a new stream."""
     return torch.Generator().manual_seed(seed)
 
 
 @cache
 def published(problem: str, name: str) -> dict[str, Tensor]:
-    """Return the arrays of our reproduction of one test set."""
+    """Return the arrays of one test set as we reproduce it."""
     return tensors(make_distribution(name, PROBLEMS[problem]).testset())
 
 
@@ -64,14 +63,14 @@ def test_testset_equals_the_official_one_bit_for_bit(key: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_testset_ignores_variant_and_capacity(problem: str, name: str) -> None:
-    """The test set stays the published one whatever the options of the training distribution."""
+    """The test set stays the published one for any options of the training distribution."""
     other = make_distribution(name, PROBLEMS[problem], variant="paper", capacity=77).testset()
     for field, array in tensors(other).items():
         assert torch.equal(array, published(problem, name)[field])
 
 
-def test_official_order_at_another_seed_and_length_is_a_prefix() -> None:
-    """Fewer instances of one official call are its first ones, and another seed gives others."""
+def test_fewer_instances_in_official_order_are_a_prefix() -> None:
+    """Another seed gives other instances."""
     few = official.draw("E", 3, 30, with_demand=True, seed=5, of=8)
     all_of_them = official.draw("E", 8, 30, with_demand=True, seed=5)
     other = official.draw("E", 3, 30, with_demand=True, seed=6, of=8)
@@ -99,7 +98,7 @@ def test_samples_are_well_formed_and_repeatable(
     capacity: int | None,
     seed: int,
 ) -> None:
-    """Shapes, dtype, unit square and whole demands hold everywhere, and a seed repeats itself."""
+    """Shape, dtype, unit square and whole demands are right, and a seed repeats its sample."""
     distribution = make_distribution(name, PROBLEMS[problem], variant=variant, capacity=capacity)
     drawn = tensors(distribution.sample(batch, size, generator=generator(seed)))
     again = tensors(distribution.sample(batch, size, generator=generator(seed)))
@@ -126,7 +125,7 @@ def test_samples_are_well_formed_and_repeatable(
 def test_official_order_is_well_formed_at_any_size(
     name: str, with_demand: bool, size: int, seed: int
 ) -> None:
-    """The official order also works where the official code fails (small GM), with sane values."""
+    """The official order also works where the official code fails (small GM)."""
     drawn = official.draw(name, 2, size, with_demand=with_demand, seed=seed)
     assert drawn.nodes.shape == (2, size, 2)
     assert drawn.nodes.min() >= 0
@@ -141,7 +140,7 @@ def test_official_order_is_well_formed_at_any_size(
 
 @given(size=st.integers(2, 300))
 def test_cluster_sizes_add_up(size: int) -> None:
-    """Centers and clusters are all nodes, and from 10 nodes on the official rule holds."""
+    """Centers and clusters are all nodes; from 10 nodes on the official rule holds."""
     c, k, m = nodes.cluster_sizes(size)
     assert c + (c - 1) * k + m == size
     assert min(c - 1, k, m) >= 0
@@ -150,7 +149,7 @@ def test_cluster_sizes_add_up(size: int) -> None:
 
 
 def test_instances_of_a_batch_differ() -> None:
-    """No two instances of a batch share their numbers."""
+    """No two instances of a batch are equal."""
     for name in NAMES:
         drawn = make_distribution(name, PROBLEMS["cvrp"]).sample(3, 20, generator=generator(0))
         for array in tensors(drawn).values():
@@ -175,7 +174,7 @@ class Operations(TorchDispatchMode):
 def test_samplers_neither_loop_over_instances_nor_wait_for_the_device(
     name: str, paper: bool
 ) -> None:
-    """The operations are the same for 2 and for 50 instances, and none reads a value back."""
+    """The operations are the same for 2 and for 50 instances, and none reads a value."""
     runs = []
     for batch in (2, 50):
         noise = Noise(generator(0))
@@ -190,7 +189,7 @@ def test_samplers_neither_loop_over_instances_nor_wait_for_the_device(
 
 
 def test_global_random_state_is_untouched() -> None:
-    """Neither a test set nor a sample from a generator reads or moves a global stream."""
+    """Test sets and samples from a generator neither read nor change a global stream."""
 
     def streams() -> tuple[object, ...]:
         return (
@@ -209,7 +208,7 @@ def test_global_random_state_is_untouched() -> None:
 
 
 def test_without_generator_torch_default_stream_is_used() -> None:
-    """Without a generator torch.manual_seed repeats a sample."""
+    """Without a generator, torch.manual_seed repeats a sample."""
     distribution = make_distribution("R", PROBLEMS["cvrp"])
     state = torch.get_rng_state()
     try:
@@ -224,7 +223,7 @@ def test_without_generator_torch_default_stream_is_used() -> None:
 
 
 def test_default_dtype_of_torch_does_not_matter() -> None:
-    """Instances are float32 and the same when torch's default is float64."""
+    """Instances are the same float32 if torch's default is float64."""
     distribution = make_distribution("G", PROBLEMS["cvrp"])
     expected = distribution.sample(2, 20, generator=generator(0))
     torch.set_default_dtype(torch.float64)
@@ -246,8 +245,8 @@ def test_unknown_variant_is_refused_with_the_nearest() -> None:
     ("capacity", "message"),
     [(9, "at least 10.*got 9"), (-30, "at least 10"), (30.0, "whole number.*30.0"), (True, "True")],
 )
-def test_useless_capacity_is_refused(capacity: Any, message: str) -> None:
-    """A capacity that a demand can exceed, or that is no whole number, is a ConfigError."""
+def test_capacity_below_the_largest_demand_is_refused(capacity: Any, message: str) -> None:
+    """So is a capacity that is not a whole number."""
     with pytest.raises(ConfigError, match=message):
         make_distribution("U", PROBLEMS["cvrp"], capacity=capacity)
 
@@ -255,14 +254,14 @@ def test_useless_capacity_is_refused(capacity: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("batch", "size", "message"), [(0, 20, "batch.*at least 1"), (4, 1, "size.*at least 2")]
 )
-def test_impossible_sizes_are_refused(batch: int, size: int, message: str) -> None:
+def test_too_small_batches_and_sizes_are_refused(batch: int, size: int, message: str) -> None:
     """No instances, or instances of one node, are a ConfigError that names the argument."""
     with pytest.raises(ConfigError, match=message):
         make_distribution("GM", PROBLEMS["cvrp"]).sample(batch, size)
 
 
-def test_foreign_problem_is_refused() -> None:
-    """A problem without a node and demand layout known here is a ConfigError."""
+def test_problem_other_than_tsp_and_cvrp_is_refused() -> None:
+    """The error names the problem."""
     foreign: Any = SimpleNamespace(name="knapsack")
     with pytest.raises(ConfigError, match="'tsp' or 'cvrp', got 'knapsack'"):
         make_distribution("U", foreign)

@@ -32,8 +32,8 @@ def test_explosion_by_hand(displace: bool, expected: list[tuple[float, float]]) 
     assert close(got, points(*expected))
 
 
-def test_explosion_on_the_center_is_no_nan() -> None:
-    """A node exactly on the center has no direction and stays."""
+def test_explosion_keeps_a_node_on_the_center() -> None:
+    """A node exactly on the center has no direction; there is no NaN."""
     center = points((0.25, 0.5))
     for displace in (False, True):
         assert torch.equal(nodes.explode(center, center, column(0.1), displace=displace), center)
@@ -43,7 +43,7 @@ def test_explosion_on_the_center_is_no_nan() -> None:
     ("replace", "expected"), [(False, (0.3, 0.46)), (True, (0.3, 0.3))], ids=["official", "paper"]
 )
 def test_compression_by_hand(replace: bool, expected: tuple[float, float]) -> None:
-    """A node 0.2 above a level line changes sides, or goes to the distance drawn; others stay."""
+    """A node 0.2 above a level line changes sides, or gets the drawn distance; others stay."""
     start = points((0.3, 0.7), (0.9, 0.85))
     got = nodes.compress(
         start, points((0.2, 0.5)), points((0.4, 0.5)), column(-0.2, -0.2), replace=replace
@@ -51,26 +51,26 @@ def test_compression_by_hand(replace: bool, expected: tuple[float, float]) -> No
     assert close(got, points(expected, (0.9, 0.85)))
 
 
-def test_compression_takes_the_endless_line() -> None:
-    """A node beyond both points but near the line through them is moved too."""
+def test_compression_uses_the_infinite_line() -> None:
+    """A node beyond both points but near the line through them moves, too."""
     got = nodes.compress(points((1.0, 0.9)), points((0.0, 0.0)), points((0.1, 0.1)), column(0.0))
     assert close(got, points((0.95, 0.95)))
 
 
 def test_compression_never_moves_farther_away() -> None:
-    """A draw beyond ten standard deviations is cut to 1: the mirror image."""
+    """A draw beyond ten standard deviations counts as 1: the mirror image."""
     got = nodes.compress(points((0.5, 0.6)), points((0.0, 0.5)), points((1.0, 0.5)), column(1.5))
     assert close(got, points((0.5, 0.4)))
 
 
-def test_compression_to_a_point_is_no_nan() -> None:
-    """Two equal points make no line; the result is finite."""
+def test_compression_with_equal_points_is_finite() -> None:
+    """Two equal points make no line."""
     for replace in (False, True):
         start, p = points((0.1, 0.9), (0.5, 0.5)), points((0.5, 0.5))
         assert nodes.compress(start, p, p, column(0.1, 0.1), replace=replace).isfinite().all()
 
 
-def test_fill_square_maps_each_axis_and_survives_equal_nodes() -> None:
+def test_fill_square_maps_each_axis_even_if_all_nodes_are_equal() -> None:
     """The extremes of each axis become 0 and 1; an axis without extent becomes 0."""
     assert close(
         nodes.fill_square(points((1, 5), (3, 7), (2, 5))), points((0, 0), (1, 1), (0.5, 0))
@@ -101,14 +101,14 @@ def test_grid_columns_by_hand() -> None:
 
 
 def test_single_row_lies_on_the_lower_border() -> None:
-    """Two nodes in a row of two: both at the rectangle's lower border, no division by zero."""
+    """Two nodes in a row of two lie on the rectangle's lower border, without division by zero."""
     one = torch.ones(1, 1)
     got = nodes.grid(2, one, one * 0.5, torch.tensor([[2]]), points((0.5, 0.5)))
     assert close(got, points((0, 0.25), (1, 0.25)))
 
 
 def test_ring_by_hand() -> None:
-    """A quarter turn at radius 0.3, squeezed by half in y or in x, the origin fixed."""
+    """A quarter turn at radius 0.3, with y or x multiplied by a half; the origin is fixed."""
     turn, radius, half = torch.tensor([[0.25]]), torch.tensor([[0.3]]), torch.tensor([[0.5]])
     flat = torch.tensor([[True]])
     assert close(nodes.ring(turn, radius, half, flat), points((0.5, 0.4)))
@@ -125,21 +125,21 @@ def test_gaussian_demands_by_hand() -> None:
 
 
 def test_demand_by_depot_by_hand() -> None:
-    """Noisy distances 0, 0.5 and 1 demand 1, 5.5 rounded to even, and 10; or the reverse."""
+    """Noisy distances 0, 0.5 and 1 give 1, 5.5 rounded to even, and 10; or the reverse."""
     placed, depot = points((0, 0), (0.25, 0), (1, 0)), points((0, 0))
     noise = torch.tensor([[0.0, 0.25, 0.0]])
     assert demand.by_depot(placed, depot, noise).tolist() == [[1, 6, 10]]
     assert demand.by_depot(placed, depot, noise, nearest_most=True).tolist() == [[10, 6, 1]]
 
 
-def test_demand_by_depot_of_equal_distances_is_no_nan() -> None:
-    """Where all noisy distances agree, all demands do."""
+def test_demand_by_depot_of_equal_distances_is_equal() -> None:
+    """There is no NaN."""
     placed, noise = torch.full((1, 3, 2), 0.5), torch.zeros(1, 3)
     assert demand.by_depot(placed, placed[:, :1], noise).tolist() == [[1, 1, 1]]
 
 
 def test_demand_by_cluster_by_hand() -> None:
-    """Each cluster has its own range, values are truncated, and centers keep their own demand."""
+    """Each cluster has a separate range, values are truncated, and centers keep their demand."""
     centers = torch.tensor([[7.0, 2, 3, 4, 5]])
     # 16 nodes: two around each of the first four centers, three around the last.
     distance = [1.0, 2, 5, 3, 0, 1, 4, 4, 0, 1, 0.5]
@@ -148,14 +148,14 @@ def test_demand_by_cluster_by_hand() -> None:
     assert demand.by_cluster(centers, offsets).tolist() == [expected]
 
 
-def test_demand_of_lonely_nodes_is_the_least() -> None:
-    """A node alone in its cluster demands 1; without other nodes only the centers demand."""
+def test_demand_of_a_node_alone_in_its_cluster_is_one() -> None:
+    """Without other nodes, only the centers have demands."""
     assert demand.by_cluster(torch.full((1, 5), 9.0), torch.ones(1, 1, 2))[0, 5] == 1
     assert demand.by_cluster(torch.full((1, 5), 9.0), torch.ones(1, 0, 2)).tolist() == [[9] * 5]
 
 
 def test_demand_by_center_by_hand() -> None:
-    """One range over the whole instance: the nearest demands 0, the farthest 10."""
+    """One range over the whole instance: the nearest node has demand 0, the farthest 10."""
     centers = torch.tensor([[7.0, 2, 3, 4, 5]])
     hubs = [(0.0, 0.0)] * 5
     placed = points(*hubs, (0.1, 0), (0.2, 0), (0.3, 0), (0.35, 0), (1.0, 0))
@@ -165,6 +165,6 @@ def test_demand_by_center_by_hand() -> None:
 
 @pytest.mark.parametrize(("size", "capacity"), [(20, 30), (50, 40), (100, 50), (21, 100)])
 def test_official_capacity_rule(size: int, capacity: int) -> None:
-    """Capacity 30, 40 and 50 at the paper's sizes, 100 at others, and one's own goes first."""
+    """Capacity 30, 40 and 50 at the paper's sizes, 100 at others; a given one takes precedence."""
     assert demand.capacity_of(size) == capacity
     assert demand.capacity_of(size, 12) == 12

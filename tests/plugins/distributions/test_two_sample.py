@@ -19,14 +19,14 @@ CASES = [(problem, name) for problem in PROBLEMS for name in ("U", "GM", "E", "C
 
 
 def correlation(a: Tensor, b: Tensor) -> Tensor:
-    """Return Pearson's correlation per row, 0 where one of them does not vary."""
+    """Return Pearson's correlation per row, 0 if one of the two does not vary."""
     a, b = a - a.mean(dim=1, keepdim=True), b - b.mean(dim=1, keepdim=True)
     lengths: Tensor = a.norm(dim=1) * b.norm(dim=1)
     return (a * b).sum(dim=1) / lengths.clamp(min=1e-12)
 
 
 def node_statistics(nodes: Tensor) -> dict[str, Tensor]:
-    """Return ``[B]`` values that tell how the nodes lie, and in which order."""
+    """Return ``[B]`` values that describe the positions of the nodes and their order."""
     apart = torch.cdist(nodes, nodes) + 9 * torch.eye(nodes.shape[1])
     nearest = apart.amin(dim=2)
     legs = (nodes - nodes.roll(-1, dims=1)).norm(dim=2)
@@ -53,7 +53,7 @@ def node_statistics(nodes: Tensor) -> dict[str, Tensor]:
 
 
 def demand_statistics(nodes: Tensor, depot: Tensor, demand: Tensor) -> dict[str, Tensor]:
-    """Return ``[B]`` values that tell how the demands spread and what they depend on."""
+    """Return ``[B]`` values that describe the spread of the demands and their dependences."""
     nearest = torch.cdist(nodes, nodes).topk(4, dim=2, largest=False).values
     index = torch.arange(nodes.shape[1]).float().expand_as(demand)
     return {
@@ -116,10 +116,10 @@ def in_official_order(problem: str, name: str, batch: int, size: int) -> list[Te
 
 @pytest.mark.parametrize("small", [False, True], ids=["its size", "17 nodes"])
 @pytest.mark.parametrize(("problem", "name"), CASES)
-def test_fast_sampler_draws_what_the_official_order_draws(
+def test_fast_sampler_and_official_order_have_equal_statistics(
     problem: str, name: str, small: bool
 ) -> None:
-    """No statistic of 500 instances each tells the two apart, at the paper's size and another."""
+    """No statistic over 500 instances each differs, at the paper's size and another."""
     size = 17 if small else official.TEST_SIZES[name]
     p = p_values(fast(problem, name, 500, size), in_official_order(problem, name, 500, size))
     assert min(p.values()) > LEVEL, {key: value for key, value in p.items() if value <= LEVEL}
@@ -137,16 +137,16 @@ def test_fast_sampler_draws_what_the_official_order_draws(
         ("cvrp", "GM", "demand"),
     ],
 )
-def test_it_has_power_against_the_paper_variant(problem: str, name: str, only: str) -> None:
-    """The same test rejects wherever the paper's text makes something else than the code."""
+def test_statistics_detect_the_paper_variant(problem: str, name: str, only: str) -> None:
+    """The same test rejects wherever the paper's text differs from the code."""
     size = official.TEST_SIZES[name]
     paper = fast(problem, name, 500, size, variant="paper")
     p = p_values(paper, in_official_order(problem, name, 500, size), only=only)
     assert min(p.values()) < LEVEL
 
 
-def test_it_has_power_against_lost_dependence() -> None:
-    """It rejects demands of G that were shuffled among the instances: right values, wrong nodes."""
+def test_statistics_detect_lost_dependence() -> None:
+    """They reject demands of G shuffled among the instances: right values, wrong nodes."""
     nodes, depot, demand = fast("cvrp", "G", 500, 50)
     p = p_values([nodes, depot, demand.roll(1, dims=0)], in_official_order("cvrp", "G", 500, 50))
     assert min(p.values()) < LEVEL
@@ -154,8 +154,8 @@ def test_it_has_power_against_lost_dependence() -> None:
 
 
 @pytest.mark.parametrize(("problem", "name"), [("tsp", "U"), ("tsp", "GM"), ("cvrp", "U")])
-def test_variants_agree_where_the_text_and_the_code_do(problem: str, name: str) -> None:
-    """U, and GM's nodes, are the same to the bit in both variants."""
+def test_variants_agree_where_text_and_code_agree(problem: str, name: str) -> None:
+    """U, and GM's nodes, are the same bits in both variants."""
     both = [fast(problem, name, 10, 20, variant=variant) for variant in ("official", "paper")]
     for one, other in zip(*both, strict=True):
         assert torch.equal(one, other)

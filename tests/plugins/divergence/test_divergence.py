@@ -1,4 +1,4 @@
-"""The divergences by hand and against torch.distributions, with infeasible actions."""
+"""The divergences: cases by hand, torch.distributions, and infeasible actions."""
 
 import functools
 import math
@@ -32,8 +32,8 @@ def pairs(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
     return teacher, learner
 
 
-def test_by_hand() -> None:
-    """(1/2, 1/2) against (1/4, 3/4), in both directions, and beside an infeasible action."""
+def test_kl_and_rkl_by_hand() -> None:
+    """(1/2, 1/2) and (1/4, 3/4), in both directions, and with an infeasible action."""
     for extra in ([], [0.0]):
         p = torch.tensor([0.5, 0.5, *extra], dtype=torch.float64).log()
         q = torch.tensor([0.25, 0.75, *extra], dtype=torch.float64).log()
@@ -45,8 +45,8 @@ def test_by_hand() -> None:
 
 @all_of_them
 @given(drawn=pairs())
-def test_it_is_at_least_zero(name: str, drawn: tuple[Tensor, Tensor]) -> None:
-    """One number per state, at least 0, and 0 for a learner that is its teacher."""
+def test_divergences_are_at_least_zero(name: str, drawn: tuple[Tensor, Tensor]) -> None:
+    """One number per state, at least 0, and 0 for a learner that equals its teacher."""
     teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
     distance = lco.divergence(name)(teacher, learner)
     assert distance.shape == (2, 3)
@@ -57,10 +57,10 @@ def test_it_is_at_least_zero(name: str, drawn: tuple[Tensor, Tensor]) -> None:
 
 
 @given(drawn=pairs())
-def test_against_torch_and_scipy(drawn: tuple[Tensor, Tensor]) -> None:
-    """Forward is KL(P || Q), reverse KL(Q || P), for P the teacher's."""
+def test_kl_and_rkl_agree_with_torch_and_scipy(drawn: tuple[Tensor, Tensor]) -> None:
+    """Forward is KL(P || Q), reverse KL(Q || P), with P of the teacher."""
     teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
-    # torch.distributions takes no -inf logits for granted: it is given the feasible actions.
+    # torch.distributions does not support -inf logits, so it gets only the feasible actions.
     for b in range(2):
         for s in range(3):
             mask = teacher[b, s].isfinite()
@@ -75,7 +75,7 @@ def test_against_torch_and_scipy(drawn: tuple[Tensor, Tensor]) -> None:
 
 
 @given(drawn=pairs())
-def test_one_is_the_other_reversed(drawn: tuple[Tensor, Tensor]) -> None:
+def test_rkl_is_kl_with_exchanged_arguments(drawn: tuple[Tensor, Tensor]) -> None:
     """``rkl(P, Q)`` is ``kl(Q, P)``."""
     teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
     assert torch.equal(
@@ -88,7 +88,7 @@ def test_one_is_the_other_reversed(drawn: tuple[Tensor, Tensor]) -> None:
 def test_gradients_are_finite_and_zero_where_infeasible(
     name: str, drawn: tuple[Tensor, Tensor]
 ) -> None:
-    """Also with one feasible action left, and with behaviors that are all but certain."""
+    """Also with one feasible action, and with behaviors that are almost certain."""
     teacher, logits = drawn[0].log_softmax(dim=-1), drawn[1].requires_grad_()
     lco.divergence(name)(teacher, logits.log_softmax(dim=-1)).sum().backward()
     assert logits.grad.isfinite().all()
@@ -96,8 +96,8 @@ def test_gradients_are_finite_and_zero_where_infeasible(
 
 
 @given(drawn=pairs())
-def test_the_gradient_of_kl_is_the_difference(drawn: tuple[Tensor, Tensor]) -> None:
-    """In the logits of the learner it is ``Q - P``."""
+def test_gradient_of_kl_is_q_minus_p(drawn: tuple[Tensor, Tensor]) -> None:
+    """It is the gradient in the logits of the learner."""
     teacher, logits = drawn[0].log_softmax(dim=-1), drawn[1].requires_grad_()
     lco.divergence("kl")(teacher, logits.log_softmax(dim=-1)).sum().backward()
     want = logits.detach().softmax(dim=-1) - teacher.exp()
@@ -105,8 +105,8 @@ def test_the_gradient_of_kl_is_the_difference(drawn: tuple[Tensor, Tensor]) -> N
 
 
 @both
-def test_the_wrong_certain_decision_is_far(name: str) -> None:
-    """A learner certain of what its teacher all but excludes is as far as the log-odds."""
+def test_certain_but_wrong_learner_is_as_far_as_the_log_odds(name: str) -> None:
+    """The teacher gives almost no probability to the learner's action."""
     teacher = torch.tensor([0.0, -12.0], dtype=torch.float64).log_softmax(dim=-1)
     learner = torch.tensor([-12.0, 0.0], dtype=torch.float64).log_softmax(dim=-1)
     assert float(lco.divergence(name)(teacher, learner)) == pytest.approx(12, rel=1e-3)
@@ -114,10 +114,10 @@ def test_the_wrong_certain_decision_is_far(name: str) -> None:
 
 @all_of_them
 @given(drawn=pairs())
-def test_it_is_zero_only_for_a_learner_that_is_its_teacher(
+def test_divergences_are_zero_only_for_equal_behaviors(
     name: str, drawn: tuple[Tensor, Tensor]
 ) -> None:
-    """A distance ``d`` in L1 costs at least its square over 2 (Pinsker), 8 or ``A``."""
+    """A distance ``d`` in L1 gives at least its square over 2 (Pinsker), 8 or ``A``."""
     teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
     apart = (teacher.exp() - learner.exp()).abs().sum(dim=-1)
     least = apart**2 / {"js": 8, "squared": teacher.shape[-1]}.get(name, 2)
@@ -125,8 +125,10 @@ def test_it_is_zero_only_for_a_learner_that_is_its_teacher(
 
 
 @given(drawn=pairs(), reverse=st.floats(0, 1))
-def test_a_mixture_lies_between_its_parts(drawn: tuple[Tensor, Tensor], reverse: float) -> None:
-    """Of reverse KL alone or forward KL alone it is that; half and half unless told otherwise."""
+def test_mixture_is_the_weighted_mean_of_rkl_and_kl(
+    drawn: tuple[Tensor, Tensor], reverse: float
+) -> None:
+    """The weight 1 gives reverse KL, 0 forward KL; the default is 1/2."""
     teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
     mixture = lco.divergence("mixture")
     kl, rkl = (lco.divergence(name)(teacher, learner) for name in NAMES)
@@ -140,7 +142,7 @@ def test_a_mixture_lies_between_its_parts(drawn: tuple[Tensor, Tensor], reverse:
 
 @given(drawn=pairs())
 def test_jensen_shannon_is_symmetric_and_bounded(drawn: tuple[Tensor, Tensor]) -> None:
-    """And at most log 2, which only behaviors without a common action reach."""
+    """It is at most log 2, which only behaviors without a common action reach."""
     teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
     js = lco.divergence("js")
     torch.testing.assert_close(js(teacher, learner), js(learner, teacher), rtol=1e-12, atol=1e-15)
@@ -155,12 +157,14 @@ def test_jensen_shannon_is_symmetric_and_bounded(drawn: tuple[Tensor, Tensor]) -
 
 @both
 @given(drawn=pairs())
-def test_the_official_loss_is_a_squared_distance(name: str, drawn: tuple[Tensor, Tensor]) -> None:
-    """``sum (Q - P)^2 / 2 A``, within what bounds the softmax of probabilities (design.md §5).
+def test_official_loss_is_nearly_a_squared_distance(
+    name: str, drawn: tuple[Tensor, Tensor]
+) -> None:
+    """It is ``sum (Q - P)^2 / 2 A``, within the bounds of a softmax of probabilities.
 
-    By Taylor's theorem either KL of two softmaxes is half the variance of the difference of their
-    logits, here of ``Q - P``, under a softmax of some logits between theirs. Probabilities as
-    logits give weights from ``1 / (A - 1 + e)`` to ``exp(p_max - 1 / A) / A``.
+    By Taylor's theorem, both KLs of two softmaxes are half the variance of the difference of their
+    logits (here ``Q - P``) under a softmax of some logits between them. Probabilities as logits
+    give weights from ``1 / (A - 1 + e)`` to ``exp(p_max - 1 / A) / A``.
     """
     teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
     A = teacher.shape[-1]
@@ -173,8 +177,8 @@ def test_the_official_loss_is_a_squared_distance(name: str, drawn: tuple[Tensor,
 
 
 @both
-def test_the_official_loss_of_undecided_behaviors(name: str) -> None:
-    """With many actions and none likely the two agree within ten percent, and to rank."""
+def test_official_loss_is_close_to_squared_for_undecided_behaviors(name: str) -> None:
+    """With many actions and none likely, they agree within ten percent, and in their order."""
     generator = torch.Generator().manual_seed(0)
     logits = torch.randn(2, 500, 100, generator=generator, dtype=torch.float64) / 2
     teacher, learner = logits.log_softmax(dim=-1)
@@ -187,11 +191,11 @@ def test_the_official_loss_of_undecided_behaviors(name: str) -> None:
 
 @all_of_them
 @given(drawn=pairs(), seed=st.integers(0, 999))
-def test_a_teacher_may_forbid_what_its_learner_may_do(
+def test_teacher_may_mask_feasible_actions_of_the_learner(
     name: str, drawn: tuple[Tensor, Tensor], seed: int
 ) -> None:
-    """As INViT, who sees the nearest nodes only, teaches POMO: finite, and so are gradients."""
-    logits = drawn[1].nan_to_num(neginf=0.0).requires_grad_()  # everything is feasible
+    """INViT, which sees only the nearest nodes, teaches POMO: values and gradients are finite."""
+    logits = drawn[1].nan_to_num(neginf=0.0).requires_grad_()  # all actions are feasible
     only = torch.randint(logits.shape[-1], (2, 3, 1), generator=torch.Generator().manual_seed(seed))
     teacher = torch.full_like(logits, -torch.inf).scatter(-1, only, 0.0).detach()
     distance = lco.divergence(name)(teacher, logits.log_softmax(dim=-1))
@@ -201,8 +205,8 @@ def test_a_teacher_may_forbid_what_its_learner_may_do(
     assert logits.grad.isfinite().all()
 
 
-def test_what_the_teacher_forbids_weighs_as_a_billionth() -> None:
-    """A learner undecided between a teacher's only action and a forbidden one, by hand."""
+def test_masked_action_of_the_teacher_has_probability_1e_9() -> None:
+    """By hand: a learner undecided between a teacher's only action and a masked one."""
     teacher = torch.tensor([1.0, 0.0], dtype=torch.float64).log()
     learner = torch.tensor([0.5, 0.5], dtype=torch.float64).log()
     want = 0.5 * math.log(0.5) + 0.5 * (math.log(0.5) - math.log(1e-9))

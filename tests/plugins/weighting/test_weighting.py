@@ -1,4 +1,4 @@
-"""The weightings by hand, at their extremes, and against the paper's formulas."""
+"""The weightings: cases by hand, extremes, and the paper's formulas."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from scipy import stats
 import lifelong_co as lco
 
 NAMES = ("variance", "entropy", "top2-margin", "uniform")
-CONFIDENCE = NAMES[:3]  # those that look at the behavior
+CONFIDENCE = NAMES[:3]  # the weightings that depend on the behavior
 
 all_of_them = pytest.mark.parametrize("name", NAMES)
 of_confidence = pytest.mark.parametrize("name", CONFIDENCE)
@@ -44,8 +44,8 @@ def distributions(draw: st.DrawFn) -> np.ndarray:
         ("uniform", [0.9, 0.1], 1.0),
     ],
 )
-def test_by_hand(name: str, probs: list[float], want: float) -> None:
-    """Cases worked out with pencil and paper."""
+def test_weights_by_hand(name: str, probs: list[float], want: float) -> None:
+    """Cases computed with pencil and paper."""
     got = lco.weighting(name)(torch.tensor(probs, dtype=torch.float64))
     assert got.shape == ()
     assert float(got) == pytest.approx(want, abs=1e-12)
@@ -53,8 +53,8 @@ def test_by_hand(name: str, probs: list[float], want: float) -> None:
 
 @all_of_them
 @given(probs=distributions())
-def test_range_shape_and_type(name: str, probs: np.ndarray) -> None:
-    """One weight in [0, 1] per state, of the behavior's own type."""
+def test_weights_are_in_the_unit_interval(name: str, probs: np.ndarray) -> None:
+    """There is one weight per state, with the dtype of the behavior."""
     weights = lco.weighting(name)(torch.from_numpy(probs))
     assert weights.shape == (2, 3)
     assert weights.dtype == torch.from_numpy(probs).dtype
@@ -64,18 +64,18 @@ def test_range_shape_and_type(name: str, probs: np.ndarray) -> None:
 
 @all_of_them
 @given(A=sizes, dtype=st.sampled_from([torch.float32, torch.float64]))
-def test_a_uniform_behavior_weighs_most(name: str, A: int, dtype: torch.dtype) -> None:
-    """Whatever the number of actions, the solver that knows nothing weighs 1."""
+def test_uniform_behavior_has_weight_one(name: str, A: int, dtype: torch.dtype) -> None:
+    """It holds for any number of actions."""
     weight = lco.weighting(name)(torch.full((A,), 1 / A, dtype=dtype))
     assert float(weight) == pytest.approx(1, abs=1e-6)
 
 
 @of_confidence
 @given(A=sizes, dtype=st.sampled_from([torch.float32, torch.float64]), data=st.data())
-def test_a_certain_behavior_weighs_nothing(
+def test_certain_behavior_has_weight_zero(
     name: str, A: int, dtype: torch.dtype, data: st.DataObject
 ) -> None:
-    """Whichever action it is sure of; and never less than nothing, despite rounding."""
+    """It holds for any action; rounding makes no weight negative."""
     sure = data.draw(st.integers(0, A - 1))
     weight = float(lco.weighting(name)(torch.eye(A, dtype=dtype)[sure]))
     assert 0 <= weight < 1e-6
@@ -83,8 +83,10 @@ def test_a_certain_behavior_weighs_nothing(
 
 @of_confidence
 @given(probs=distributions(), seed=st.integers(0, 999))
-def test_the_order_of_the_actions_does_not_matter(name: str, probs: np.ndarray, seed: int) -> None:
-    """A weight is of a distribution, not of which node is which."""
+def test_weights_do_not_depend_on_the_order_of_actions(
+    name: str, probs: np.ndarray, seed: int
+) -> None:
+    """A permutation of the actions changes no weight."""
     order = np.random.default_rng(seed).permutation(probs.shape[2])
     weigh = lco.weighting(name)
     torch.testing.assert_close(
@@ -96,8 +98,8 @@ def test_the_order_of_the_actions_does_not_matter(name: str, probs: np.ndarray, 
 
 
 @given(probs=distributions())
-def test_against_numpy_and_scipy(probs: np.ndarray) -> None:
-    """Variance over that of certainty, and entropy over the largest, as others compute them."""
+def test_variance_and_entropy_agree_with_numpy_and_scipy(probs: np.ndarray) -> None:
+    """Variance over that of certainty, and entropy over the largest."""
     A = probs.shape[2]
     p = torch.from_numpy(probs.astype(np.float64))
     p = p / p.sum(dim=2, keepdim=True)
@@ -108,8 +110,8 @@ def test_against_numpy_and_scipy(probs: np.ndarray) -> None:
 
 
 @of_confidence
-def test_more_confidence_weighs_less(name: str) -> None:
-    """Along the way from uniform to certain the weight falls at every step."""
+def test_weights_fall_with_confidence(name: str) -> None:
+    """On the way from uniform to certain, the weight falls at every step."""
     shares = torch.linspace(0, 1, 11, dtype=torch.float64)[:, None]
     probs = shares * torch.eye(5, dtype=torch.float64)[2] + (1 - shares) / 5
     weights = lco.weighting(name)(probs)
@@ -117,8 +119,8 @@ def test_more_confidence_weighs_less(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["variance", "entropy", "top2-margin"])
-def test_weights_are_as_precise_where_products_are_taken_in_bfloat16(name: str) -> None:
-    """The most certain decisions differ in what bfloat16 would round away."""
+def test_weights_under_autocast_are_not_rounded_to_bfloat16(name: str) -> None:
+    """Very certain decisions differ by less than bfloat16 could show."""
     certain = 1 - torch.tensor([1e-3, 1e-4, 1e-5])
     probs = torch.stack([certain, 1 - certain, torch.zeros(3)], dim=1)
     weigh = lco.weighting(name)

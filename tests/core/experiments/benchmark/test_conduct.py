@@ -43,7 +43,7 @@ def go(instances, entrants, done=(), **how):
     What is kept has the best cost known when it was solved, what is returned that known now.
     """
     told, kept = [], []
-    found = conduct(instances, entrants, done, How(**how), keep=kept.append, tell=told.append)
+    found = conduct(instances, entrants, done, How(**how), keep=kept.append, log=told.append)
     assert as_now(kept[-1], instances) == found
     solved = [line.split(": cost")[0] for line in told if ": cost" in line]
     return found, solved, [line for line in told if ": cost" not in line]
@@ -142,7 +142,7 @@ def test_the_best_known_cost_is_looked_up_each_time(tmp_path):
     assert solved == []
     assert {one.best_known for one in new} == {12.0}
     kept: list[Sequence[Result]] = []
-    conduct(known, [entrant()], old, How(), keep=kept.append, tell=str)
+    conduct(known, [entrant()], old, How(), keep=kept.append, log=str)
     assert {one.best_known for one in kept[-1]} == {None}  # what is known now may be withdrawn
     assert as_now(new, INSTANCES) == new
     benchmark = Benchmark(tmp_path, {"library": "tsplib"}, new)

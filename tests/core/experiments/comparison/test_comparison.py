@@ -118,7 +118,7 @@ def test_multi_task_has_a_mean_ap_and_nothing_else(tmp_path: Path) -> None:
     text = tables.as_text(found)
     row = next(line for line in text.splitlines() if line.startswith("multi-task-epoch"))
     assert re.fullmatch(r"multi-task-epoch +2 +-?[\d.]+ \([\d.]+\) +- +- +- +-", row)
-    assert "d* of these 4 runs but multi-task" in text.replace("\n", " ")
+    assert "d* of these 4 runs except multi-task" in text.replace("\n", " ")
     alone = tables.as_text(compare_folders(paths[:2]))
     assert "multi-task;" not in alone.replace("\n", " ")
     values = tables.as_json(found)["groups"][0]["runs"][0]["metrics"]

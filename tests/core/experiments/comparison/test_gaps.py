@@ -8,9 +8,14 @@ import pytest
 import synthetic_runs
 from synthetic_references import lay
 
-from lifelong_co.experiments.comparison import gaps, html, publish, tables
+from lifelong_co import registry
+from lifelong_co.experiments.comparison import publish, tables
 from lifelong_co.experiments.comparison.comparison import compare_folders
+from lifelong_co.experiments.comparison.report import make_report
+from lifelong_co.experiments.page import page
+from lifelong_co.experiments.references import gaps
 from lifelong_co.experiments.references.places import Places
+from lifelong_co.tasks import instances as streams
 
 MEANS = {"E20": 10.0, "U10": 6.0}
 OWN, THEIRS = Path("own"), Path("theirs")
@@ -39,8 +44,19 @@ def test_every_form_has_the_same_gap(comparison):
     data = tables.as_json(comparison, MEANS)
     assert data["groups"][0]["gaps"]["U10"] == pytest.approx(gap)
     assert data["references"] == MEANS
-    assert f"{cost:.4f} ({gap:.2%})" in html.page(comparison, {}, FOUND)
-    assert f"{cost:.4f} ({gap:.2%})" in gaps.as_text(comparison, FOUND)
+    assert f"{cost:.4f} ({gap:.2%})" in page(make_report(comparison, {}, FOUND))
+    assert f"{cost:.4f} ({gap:.2%})" in tables.as_text(comparison, FOUND)
+
+
+def test_restart_is_measured_just_after_learning_each_task(tmp_path):
+    """The row of the last task counts for other methods only; the table says so."""
+    folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config("restart"))
+    found = compare_folders([folder])
+    costs = found.runs[0].costs
+    assert list(found.runs[0].final.values()) == [costs[i][i] for i in range(3)]
+    sheet = tables.gap_table(found, FOUND)
+    assert sheet.rows[1][1].shown.startswith(f"{costs[0][0]:.4f} (")
+    assert sheet.note == "restart is measured on each task just after learning it."
 
 
 def test_without_references_nothing_speaks_of_them(comparison):
@@ -49,9 +65,9 @@ def test_without_references_nothing_speaks_of_them(comparison):
     data = tables.as_json(comparison)
     assert "references" not in data
     assert "gaps" not in data["groups"][0]
-    assert html.page(comparison, {}, NOTHING) == html.page(comparison, {})
-    assert gaps.CAPTION not in html.page(comparison, {})
-    assert gaps.as_text(comparison, NOTHING) == ""
+    assert make_report(comparison, {}, NOTHING) == make_report(comparison, {})
+    assert tables.GAPS not in page(make_report(comparison, {}))
+    assert tables.as_text(comparison, NOTHING) == tables.as_text(comparison)
 
 
 def test_a_written_comparison_has_them_too(comparison, tmp_path):
@@ -59,7 +75,7 @@ def test_a_written_comparison_has_them_too(comparison, tmp_path):
     publish.write_report(comparison, tmp_path / "out", references=FOUND)
     for name in ("table.txt", "report.html"):
         text = (tmp_path / "out" / name).read_text(encoding="utf-8")
-        assert f"{gaps.CAPTION} in own and theirs (published)" in text
+        assert f"{tables.GAPS} in own and theirs (published)" in text
     assert "E20_gap" in (tmp_path / "out" / "table.csv").read_text()
 
 
@@ -79,12 +95,14 @@ def test_a_runs_own_report_has_gaps(tmp_path):
     (tmp_path / "references" / "cvrp-C40.npz").write_text("torn")
     found = gaps.mean_references(of, Places(tmp_path / "references"))
     assert found.means == {"U10": pytest.approx(6.0)}
-    page = publish.write_run_report(folder, references=found).read_text(encoding="utf-8")
+    text = publish.write_run_report(folder, references=found).read_text(encoding="utf-8")
     cost = compare_folders([folder]).runs[0].costs[-1][2]
-    assert f"{cost:.4f} ({cost / 6 - 1:.2%})" in page
-    assert f"{gaps.CAPTION} in {tmp_path / 'references'}." in page
-    assert "no gap on C40: " in page
-    assert gaps.CAPTION not in before
+    assert f"{cost:.4f} ({cost / 6 - 1:.2%})" in text
+    assert f"{tables.GAPS} in {tmp_path / 'references'}." in text
+    assert "no gap on C40: " in text
+    assert tables.GAPS not in before
+    drawn = [streams.testing(task, registry.problem("cvrp"), of.tests) for task in of.tasks]
+    assert gaps.mean_references(of, Places(tmp_path / "references"), drawn).means == found.means
     absent = gaps.mean_references(of, Places(tmp_path / "absent"))
     unchanged = publish.write_run_report(folder, references=absent).read_text(encoding="utf-8")
     assert unchanged == before

@@ -12,8 +12,10 @@ import pytest
 import synthetic_runs
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.comparison import figures, html, panels, publish, tables
+from lifelong_co.experiments.comparison import figures, panels, publish, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
+from lifelong_co.experiments.comparison.report import make_report
+from lifelong_co.experiments.page import page
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -37,7 +39,7 @@ def comparison(folders: list[Path]) -> Comparison:
 
 def test_the_metrics_table_shows_mean_and_spread_in_thousandths(comparison: Comparison) -> None:
     """A cell is the mean over seeds and their sample standard deviation, times 1,000."""
-    header, first, _ = tables.metrics_table(comparison)
+    header, first, _ = tables.metrics_table(comparison).shown
     assert header == ["method", "runs", "AP", "AF", "AMF", "APl", "AG"]
     one, two = (comparison.metrics(run).AG * 1e3 for run in comparison.groups[0].runs)
     assert one != two
@@ -71,7 +73,7 @@ def test_a_single_task_leaves_undefined_metrics_out(tmp_path: Path) -> None:
     """With one task AF is a dash in the table, empty in CSV and null in JSON."""
     folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config(distributions=("E",)))
     found = compare_folders([folder])
-    assert tables.metrics_table(found)[1][2:] == ["0.0", "-", "-", "0.0", "-"]
+    assert tables.metrics_table(found).shown[1][2:] == ["0.0", "-", "-", "0.0", "-"]
     assert next(csv.DictReader(io.StringIO(tables.as_csv(found))))["AF_1e-3"] == ""
     assert tables.as_json(found)["groups"][0]["runs"][0]["metrics"]["AF"] is None
     assert publish.write_run_report(folder).exists()
@@ -105,14 +107,14 @@ def test_a_few_extreme_tests_do_not_flatten_a_panel(
 
 def test_the_page_is_self_contained(comparison: Comparison) -> None:
     """Nothing is loaded from elsewhere: images are data, there is no script and no style sheet."""
-    text = html.page(comparison, publish.draw(comparison))
-    page = pages.parse(text)
-    assert len(page.links) == 2
-    assert all(link.startswith("data:image/png;base64,") for link in page.links)
-    assert not {"script", "link", "iframe"} & set(page.tags)
+    text = page(make_report(comparison, publish.draw(comparison)))
+    parsed = pages.parse(text)
+    assert len(parsed.links) == 2
+    assert all(link.startswith("data:image/png;base64,") for link in parsed.links)
+    assert not {"script", "link", "iframe"} & set(parsed.tags)
     assert "http" not in re.sub(r"base64,[^\"]*", "", text)
     assert "@import" not in text
-    assert page.tags.count("details") == 4
+    assert parsed.tags.count("details") == 1 + 4  # the terms, and the costs of each run
 
 
 def test_names_are_escaped_on_the_page(tmp_path: Path) -> None:
@@ -130,13 +132,13 @@ def test_without_matplotlib_tables_and_page_still_come(
 ) -> None:
     """The page then says how to get the figures."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    page = publish.write_comparison(folders, tmp_path / "out")
-    assert sorted(path.name for path in page.parent.iterdir()) == [
+    *_, report = publish.write_report(compare_folders(folders), tmp_path / "out")
+    assert sorted(path.name for path in report.parent.iterdir()) == [
         "report.html",
         "table.csv",
         "table.txt",
     ]
-    assert "pip install &#x27;lifelong-co[plot]&#x27;" in page.read_text(encoding="utf-8")
+    assert "pip install &#x27;lifelong-co[plot]&#x27;" in report.read_text(encoding="utf-8")
 
 
 def test_a_run_report_can_be_made_again(tmp_path: Path) -> None:
@@ -160,10 +162,10 @@ def test_nothing_is_overwritten_unasked(folders: list[Path], tmp_path: Path) -> 
     out.mkdir()
     (out / "table.txt").write_text("mine")
     with pytest.raises(ConfigError, match=r"holds table.txt already.*--overwrite"):
-        publish.write_comparison(folders, out)
+        publish.write_report(compare_folders(folders), out)
     assert [path.name for path in out.iterdir()] == ["table.txt"]
     assert (out / "table.txt").read_text() == "mine"
-    publish.write_comparison(folders[:1], out, overwrite=True)
+    publish.write_report(compare_folders(folders[:1]), out, overwrite=True)
     assert sorted(path.name for path in out.iterdir()) == sorted(publish.FILES)
     with pytest.raises(ConfigError, match="expected a folder for the report, found a file"):
-        publish.write_comparison(folders, out / "table.txt")
+        publish.write_report(compare_folders(folders), out / "table.txt")

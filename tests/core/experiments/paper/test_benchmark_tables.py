@@ -1,4 +1,4 @@
-"""The benchmark tables of a report: names of their own, units in CSV, references found since."""
+"""The benchmark tables of a report: unique names, units in CSV, references found since."""
 
 import csv
 import io
@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifelong_co.experiments.benchmark.results import Benchmark, Result
-from lifelong_co.experiments.paper.assemble import make_book
+from lifelong_co.experiments.formats import as_csv, text
+from lifelong_co.experiments.paper.assemble import make_report
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
 from lifelong_co.experiments.paper.collect import Found
-from lifelong_co.experiments.paper.formats import as_csv, text
 from lifelong_co.experiments.references.cache import Cache
 from lifelong_co.experiments.references.places import Places
 
@@ -39,9 +39,9 @@ def test_a_reference_found_since_shows(tmp_path):
     )
 
     def known():
-        book = make_book(found, Places(tmp_path / "references"), str)
-        (sheet,) = (sheet for sheet in book.sheets if sheet.key == "benchmark-cvrplib-costs")
-        return sheet.rows[0][2].shown, book.left_out
+        report = make_report(found, Places(tmp_path / "references"), str)
+        (sheet,) = (sheet for sheet in report.sheets if sheet.key == "benchmark-cvrplib-costs")
+        return sheet.rows[0][2].shown, report.left_out
 
     assert known() == ("80", ())
     place.write_text("{}")
@@ -57,7 +57,7 @@ def names_and_keys(*folders, library="tsplib"):
     return list(summary.header[1:]), [sheet.key for sheet in sheets]
 
 
-def test_two_benchmarks_of_one_library_are_told_apart_by_their_folders():
+def test_two_benchmarks_of_one_library_are_named_by_their_folders():
     """By as much of the path as that needs; the results of both are there."""
     assert names_and_keys("/x/out") == (["TSPLIB"], ["benchmark-tsplib", "benchmark-tsplib-costs"])
     assert names_and_keys("/x/a", "/x/b")[0] == ["TSPLIB a", "TSPLIB b"]

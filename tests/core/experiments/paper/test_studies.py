@@ -11,12 +11,11 @@ import synthetic_runs
 
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.paper import paper_tables
+from lifelong_co.experiments.paper import metric_tables
 from lifelong_co.experiments.paper.collect import collect
-from lifelong_co.experiments.paper.distances import distances
+from lifelong_co.experiments.paper.cost_tables import cost_sheets
 from lifelong_co.experiments.paper.naming import variant_name
 from lifelong_co.experiments.paper.studies import Chapter, chapters
-from lifelong_co.experiments.paper.variation_table import varied
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.metrics import summarize
 from lifelong_co.tasks import instances as streams
@@ -84,7 +83,7 @@ def test_a_folder_without_finished_runs_is_refused(root, tmp_path):
         collect([root, run])
 
 
-def test_a_method_as_it_is_is_told_from_its_variants(chapter):
+def test_default_of_a_method_has_the_options_of_the_preset(chapter):
     """The main variant has the preset's options, whatever else there is; others are named."""
     study = chapter.of("pomo")["cvrp"]
     assert [(v.name, v.main, len(v.runs)) for v in study.variants] == [
@@ -119,7 +118,7 @@ def test_variants_have_the_papers_names(options, settings, name):
 
 def test_the_table_over_orders_has_mean_and_deviation_of_the_orders(chapter):
     """The mean over orders of the mean over seeds, and the deviation of these; d* of all runs."""
-    (sheet,) = paper_tables.over_orders(chapter)
+    (sheet,) = metric_tables.over_orders(chapter)
     study = chapter.of("pomo")["cvrp"]
     every = [run for variant in study.variants for run in variant.runs]
     best = {n: min(r.costs[i][r.names.index(n)] for r in every for i in range(3))
@@ -139,17 +138,17 @@ def test_the_table_over_orders_has_mean_and_deviation_of_the_orders(chapter):
 
 def test_what_was_varied_stands_beside_the_default_with_the_same_orders_and_seeds(chapter):
     """Nothing was varied in order 2 nor with seed 1, so neither counts for the default."""
-    (sheet,) = varied(chapter)
+    (sheet,) = metric_tables.varied(chapter)
     assert [row[0].shown for row in sheet.rows] == ["-α(10)", "-KLD", "default"]
     assert [row[1].shown for row in sheet.rows] == ["1", "1", "1"]
 
 
-def test_what_was_varied_elsewhere_has_a_default_of_its_own(root, tmp_path):
+def test_what_was_varied_elsewhere_has_a_separate_default(root, tmp_path):
     """A setting with two seeds is not held against a mean over other seeds, nor changes it."""
     for seed in (0, 1):
         write(tmp_path, f"units-{seed}", options={"replay_size": 4}, seed=seed)
     (more,) = chapters(collect([root, tmp_path]).runs)
-    (sheet,) = varied(more)
+    (sheet,) = metric_tables.varied(more)
     assert [[[cell.shown for cell in row[:2]] for row in block] for block in sheet.blocks] == [
         [["-|E|(4)", "2"], ["default", "2"]],
         [["-α(10)", "1"], ["-KLD", "1"], ["default", "1"]],
@@ -157,10 +156,10 @@ def test_what_was_varied_elsewhere_has_a_default_of_its_own(root, tmp_path):
 
 
 def test_means_over_different_orders_are_not_set_against_each_other(root, tmp_path):
-    """A method with order 1 alone stands beside the others in that order, in a block of its own."""
+    """A method with order 1 alone stands beside the others in that order, in a separate block."""
     write(tmp_path, "ewc", "ewc")
     (more,) = chapters(collect([root, tmp_path]).runs)
-    (sheet,) = paper_tables.over_orders(more)
+    (sheet,) = metric_tables.over_orders(more)
     assert [[[cell.shown for cell in row[:3]] for row in block] for block in sheet.blocks] == [
         [["fine-tuning", "1, 2", "4"], ["llr-bc", "1, 2", "4"]],
         [["fine-tuning", "1", "2"], ["ewc", "1", "1"], ["llr-bc", "1", "2"]],
@@ -184,14 +183,14 @@ def test_what_learns_all_tasks_at_once_is_no_lifelong_learning(root, tmp_path):
     assert all(math.isnan(x) for x in (found.AF, found.AMF, found.APl, found.AG))
     names = [group.label for group in study.comparison(variant.runs[0].names).groups]
     assert names == ["fine-tuning", "llr-bc"]
-    assert "multi-task-epoch" not in [r[0].shown for r in paper_tables.over_orders(after)[0].rows]
+    assert "multi-task-epoch" not in [r[0].shown for r in metric_tables.over_orders(after)[0].rows]
     alone = chapters(collect([tmp_path]).runs)[0].of("pomo")["cvrp"]
     assert alone.metrics(variant.runs[0]).AP == 0
 
 
 def test_other_solvers_stand_apart(chapter):
-    """Each has its block and a d* of its own; only orders that another solver has count."""
-    (sheet,) = paper_tables.applicability(chapter)
+    """Each has a separate block and d*; only orders that another solver has count."""
+    (sheet,) = metric_tables.applicability(chapter)
     assert [[row[0].shown for row in block] for block in sheet.blocks] == [
         ["fine-tuning (pomo)", "llr-bc (pomo)"],
         ["fine-tuning (omni)"],
@@ -203,7 +202,7 @@ def test_other_solvers_stand_apart(chapter):
 
 def test_each_order_is_shown_after_half_and_all_tasks(chapter):
     """At k = 2 the first two tasks count alone."""
-    (sheet,) = paper_tables.per_order(chapter)
+    (sheet,) = metric_tables.per_order(chapter)
     assert sheet.spans == (("", 3), ("k = 2", 5), ("k = 3", 5))
     study = chapter.of("pomo")["cvrp"]
     runs = [run for run in study.variants[1].runs if run.config.order == "1"]
@@ -221,10 +220,10 @@ def test_one_order_and_one_task_still_give_tables(tmp_path):
     synthetic_runs.write(tmp_path / "single", of)
     first, second = chapters(collect([tmp_path]).runs)
     assert first.key != second.key
-    (sheet,) = paper_tables.over_orders(second)
+    (sheet,) = metric_tables.over_orders(second)
     assert [cell.shown for cell in sheet.rows[0]][2:] == ["0.0", "-", "-", "0.0", "-"]
-    assert paper_tables.applicability(first) == []
-    assert varied(first) == []
+    assert metric_tables.applicability(first) == []
+    assert metric_tables.varied(first) == []
 
 
 def test_distances_show_gaps_where_references_are(chapter, tmp_path):
@@ -234,9 +233,9 @@ def test_distances_show_gaps_where_references_are(chapter, tmp_path):
     costs = np.linspace(5, 7, 64)
     fields = {name: getattr(group, name).numpy() for name in ("depot", "nodes", "demand")}
     np.savez(tmp_path / "cvrp-U10.npz", reference_cost=costs, **fields)
-    (plain,), _ = distances(chapter, Places(tmp_path / "absent"))
+    (plain,), _ = cost_sheets(chapter, Places(tmp_path / "absent"))
     assert plain.title == "Mean cost on CVRP (pomo)"
-    (sheet, varied, other), notes = distances(chapter, Places(tmp_path))
+    (sheet, varied, other), notes = cost_sheets(chapter, Places(tmp_path))
     assert notes == []
     assert sheet.header == ("order", "method", "E20", "C40", "U10")
     assert [cell.shown for cell in sheet.rows[0]] == ["", "reference", "-", "-", "6.000"]
@@ -247,7 +246,7 @@ def test_distances_show_gaps_where_references_are(chapter, tmp_path):
     assert float(found[4].parts["gap_fraction"]) == pytest.approx(cost / 6 - 1, abs=1e-5)
     assert "(" not in found[2].shown
     assert f"the gap to the mean reference in {tmp_path}." in sheet.note
-    # What was varied and other solvers have gaps to the same references in sheets of their own.
+    # What was varied and other solvers have gaps to the same references in separate sheets.
     assert (varied.key, other.key) == ("distances-cvrp-varied", "distances-cvrp-omni")
     assert {row[1].shown for row in varied.rows} == {"reference", "llr-bc -α(10)", "llr-bc -KLD"}
     (run,) = chapter.of("omni")["cvrp"].variants[0].runs
@@ -259,7 +258,7 @@ def test_distances_show_gaps_where_references_are(chapter, tmp_path):
 def test_references_that_cannot_be_read_are_named(chapter, tmp_path):
     """The costs are there, and a note says which file is at fault."""
     (tmp_path / "cvrp-U10.npz").write_text("torn")
-    (sheet,), (note,) = distances(chapter, Places(tmp_path))
+    (sheet,), (note,) = cost_sheets(chapter, Places(tmp_path))
     assert sheet.key == "distances-cvrp"
     assert note.startswith(f"references of cvrp: no gap on U10: {tmp_path / 'cvrp-U10.npz'}: ")
 
@@ -268,6 +267,6 @@ def test_restart_is_measured_just_after_each_task(tmp_path):
     """As in the paper its distances are those of solvers of one task each."""
     folder = write(tmp_path, "restart", "restart")
     (one,) = chapters(collect([folder]).runs)
-    (sheet,), _ = distances(one, Places(tmp_path / "absent"))
+    (sheet,), _ = cost_sheets(one, Places(tmp_path / "absent"))
     costs = one.studies[0].variants[0].runs[0].costs
     assert [cell.shown for cell in sheet.rows[0][1:]] == [f"{costs[i][i]:.3f}" for i in range(3)]

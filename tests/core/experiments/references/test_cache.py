@@ -11,7 +11,7 @@ import torch
 
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError, FileFormatError
-from lifelong_co.experiments.references import batch, gaps, sources
+from lifelong_co.experiments.references import batch, gaps, lookup, sources
 from lifelong_co.experiments.references.cache import Cache, Reference
 from lifelong_co.experiments.references.checking import check_cached, check_stored
 from lifelong_co.experiments.references.solvers import Found, Settings
@@ -114,17 +114,17 @@ def test_another_process_finds_what_this_one_stores(tmp_path):
 
 def reference(cost):
     """Return a reference that was found in the working directory."""
-    return gaps.Known(cost, Path("references"))
+    return lookup.Known(cost, Path("references"))
 
 
 def test_gaps_are_of_the_means_over_what_is_covered():
     """Mean cost over mean reference; instances without a reference are left out and counted."""
-    gap = gaps.gap([11.0, 5.0, 22.0], [reference(10.0), None, reference(20.0)])
+    gap = gaps.gap_of([11.0, 5.0, 22.0], [reference(10.0), None, reference(20.0)])
     assert (gap.value, gap.reference) == (pytest.approx(0.1), 15.0)
     assert str(gap) == "gap 10.00% on 2 of 3 instances"
-    assert str(gaps.gap([2.0], [reference(1.0)])) == "gap 100.00%"
-    assert gaps.gap([1.0], [None]) is None
-    assert gaps.gap([1.0], []) is None  # there was no folder to look in
+    assert str(gaps.gap_of([2.0], [reference(1.0)])) == "gap 100.00%"
+    assert gaps.gap_of([1.0], [None]) is None
+    assert gaps.gap_of([1.0], []) is None  # there was no folder to look in
 
 
 def published(folder, costs):
@@ -138,14 +138,14 @@ def published(folder, costs):
 def test_others_costs_are_read_as_they_are(tmp_path):
     """Stored costs fill in for instances without a reference of our own."""
     made = published(tmp_path, [4.1, 2.2, 1.5])
-    known = gaps.references([tmp_path], TSP, made, "U")
+    known = lookup.references([tmp_path], TSP, made, "U")
     assert [each.cost for each in known] == [4.1, 2.2, 1.5]
-    assert gaps.references([tmp_path], TSP, made, "GM") == [None] * 3
+    assert lookup.references([tmp_path], TSP, made, "GM") == [None] * 3
     find(Cache(tmp_path), 1)
-    known = gaps.references([tmp_path], TSP, made, "U")
+    known = lookup.references([tmp_path], TSP, made, "U")
     assert [each.cost for each in known] == pytest.approx([4.0, 2.2, 1.5])
     assert gaps.mean_reference(known) == pytest.approx(7.7 / 3)
-    part = gaps.references([tmp_path], TSP, made, "R")
+    part = lookup.references([tmp_path], TSP, made, "R")
     assert [each is None for each in part] == [False, True, True]
     assert gaps.mean_reference(part) is None
     assert gaps.mean_reference([]) is None
@@ -159,15 +159,15 @@ def test_a_torn_archive_is_named(tmp_path):
     for kept in (0, 3, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:kept])
         with pytest.raises(FileFormatError, match=r"tsp-U4\.npz: expected instances"):
-            gaps.references([tmp_path], TSP, squares(3), "U")
+            lookup.references([tmp_path], TSP, squares(3), "U")
     file.write_bytes(whole[:60] + b"torn" + whole[64:])
     with pytest.raises(FileFormatError, match=r"tsp-U4\.npz: expected instances"):
-        gaps.references([tmp_path], TSP, squares(3), "U")
+        lookup.references([tmp_path], TSP, squares(3), "U")
     file.unlink()
     (tmp_path / "TSPinstances_uniform_x_solution").mkdir()
     (tmp_path / "TSPinstances_U_x_solution").mkdir()
     with pytest.raises(FileFormatError, match=r"solution: cannot be read"):
-        gaps.references([tmp_path], TSP, squares(3), "U")
+        lookup.references([tmp_path], TSP, squares(3), "U")
 
 
 @pytest.mark.usefixtures("solved")
@@ -179,13 +179,13 @@ def test_the_first_folder_that_has_a_reference_counts(tmp_path):
     published(one, [4.1, 2.2])
     made = published(other, [9.0, 9.0, 1.5])
     find(Cache(own), 1)
-    known = gaps.references([own, one, other], TSP, made, "U")
+    known = lookup.references([own, one, other], TSP, made, "U")
     assert [(round(each.cost, 6), each.place) for each in known] == [
         (4.0, own),
         (2.2, one),
         (1.5, other),
     ]
-    assert gaps.origins([None, *known[:2], known[0]]) == (own, one)
+    assert lookup.origins([None, *known[:2], known[0]]) == (own, one)
 
 
 @pytest.mark.usefixtures("solved")

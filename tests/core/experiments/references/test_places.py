@@ -5,7 +5,7 @@ import pytest
 from synthetic_references import lay
 
 from lifelong_co import registry
-from lifelong_co.experiments.references import gaps, places
+from lifelong_co.experiments.references import gaps, lookup, places
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.tasks.task import Task
 
@@ -22,9 +22,9 @@ def official(tmp_path):
 
 def test_official_test_sets_find_published_costs(tmp_path, official):
     """After the user's own folder, and without one; in the order given."""
-    known = gaps.of_task(Places(tmp_path / "absent", (official,)), TASK, TSP, TESTS)
+    known = lookup.of_task(Places(tmp_path / "absent", (official,)), TASK, TSP, TESTS)
     assert len(known) == TESTS
-    assert gaps.origins(known) == (official,)
+    assert lookup.origins(known) == (official,)
     assert gaps.mean_reference(known) == pytest.approx(3.8)
     own = tmp_path / "own"
     own.mkdir()
@@ -58,7 +58,7 @@ def test_nothing_is_drawn_where_there_is_nowhere_to_look(tmp_path, monkeypatch):
     def never(*_):
         raise AssertionError
 
-    monkeypatch.setattr(gaps, "testing", never)
+    monkeypatch.setattr(lookup, "testing", never)
     monkeypatch.setattr(places, "papers_own", never)
     absent = Places(tmp_path / "absent", (tmp_path / "missing",))
-    assert gaps.of_task(absent, TASK, TSP, TESTS) == []
+    assert lookup.of_task(absent, TASK, TSP, TESTS) == []

@@ -52,7 +52,8 @@ def test_gaps_by_hand(plan, tmp_path):
     # is 12.706 * 3.75.
     assert cells[3] == ["fine-tuning", "11.25 (8.84) ± 47.65", "10.00", "12.50"]
     assert cells[4] == ["restart", "0.00 (0.00) ± 0.00", "0.00", "0.00"]
-    assert len(cells) == 5  # ewc has no finished run
+    # ewc has no finished run.
+    assert cells[5:] == [["restart is measured on each task just after learning it."]]
     shown = "| fine-tuning | 11.25 (8.84) ± 47.65 | 10.00 | 12.50 |"
     assert shown in table.as_markdown(results)
     first, _, last = csv.DictReader(io.StringIO(table.as_csv(results)))
@@ -63,6 +64,18 @@ def test_gaps_by_hand(plan, tmp_path):
     assert first["gap_references"] == f"in {tmp_path / 'references'}"
     assert last["method"] == "ewc"
     assert last["gap_percent"] == last["gap_tasks"] == ""
+
+
+def test_restart_is_measured_just_after_learning_each_task(tmp_path):
+    """What it has forgotten by the end does not count."""
+    plan = two_orders(tmp_path, "restart")
+    for job in plan.jobs.values():
+        job.prepare()
+        finish(job.folder, lambda cost: LEVEL[cost.name] * (1 + abs(cost.learning - cost.tested)))
+    for task in next(iter(plan.jobs.values())).config.tasks:
+        lay(tmp_path / "references", task, tests=4, cost=LEVEL[task.label])
+    results = table.gather(plan, Places(tmp_path / "references"))
+    assert "| restart | 0.00 (0.00) ± 0.00 | 0.00 | 0.00 |" in table.as_markdown(results)
 
 
 def test_tasks_without_references_are_left_out(plan, tmp_path):

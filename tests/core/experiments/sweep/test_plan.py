@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from synthetic_runs import finish, two_orders
 
 from lifelong_co.errors import ConfigError, Interrupted, UnknownNameError
-from lifelong_co.experiments.sweep import student, table
-from lifelong_co.experiments.sweep.conduct import conduct
+from lifelong_co.experiments import spread
+from lifelong_co.experiments.sweep import table
+from lifelong_co.experiments.sweep.conduct import conduct, locked
 from lifelong_co.experiments.sweep.grid import (
     Grid,
     Variant,
@@ -24,7 +25,6 @@ from lifelong_co.experiments.sweep.grid import (
     grids_to_toml,
     read_grids,
 )
-from lifelong_co.experiments.sweep.lock import locked
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.experiments.sweep.ranges import parse_ranges, show_ranges
 from lifelong_co.runs.folder import Cost, RunFolder
@@ -167,7 +167,7 @@ def test_rows_that_ask_for_the_same_run_share_it(tmp_path):
     engine = Invented()
     assert conduct(plan, engine) == {}
     assert sorted(engine.attempts) == sorted(plan.jobs)
-    shown = table.table(table.gather(plan), plan.blocks[0])
+    shown = table.table(table.gather(plan), plan.blocks[0]).shown
     assert [line[:2] for line in shown[1:]] == [
         ["llr-bc", "1"],
         ["alpha 3", "1"],
@@ -287,7 +287,7 @@ def test_a_run_that_dies_once_is_resumed(plan):
     """The others go on meanwhile; each is finished once."""
     name = named(plan, "llr-bc")
     engine, told = Invented({name: [-9]}), []
-    assert conduct(plan, engine, tell=told.append) == {}
+    assert conduct(plan, engine, log=told.append) == {}
     assert sorted(engine.attempts) == sorted([*plan.jobs, name])
     assert all(job.finished for job in plan.jobs.values())
     assert f"{name} ended with signal 9; resuming it" in told
@@ -336,10 +336,10 @@ def test_a_run_that_gets_further_each_time_is_resumed_again(plan):
 
 
 def test_asked_to_stop(plan):
-    """Runs are asked once, and the message says how to continue."""
+    """Runs are asked once, and the error names the folder to resume."""
     engine = Invented({name: [None] * 9 for name in plan.jobs})
     looks = iter(range(9))
-    with pytest.raises(Interrupted, match=f"sweep --resume {plan.folder}"):
+    with pytest.raises(Interrupted, match=f"resume it from the folder {plan.folder}"):
         conduct(plan, engine, stop=lambda: next(looks) > 1)
     assert len(engine.attempts) == engine.slots
     assert not any(job.finished for job in plan.jobs.values())
@@ -367,25 +367,27 @@ def test_one_sweep_at_a_time(tmp_path):
 def test_student(level, freedom):
     """The quantiles are scipy's."""
     expected = scipy.stats.t.ppf((1 + level) / 2, freedom)
-    assert student.quantile(level, freedom) == pytest.approx(expected, rel=1e-9)
+    assert spread.quantile(level, freedom) == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_interval_by_hand():
     """For 1, 2, 3: t is 4.3027 at two degrees of freedom, over the root of three."""
-    assert student.half_width([1.0, 2.0, 3.0]) == pytest.approx(4.302652730 / math.sqrt(3))
-    assert student.half_width([1.0]) is None
+    assert spread.half_width([1.0, 2.0, 3.0]) == pytest.approx(4.302652730 / math.sqrt(3))
+    assert spread.half_width([1.0]) is None
 
 
 def test_the_spread_by_hand():
     """Orders' means 2 and 5; seeds' means 3 and 4, of which half the interval is t(1) / 2."""
     values = {("1", 0): 1.0, ("1", 1): 3.0, ("2", 0): 5.0, ("2", 1): 5.0}
-    found = table.spread(values)
+    found = spread.over_orders(values)
     assert found.mean == 3.5
-    assert found.orders == pytest.approx(math.sqrt(4.5))
-    assert found.seeds == pytest.approx(12.70620474 / 2)
+    assert found.deviation == pytest.approx(math.sqrt(4.5))
+    assert found.interval == pytest.approx(12.70620474 / 2)
     # A seed without all orders counts for the mean of an order, and not for the interval.
-    assert table.spread({**values, ("1", 2): 5.0}) == table.Spread(4.0, math.sqrt(2), found.seeds)
-    assert table.spread({("1", 0): 0.5}) == table.Spread(0.5, None, None)
+    assert spread.over_orders({**values, ("1", 2): 5.0}) == spread.Spread(
+        4.0, math.sqrt(2), found.interval
+    )
+    assert spread.over_orders({("1", 0): 0.5}) == spread.Spread(0.5, None, None)
 
 
 def test_the_table_by_hand(tmp_path):
@@ -409,7 +411,7 @@ def test_the_table_by_hand(tmp_path):
 
         finish(job.folder, shift)
     results = table.gather(plan)
-    header, first, second = table.table(results, plan.blocks[0])
+    header, first, second = table.table(results, plan.blocks[0]).shown
     assert header == ["method", "runs", "AP", "AF", "AMF", "APl", "AG"]
     # AP: orders' means 27.5 and 62.5; seeds' means 35 and 55, so half the interval is 12.706 * 10.
     # AF, AMF: the first task has risen by 1, 2, 5, 8 per cent. APl: half of the second's excess.

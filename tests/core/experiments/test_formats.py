@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifelong_co.experiments.paper.formats import as_csv, escape, latex, markdown, text
-from lifelong_co.experiments.paper.sheet import Cell, Sheet, words
+from lifelong_co.experiments.formats import as_csv, markdown, text
+from lifelong_co.experiments.latex import escape, latex
+from lifelong_co.experiments.sheet import Cell, Sheet, words
 
 SHEET = Sheet(
     key="metrics",

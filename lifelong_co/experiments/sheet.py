@@ -1,4 +1,4 @@
-"""A table of the paper: what it shows, what a program reads of it, and what is best in it."""
+"""A table: what it shows, what a program reads of it, and what is best in it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -15,12 +15,17 @@ class Cell:
     """What CSV has instead: how its column's name ends, e.g. ``std_1e-3``, to its text."""
     rank: float | None = None
     """What is compared, smaller is better, as precise as it is shown; None: nothing."""
+    marked: bool = False
+    """Whether a page shades it."""
 
 
 Row = tuple[Cell, ...]
 
+SCALE = 1e3
+"""Metrics are shown in 10⁻³, as in the paper's tables."""
+
 THOUSANDTHS = "1e-3"
-"""How columns of CSV in 10⁻³ end, as those of a sweep's table do."""
+"""How columns of CSV in 10⁻³ end."""
 
 
 @attrs.frozen(kw_only=True)
@@ -55,6 +60,11 @@ class Sheet:
         if not above:
             return self.header
         return tuple(f"{a} {b}".strip() for a, b in zip(above, self.header, strict=True))
+
+    @property
+    def shown(self) -> list[list[str]]:
+        """The header in one row, then the rows, as plain strings."""
+        return [list(self.columns), *([cell.shown for cell in row] for row in self.rows)]
 
     @property
     def notes(self) -> str:

@@ -1,8 +1,10 @@
 """What a report consists of, before it is written in any form."""
 
+from collections.abc import Mapping
+
 import attrs
 
-from lifelong_co.experiments.paper.sheet import Sheet
+from lifelong_co.experiments.sheet import Sheet
 
 
 @attrs.frozen
@@ -13,6 +15,8 @@ class Picture:
     """Name of its file."""
     caption: str
     png: bytes
+    wide: bool = False
+    """Whether it takes the whole width of the page, and scrolls on a phone."""
 
 
 @attrs.frozen
@@ -26,7 +30,7 @@ class Section:
     missing: str = ""
     """Why there is neither table nor picture."""
     folded: bool = False
-    """Whether the page shows it only when asked."""
+    """Whether the page shows a table only after a click on its title."""
 
     @property
     def empty(self) -> bool:
@@ -39,35 +43,41 @@ class Part:
     """The sections about runs on the same tasks."""
 
     title: str
+    """Empty where it is the only part."""
     text: str
     sections: tuple[Section, ...]
 
 
 @attrs.frozen
-class Book:
+class Report:
     """A report."""
 
     title: str
     parts: tuple[Part, ...]
     left_out: tuple[str, ...] = ()
     """What was found and not used, and why."""
+    meanings: Mapping[str, str] = attrs.field(factory=dict)
+    """What its terms mean."""
+    text: str = ""
+    """Stands below the title."""
+
+    @property
+    def sections(self) -> list[Section]:
+        """All sections."""
+        return [section for part in self.parts for section in part.sections]
 
     @property
     def sheets(self) -> list[Sheet]:
         """All tables."""
-        return [sheet for part in self.parts for each in part.sections for sheet in each.sheets]
+        return [sheet for section in self.sections for sheet in section.sheets]
 
     @property
     def pictures(self) -> list[Picture]:
         """All pictures."""
-        return [one for part in self.parts for each in part.sections for one in each.pictures]
+        return [picture for section in self.sections for picture in section.pictures]
 
     @property
     def missing(self) -> list[str]:
         """A line for each section that has nothing."""
-        return [
-            f"{section.heading}: {section.missing}"
-            for part in self.parts
-            for section in part.sections
-            if section.empty and section.missing
-        ]
+        empty = [section for section in self.sections if section.empty and section.missing]
+        return [f"{section.heading}: {section.missing}" for section in empty]

@@ -23,29 +23,27 @@ dd { margin: 0; }
   linear-gradient(to left, var(--page) 50%, transparent) right / 40px 100% no-repeat local,
   linear-gradient(to right, var(--line), transparent) left / 14px 100% no-repeat scroll,
   linear-gradient(to left, var(--line), transparent) right / 14px 100% no-repeat scroll; }
-img { display: block; width: 100%; min-width: 860px; height: auto; background: #fff;
+figure { margin: 0; }
+img { display: block; width: 100%; height: auto; background: #fff;
   border: 1px solid var(--line); border-radius: 6px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .94rem; }
 .caption { font-size: .88rem; margin-bottom: 0; }
 th, td { padding: .32rem .7rem; border-bottom: 1px solid var(--line); text-align: right;
   white-space: nowrap; }
 thead th { background: var(--shade); font-weight: 600; }
-th:first-child { text-align: left; }
 tbody th { font-weight: 500; background: var(--page); }
-th:first-child { position: sticky; left: 0; }
+th.row, th[scope=row] { position: sticky; left: 0; text-align: left; }
+.word { text-align: left; }
 td.own { background: var(--mark); }
+td.best { font-weight: 700; }
 table.text td, table.text th { text-align: left; white-space: pre-line; vertical-align: top; }
 @media (max-width: 600px) { th, td { padding: .3rem .4rem; } }
 .pictures { display: grid; gap: 20px 24px; align-items: start; margin: 1rem 0;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 380px), 1fr)); }
-.pictures figure { margin: 0; }
-.pictures img { min-width: 0; }
+figure.wide { grid-column: 1 / -1; margin: 0; }
+figure.wide img { min-width: 860px; }
 figcaption { color: var(--soft); font-size: .88rem; margin-top: .3rem; }
 h4 { font-size: .92rem; margin: 1.1rem 0 .2rem; }
-table.book th:first-child { position: static; }
-table.book th.row, table.book th[scope=row] { position: sticky; left: 0; text-align: left; }
-table.book .word { text-align: left; }
-table.book td.best { font-weight: 700; }
 tr.spans th { text-align: left; border-bottom: 0; }
 tbody + tbody tr:first-child > * { border-top: 2px solid var(--line); }
 nav p { margin: .4rem 0 0; font-weight: 600; }

@@ -1,13 +1,8 @@
-"""A table as text, Markdown, LaTeX and CSV: pure functions of a `Sheet`."""
+"""A table in LaTeX, with the packages booktabs and graphicx."""
 
-import csv
-import io
 import re
-import textwrap
-from collections.abc import Callable, Sequence
 
-from lifelong_co.experiments.comparison import tables
-from lifelong_co.experiments.paper.sheet import Cell, Sheet
+from lifelong_co.experiments.sheet import Sheet
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -42,42 +37,8 @@ PACKAGES = {
     r"\textquotedbl": r"\usepackage[T1]{fontenc}",
 }
 """Sign of a package to how it is loaded."""
-NOTHING = "-"
-"""What a cell without a number shows."""
 
 _SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
-
-
-def text(sheet: Sheet) -> str:
-    """Return title, table and note in columns of fixed width; ``*`` marks what is best."""
-    best = sheet.best()
-    starred = {j for _, j in best}
-    rows = [list(sheet.columns)]
-    for i, row in enumerate(sheet.rows):
-        # Where some cell of a column has a star the others have room for one.
-        marks = [("*" if (i, j) in best else " ") if j in starred else "" for j in range(len(row))]
-        rows.append([cell.shown + mark for cell, mark in zip(row, marks, strict=True)])
-    # Folders and options are named in notes, and are to be copied whole.
-    said = textwrap.fill(sheet.notes, 100, break_on_hyphens=False, break_long_words=False)
-    notes = [said, "* the best of its " + sheet.best_of if best else ""]
-    parts = [
-        sheet.title,
-        tables.align(rows, left=sheet.left),
-        "\n".join(note for note in notes if note),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def markdown(sheet: Sheet) -> str:
-    """Return title, table and note; what is best is bold."""
-    best = sheet.best()
-    rows = [list(sheet.columns)]
-    for i, row in enumerate(sheet.rows):
-        rows.append(
-            [f"**{cell.shown}**" if (i, j) in best else cell.shown for j, cell in enumerate(row)]
-        )
-    parts = [f"**{sheet.title}**", tables.markdown(rows), sheet.notes]
-    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def latex(sheet: Sheet) -> str:
@@ -118,38 +79,9 @@ def latex(sheet: Sheet) -> str:
     )
 
 
-def as_csv(sheet: Sheet) -> str:
-    """Return header and rows; what a cell shows in one is in columns of its own.
-
-    Their names end in what they are, units included: ``AP_1e-3``, ``AP_std_orders_1e-3``.
-    """
-    suffixes = [_suffixes([row[j] for row in sheet.rows]) for j in range(len(sheet.header))]
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(
-        f"{name}_{part}" if part else name
-        for name, parts in zip(sheet.columns, suffixes, strict=True)
-        for part in parts
-    )
-    for row in sheet.rows:
-        # What has no numbers apart stands in the first of its columns; a dash is nothing there.
-        told = [cell.parts or {"": "" if cell.shown == NOTHING else cell.shown} for cell in row]
-        writer.writerow(
-            cell.get(part, "") for cell, parts in zip(told, suffixes, strict=True) for part in parts
-        )
-    return lines.getvalue()
-
-
 def escape(plain: str) -> str:
     """Return text that LaTeX sets as it stands."""
     return _SPECIAL.sub(lambda match: _LATEX[match[0]], plain)
-
-
-def _suffixes(column: Sequence[Cell]) -> list[str]:
-    """Return how the CSV columns of a column end; empty for what has no numbers apart."""
-    parts = list(dict.fromkeys(part for cell in column for part in cell.parts))
-    plain = any(not cell.parts and cell.shown != NOTHING for cell in column)
-    return ["", *(part for part in parts if part)] if plain or "" in parts or not parts else parts
 
 
 def _width(sheet: Sheet) -> int:
@@ -175,12 +107,3 @@ def _rules(spans: tuple[tuple[str, int], ...]) -> list[str]:
             rules.append(rf"\cmidrule(lr){{{first}-{first + count - 1}}}")
         first += count
     return rules
-
-
-FORMATS: dict[str, tuple[str, Callable[[Sheet], str]]] = {
-    "text": ("txt", text),
-    "markdown": ("md", markdown),
-    "latex": ("tex", latex),
-    "csv": ("csv", as_csv),
-}
-"""Name to suffix of the file and function."""

@@ -4,14 +4,15 @@ from typing import Any
 
 import attrs
 import pytest
+import synthetic_runs
 import torch
 from tiny_runs import tiny_config, tiny_learn
 from torch import Tensor, nn
 
 import lifelong_co as lco
 from lifelong_co.experiments.comparison.runs import load_run
-from lifelong_co.experiments.paper.drift_pictures import likeliest, name_of, number, pictures
-from lifelong_co.experiments.paper.drifted_decision import example, find
+from lifelong_co.experiments.paper.drift import example, find
+from lifelong_co.experiments.paper.drift_section import pictures
 from lifelong_co.protocols import Problem
 from lifelong_co.rollout import decoding as rollout
 
@@ -69,19 +70,19 @@ def test_the_parting_decision_is_found():
     assert drift is not None
     assert drift.then.actions == [2, 3, 4, 5, 0, 1]
     assert drift.now.actions == [2, 3, 4, 1, 0, 5]
-    assert (drift.step, drift.forced) == (3, 1)
+    assert (drift.step, drift.then.forced) == (3, 1)
     assert drift.now.cost > drift.then.cost == pytest.approx(6 * 0.4)  # sides of a hexagon
     want = torch.zeros(6)
     want[[0, 1, 5]] = torch.tensor([0.0, 0.2, 0.5]).softmax(dim=0)
     assert torch.allclose(drift.probs(drift.then), want)
     assert drift.weight == pytest.approx(float(lco.weighting("variance")(want)), abs=1e-6)
-    assert [number(drift, i) for i in (0, 3)] == [1, 4]
-    assert name_of(drift, 5) == "node 4 (then)\nnode 6 (now)"
+    assert [drift.number(i) for i in (0, 3)] == [1, 4]
+    assert drift.name_of(5) == "node 4 (then)\nnode 6 (now)"
     top = [(5, *drift.probs(drift.then)[[5]].tolist()), (1, *drift.probs(drift.then)[[1]].tolist())]
-    assert {row[:2] for row in likeliest(drift)} >= set(top)
+    assert {row[:2] for row in drift.likeliest} >= set(top)
 
 
-def test_the_three_likeliest_of_each_are_told():
+def test_the_three_likeliest_of_each_are_listed():
     """Actions of either solver's top three, with the probability that each gave them."""
     old, new = around(), around()
     old[2] = torch.tensor([0.0, 0.0, 0.0, 3.0, 2.0, 1.0])
@@ -89,14 +90,14 @@ def test_the_three_likeliest_of_each_are_told():
     old[0, 1] = new[0, 1] = old[1, 2] = new[1, 2] = 20.0
     drift = find(Preferring(old), Preferring(new), circle())
     assert drift is not None
-    rows = likeliest(drift)
+    rows = drift.likeliest
     then, now = (drift.probs(course) for course in (drift.then, drift.now))
     assert {action for action, _, _ in rows} >= {int(then.argmax()), int(now.argmax())}
     assert all((a, float(then[a]), float(now[a])) == (a, p, q) for a, p, q in rows)
     assert max(rows, key=lambda row: row[1])[0] == drift.then.actions[drift.step]
     assert max(rows, key=lambda row: row[2])[0] == drift.now.actions[drift.step]
     chosen = drift.then.actions[drift.step]
-    assert f"node {number(drift, drift.step)} (then)" in name_of(drift, chosen)
+    assert f"node {drift.number(drift.step)} (then)" in drift.name_of(chosen)
 
 
 def test_of_several_instances_the_least_confident_decision_counts():
@@ -109,7 +110,7 @@ def test_of_several_instances_the_least_confident_decision_counts():
         find(Preferring(old), Preferring(new), TSP.instances(nodes=one[None])) for one in nodes
     ]
     worse = [d for d in alone if d is not None and d.now.cost > d.then.cost]
-    shared = [d for d in worse if d.step - d.forced >= 3] or worse
+    shared = [d for d in worse if d.step - d.then.forced >= 3] or worse
     drift = find(Preferring(old), Preferring(new), instances)
     assert drift is not None
     assert drift.weight == pytest.approx(max(d.weight for d in shared))
@@ -127,19 +128,20 @@ def test_a_run_gives_an_example_with_its_pictures(tmp_path, problem):
     run = load_run(made.folder.path)
     found = example(run)
     assert found is not None
-    assert found.task == "U7"
-    drift = found.drift
+    task, drift = found
+    assert task == "U7"
     assert drift.then.actions[drift.step] != drift.now.actions[drift.step]
     assert int(drift.probs(drift.then).argmax()) == drift.then.actions[drift.step]
     assert int(drift.probs(drift.now).argmax()) == drift.now.actions[drift.step]
     nodes = set(range(7) if problem == "tsp" else range(8))
     assert set(drift.then.actions) == set(drift.now.actions) == nodes
-    drawn = pictures(drift, found.task)
-    assert list(drawn) == ["then", "now", "actions", "confidence"]
-    assert all(png.startswith(PNG) for png in drawn.values())
+    drawn = pictures(run, task, drift)
+    names = ["then", "now", "actions", "confidence"]
+    assert [picture.key for picture in drawn] == [f"drift-{problem}-{name}" for name in names]
+    assert all(picture.png.startswith(PNG) for picture in drawn)
 
 
-def test_solvers_without_forced_starts_are_drawn_too():
+def test_solvers_without_forced_starts_are_drawn_too(tmp_path):
     """INViT begins a CVRP with a decision: what comes before it is the depot."""
     solvers = []
     for seed in (0, 1):
@@ -152,6 +154,7 @@ def test_solvers_without_forced_starts_are_drawn_too():
     instances = lco.distribution("U", problem="cvrp").sample(6, 8, generator=generator)
     drift = find(*solvers, instances)
     assert drift is not None
-    assert drift.forced == 0
-    assert number(drift, 0) == 1
-    assert all(png.startswith(PNG) for png in pictures(drift, "U8").values())
+    assert drift.then.forced == 0
+    assert drift.number(0) == 1
+    run = load_run(synthetic_runs.write(tmp_path / "run", synthetic_runs.config()))
+    assert all(picture.png.startswith(PNG) for picture in pictures(run, "U8", drift))

@@ -13,18 +13,24 @@ from tiny_runs import tiny_config, tiny_learn
 
 from lifelong_co.errors import CheckpointError
 from lifelong_co.experiments.comparison.runs import Run, load_run
-from lifelong_co.experiments.paper.assemble import make_book
-from lifelong_co.experiments.paper.buffer_contents import (
+from lifelong_co.experiments.paper.assemble import make_report
+from lifelong_co.experiments.paper.buffer import (
+    Contents,
+    changed_decisions,
     confidences,
     contents,
-    correlation,
     items_of,
     papers_units,
 )
 from lifelong_co.experiments.paper.collect import collect
-from lifelong_co.experiments.paper.drift_by_confidence import kept_decisions
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.runs.run import Run as Learned
+
+
+def correlation(x, y):
+    """Return the correlation of a buffer with these confidences."""
+    return Contents({}, torch.stack((x, y))).correlation
+
 
 LEVELS = st.lists(st.floats(-10, 10), min_size=2, max_size=20)
 
@@ -115,43 +121,43 @@ def test_the_papers_counts_stand_beside_order_1_only(tmp_path):
 def test_decisions_are_kept_or_changed(run):
     """Every state of the first task with a choice is in one range; changed ones are among them."""
     items = items_of(run)
-    kept = kept_decisions(run, items)
+    counts = changed_decisions(run, items)
     first = [item["behavior"] for item in items if item["task"] == 0]
     choices = sum(int((b.isfinite().sum(dim=-1) > 1).sum()) for b in first)
-    assert sum(each.states for each in kept) == choices > 0
-    assert all(0 <= each.changed <= each.states for each in kept)
+    assert sum(states for states, _ in counts) == choices > 0
+    assert all(0 <= changed <= states for states, changed in counts)
 
 
 def test_the_section_has_counts_correlation_and_pictures(run, tmp_path):
     """What is in the buffer is in the tables, and drawn."""
-    book = make_book(collect([run.path]), Places(tmp_path / "absent"), str)
-    (sheet,) = (sheet for sheet in book.sheets if sheet.key == "buffer")
+    report = make_report(collect([run.path]), Places(tmp_path / "absent"), str)
+    (sheet,) = (sheet for sheet in report.sheets if sheet.key == "buffer")
     found = contents(run, items_of(run))
     cells = dict(zip(sheet.header, (cell.shown for cell in sheet.rows[0]), strict=True))
     assert cells["U5"] == str(found.units["U5"])
     assert cells["correlation"] == f"{found.correlation:.3f}"
-    keys = {picture.key for picture in book.pictures}
+    keys = {picture.key for picture in report.pictures}
     assert {"buffer-tsp-pomo", "confidence-tsp-pomo"} <= keys
-    assert "drift" in {sheet.key for sheet in book.sheets}
+    assert "drift" in {sheet.key for sheet in report.sheets}
 
 
 def test_llr_bc_is_drawn_where_another_method_has_a_buffer_too(run, tmp_path):
     """Both have their row, in the order of the methods; picture and confidence are LLR-BC's."""
     tiny_learn(tiny_config("der++"), tmp_path / "der")
-    book = make_book(collect([tmp_path, run.path]), Places(tmp_path / "absent"), str)
-    (sheet,) = (sheet for sheet in book.sheets if sheet.key == "buffer")
+    report = make_report(collect([tmp_path, run.path]), Places(tmp_path / "absent"), str)
+    (sheet,) = (sheet for sheet in report.sheets if sheet.key == "buffer")
     assert [row[1].shown for row in sheet.rows] == ["der++ (pomo)", "llr-bc (pomo)"]
-    (drift,) = (sheet for sheet in book.sheets if sheet.key == "drift")
+    (drift,) = (sheet for sheet in report.sheets if sheet.key == "drift")
     assert [row[1].shown for row in drift.rows] == ["llr-bc (pomo)"]
-    (picture,) = (picture for picture in book.pictures if picture.key == "buffer-tsp-pomo")
+    (picture,) = (picture for picture in report.pictures if picture.key == "buffer-tsp-pomo")
     assert "llr-bc" in picture.caption
 
 
 def test_without_checkpoints_the_sections_say_that_they_need_them(tmp_path: Path) -> None:
     """Costs alone make all other tables."""
     folder = synthetic_runs.write(tmp_path / "bare", synthetic_runs.config())
-    book = make_book(collect([folder]), Places(tmp_path / "absent"), str)
-    missing = "\n".join(book.missing)
+    report = make_report(collect([folder]), Places(tmp_path / "absent"), str)
+    missing = "\n".join(report.missing)
     assert "What is in the buffer: 1 of the runs have no checkpoints" in missing
     assert "drifts: CVRP: needs a run's checkpoints/" in missing
-    assert {"metrics", "per-order-cvrp", "distances-cvrp", "runs"} == {s.key for s in book.sheets}
+    assert {"metrics", "per-order-cvrp", "distances-cvrp", "runs"} == {s.key for s in report.sheets}

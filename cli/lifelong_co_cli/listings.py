@@ -1,0 +1,112 @@
+"""``lifelong-co tasks`` and ``lifelong-co plugins``: list what a user can choose from."""
+
+from collections.abc import Sequence
+from json import dumps
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lifelong_co_cli.options import FLAG
+
+EXAMPLE = """
+  # Defaults of all tasks below:
+  epochs = 10
+  batches = 40
+  batch_size = 64
+
+  [[tasks]]
+  distribution = "U"
+  size = 20
+
+  [[tasks]]  # Your instances; the path is relative to this file.
+  name = "my town"
+  files = "town.npz"  # or a folder of .vrp or .tsp files
+  epochs = 20
+"""
+
+
+def tasks(
+    preset: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Show one preset: demo, small or paper.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PNG", help="Only draw an instance of each distribution to this file."
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Seed of the instances of --plot.", min=0)
+    ] = 0,
+) -> None:
+    """Show presets, their tasks, and the paper's task orders."""
+    from lifelong_co.config import presets
+    from lifelong_co.errors import ConfigError
+    from lifelong_co.tasks.task import ORDERS
+
+    chosen = [presets.preset(preset)] if preset else list(presets.PRESETS.values())
+    if plot is not None:
+        from lifelong_co.experiments.comparison.samples import plot_samples
+
+        if plot.exists():
+            raise ConfigError(f"{plot}: exists already; choose another name")
+        plot_samples(plot, seed=seed)
+        print(f"plot: {plot}")
+        return
+    for one in chosen:
+        print(f"{one.name}: {one.summary}")
+        print("  distribution  size  epochs  batches  batch size")
+        for name, scale in one.scales.items():
+            print(
+                f"  {name:<12}  {scale.size:4}  {one.epochs:6}  {scale.batches:7}  "
+                f"{scale.batch_size:10}"
+            )
+        print(f"  learned in the order {' '.join(one.order)} unless --order is given\n")
+    print("orders of the paper (--order)")
+    for number, names in ORDERS.items():
+        print(f"  {number}: {' '.join(names)}")
+    print(f"\nexample of a task file (--tasks FILE):\n{EXAMPLE}", end="")
+
+
+def plugins(
+    json: Annotated[
+        bool, typer.Option("--json", metavar=FLAG, help="Print one JSON object.")
+    ] = False,
+) -> None:
+    """List solvers, methods, weightings, … with their owners."""
+    import warnings
+
+    import attrs
+
+    from lifelong_co import PluginWarning, registry
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PluginWarning)  # failures are listed below
+        components, failures = registry.components(), registry.failures()
+    clashes = registry.name_clashes()
+
+    if json:
+        listing = {
+            "components": [attrs.asdict(component) for component in components],
+            "failures": [attrs.asdict(failure) for failure in failures],
+            "clashes": clashes,
+        }
+        typer.echo(dumps(listing, indent=2))
+        return
+    header = ("kind", "name", "owner", "version", "plugin")
+    typer.echo(aligned([header, *(attrs.astuple(component) for component in components)]))
+    for failure in failures:
+        typer.echo(f"\nCould not load {failure}")
+    for clash in clashes:
+        typer.echo(f"\nName clash: {clash}")
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as lines of plain text with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)

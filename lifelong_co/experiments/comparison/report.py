@@ -1,0 +1,149 @@
+"""What compared runs have to show: their metrics, curves, costs and settings."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from lifelong_co.experiments.comparison import figures, tables
+from lifelong_co.experiments.comparison.comparison import Comparison, Group
+from lifelong_co.experiments.comparison.labels import settings
+from lifelong_co.experiments.references.gaps import MeanReferences
+from lifelong_co.experiments.report import Part, Picture, Report, Section
+from lifelong_co.experiments.sheet import Sheet, words
+
+ABOUT = {
+    "forgetting": (
+        "Forgetting",
+        "Test cost over the epochs of the whole run; vertical lines mark where the next task"
+        " begins. Above left: the mean over the tasks learned so far, whose level changes with the"
+        " tasks it averages. Above right: the mean of their gaps to d*, which ends at AP. The"
+        " first task is left out of both where there are more. Where all runs share one task"
+        " order, a panel for each task follows: shaded while it is learned, dotted (zero-shot)"
+        " before; a rise after the shading is forgetting.",
+    ),
+    "plasticity": (
+        "Plasticity",
+        "Test cost on each task while it is learned. A curve starts at the zero-shot cost, tested"
+        " just before; the first task has no such test.",
+    ),
+}
+"""Heading and explanation of each figure, by the name of its file."""
+
+BANDS = " Lines are means over seeds, bands their range."
+LEAST = (
+    "All five metrics are smaller for better solvers. d* is the least mean cost that any of the"
+    " runs on this page reached on a task after any task."
+)
+COSTS = (
+    "Mean test cost. Each row is one moment, after learning the task it names; each column is one"
+    " tested task. Marked cells: just after learning that task."
+)
+OPEN = 2
+"""Runs whose cost matrices are shown at once; those of more have to be opened."""
+TOP = ("problem", "solver", "method", "preset", "order")
+"""Settings that are shown first."""
+
+
+def make_report(
+    comparison: Comparison,
+    images: Mapping[str, bytes],
+    references: MeanReferences | None = None,
+) -> Report:
+    """Return the report of a comparison.
+
+    Parameters
+    ----------
+    comparison
+        One or more runs.
+    images
+        PNGs by the names of `ABOUT`; for a missing one the report says how to get it.
+    references
+        Mean reference costs of tasks; with them the report has optimality gaps.
+    """
+    runs, groups, problem = comparison.runs, comparison.groups, comparison.problem.upper()
+    labels = ", ".join(group.label for group in groups)
+    measured = [_noted(tables.metrics_table(comparison), "", common=LEAST)]
+    if references and references.means:
+        measured.append(_noted(tables.gap_table(comparison, references), "Optimality gaps"))
+    costs = [
+        tables.cost_table(f"{group.label}, seed {run.config.seed}", run.names, run.costs)
+        for group in groups
+        for run in group.runs
+    ]
+    orders = "; ".join(dict.fromkeys(" → ".join(run.names) for run in runs))
+    sections = (
+        Section("Metrics", sheets=tuple(measured)),
+        *(_figure(name, images.get(name), comparison) for name in ABOUT),
+        Section("Costs", COSTS, tuple(costs), folded=len(runs) > OPEN),
+        Section("What was run", sheets=(_configuration(groups), *_tasks(groups))),
+    )
+    return Report(
+        f"Lifelong run{'s compared' * (len(runs) > 1)}: {labels}",
+        (Part("", "", sections),),
+        tuple(references.notes) if references else (),
+        tables.MEANINGS,
+        f"{problem}, {len(runs[0].names)} tasks: {orders}.",
+    )
+
+
+def _noted(sheet: Sheet, title: str, common: str = "") -> Sheet:
+    """Return a table under another title, with what was its title in the note."""
+    note = f"{sheet.title}. {sheet.note}".strip().replace("10^-3", "10⁻³").replace(" - ", " − ")
+    return attrs.evolve(sheet, title=title, note=note, common=common)
+
+
+def _figure(name: str, image: bytes | None, comparison: Comparison) -> Section:
+    heading, text = ABOUT[name]
+    if image is None:
+        missing = f"needs matplotlib: `{figures.INSTALL}`, then make the report again."
+        return Section(heading, missing=missing)
+    labels = ", ".join(group.label for group in comparison.groups)
+    seeds = BANDS * any(len(group.runs) > 1 for group in comparison.groups)
+    picture = Picture(name, f"{heading} curves of {labels}", image, wide=True)
+    return Section(heading, text + seeds, pictures=(picture,))
+
+
+def _configuration(groups: Sequence[Group]) -> Sheet:
+    flats = [settings(group.runs[0].config) for group in groups]
+    known = dict.fromkeys(itertools.chain(TOP, *flats))
+    keys = [key for key in known if key != "seed" and not key.startswith("tasks.")]
+    table = [["setting", *(group.label for group in groups)]]
+    table += [[key, *(_text(flat.get(key)) for flat in flats)] for key in keys]
+    table += [
+        ["seeds", *(", ".join(str(run.config.seed) for run in group.runs) for group in groups)],
+        ["training, minutes a run", *map(_minutes, groups)],
+        ["folders", *("\n".join(str(run.path) for run in group.runs) for group in groups)],
+    ]
+    return _words("settings", "", table)
+
+
+def _tasks(groups: Sequence[Group]) -> list[Sheet]:
+    """Return a table of the tasks for every distinct setting of them."""
+    shown: dict[str, Sheet] = {}
+    for group in groups:
+        tasks = [
+            {"name": task.label} | {k: v for k, v in attrs.asdict(task).items() if k != "name"}
+            for task in group.runs[0].config.tasks
+        ]
+        used = [key for key in tasks[0] if any(task[key] not in ("", None) for task in tasks)]
+        table = [used, *([_text(task[key]) for key in used] for task in tasks)]
+        shown[repr(table)] = _words("tasks", "Tasks in the order of arrival", table)
+    return list(shown.values())
+
+
+def _words(key: str, title: str, table: Sequence[Sequence[str]]) -> Sheet:
+    header, *rows = map(tuple, table)
+    block = tuple(words(*row) for row in rows)
+    return Sheet(key=key, title=title, header=header, blocks=(block,), left=len(header))
+
+
+def _text(value: object) -> str:
+    if value is None or value == "":
+        return "–"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _minutes(group: Group) -> str:
+    known = [run.seconds for run in group.runs if run.seconds is not None]
+    return f"{sum(known) / len(known) / 60:.1f}" if known else "–"

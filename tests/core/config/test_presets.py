@@ -1,0 +1,106 @@
+"""The presets: sizes, budgets, models and options that belong together."""
+
+import pytest
+
+import lifelong_co as lco
+from lifelong_co.config.presets import PRESETS, preset
+from lifelong_co.config.run_config import resolve
+from lifelong_co.tasks.task import order
+
+DISTRIBUTIONS = {"U", "GM", "E", "C", "G", "R"}
+
+
+@pytest.mark.parametrize(
+    ("name", "epochs", "layers", "scales"),
+    [
+        ("paper", 200, 6, {"UR": (20, 157, 64), "GE": (50, 125, 32), "CM": (100, 125, 16)}),
+        ("small", 10, 3, {"UR": (10, 40, 64), "GE": (20, 40, 48), "CM": (40, 40, 24)}),
+    ],
+)
+def test_presets_have_the_documented_scales(
+    name: str, epochs: int, layers: int, scales: dict[str, tuple[int, int, int]]
+) -> None:
+    """Sizes, budgets and models, task by task in order 1."""
+    base = preset(name)
+    tasks = base.tasks(order(1), "pomo")
+    assert [task.distribution for task in tasks] == ["E", "C", "G", "U", "R", "GM"]
+    for task in tasks:
+        key = next(key for key in scales if task.distribution[-1] in key)
+        assert (task.size, task.batches, task.batch_size) == scales[key]
+        assert task.epochs == epochs
+        assert task.capacity is None  # the official rule
+        assert task.variant == "official"
+        assert task.label == f"{task.distribution}{task.size}"
+    assert base.solver_options["pomo"] == {
+        "embedding_dim": 128,
+        "head_num": 8,
+        "qkv_dim": 16,
+        "encoder_layer_num": layers,
+        "ff_hidden_dim": 512,
+        "logit_clipping": 10.0,
+    }
+    assert base.order == order(1)
+
+
+def test_the_paper_preset_differs_from_the_paper_in_what_it_replays() -> None:
+    """B 1000, alpha 100, variance and reverse KL, the official behavior; E is 16 there, whole."""
+    assert preset("paper").method_options["llr-bc"] == {
+        "weighting": "variance",
+        "divergence": "rkl",
+        "behavior": "official",
+        "alpha": 100.0,
+        "buffer_size": 1000,
+        "replay_size": 32,
+        "replay_rows": 1 / 16,
+        "bundle_size": 4,
+    }
+    assert preset("paper").tests == 1000
+    assert preset("small").method_options["llr-bc"]["buffer_size"] == 1000
+    assert preset("small").tests == 256  # what the published comparison of the issue used
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_hold_options_that_are_taken(name: str) -> None:
+    """Every solver and method named in a preset can be built from what it says."""
+    base = preset(name)
+    assert base.name == name
+    for solver, options in base.solver_options.items():
+        if solver.startswith("official-"):  # cannot be built without the submodules
+            assert options == base.solver_options[solver.removeprefix("official-")]
+        else:
+            lco.solver(solver, problem="tsp", **options)
+    for method, options in base.method_options.items():
+        lco.method(method, **options)
+    assert set(base.scales) == DISTRIBUTIONS
+    assert base.tasks(base.order, "pomo")
+
+
+def test_unknown_presets_and_distributions_are_refused() -> None:
+    """With the nearest name."""
+    with pytest.raises(lco.UnknownNameError, match=r"preset 'smal'.*Did you mean 'small'"):
+        preset("smal")
+    with pytest.raises(lco.UnknownNameError, match=r"'gm'.*Did you mean 'GM'"):
+        preset("small").tasks(("gm",), "pomo")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_run_that_names_nothing_is_the_presets(name: str) -> None:
+    """Solver, problem and method are registered, and their options are the preset's."""
+    base, config = preset(name), resolve(preset=name)
+    assert (config.solver, config.problem, config.method) == (
+        base.solver,
+        base.problem,
+        base.method,
+    )
+    assert config.method_options == base.method_options[base.method]
+    assert config.solver_options == base.solver_options[base.solver]
+    assert base.method in lco.registry.names("method")
+
+
+def test_a_solver_may_need_other_epochs_and_settings() -> None:
+    """Omni and INViT learn fewer epochs at the paper's scale, wrapped or ours."""
+    base = preset("paper")
+    for solver, epochs in (("pomo", 200), ("omni", 10), ("invit", 100), ("official-invit", 100)):
+        assert {task.epochs for task in base.tasks(("U", "GM"), solver)} == {epochs}
+    assert resolve(preset="paper", solver="invit").images
+    assert not resolve(preset="paper", solver="pomo").images

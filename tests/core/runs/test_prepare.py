@@ -1,0 +1,61 @@
+"""Preparing a run: new, resumed, or resumed before its first checkpoint."""
+
+from pathlib import Path
+
+import attrs
+import pytest
+from tiny_runs import parameters, same, tiny_config
+
+from lifelong_co.config.run_config import from_toml, to_toml
+from lifelong_co.errors import CheckpointError, ConfigError, FolderError
+from lifelong_co.learner import learn
+from lifelong_co.runs.prepare import prepare
+
+
+def test_a_new_run_has_its_folder_and_says_what_it_does(tmp_path: Path) -> None:
+    """The configuration comes first; nothing is learned yet."""
+    lines: list[str] = []
+    run = prepare(tiny_config(), tmp_path / "run", log=lines.append)
+    assert from_toml(lines[0]) == run.config == run.folder.config()
+    assert len(lines) == 1
+    assert (run.steps, run.costs) == (0, [])
+
+
+def test_a_resumed_run_stands_where_it_was_saved(tmp_path: Path) -> None:
+    """It says from which checkpoint it goes on."""
+    lines: list[str] = []
+    done = learn(prepare(tiny_config(), tmp_path / "run"))
+    run = prepare(done.config, tmp_path / "run", resume=True, log=lines.append)
+    assert run.steps == done.steps
+    assert same(parameters(run), parameters(done))
+    assert lines[1].startswith(f"continuing after step {done.steps} from {tmp_path / 'run'}")
+
+
+def test_a_run_without_a_checkpoint_begins(tmp_path: Path) -> None:
+    """It was stopped before its first save: what it starts from is taken over once more."""
+    source = learn(prepare(tiny_config("fine-tuning"), tmp_path / "source"))
+    config = attrs.evolve(tiny_config(), start_from=str(tmp_path / "source"))
+    prepare(config, tmp_path / "run")
+    lines: list[str] = []
+    run = prepare(config, tmp_path / "run", resume=True, log=lines.append)
+    assert lines[1:] == ["no checkpoint yet: starting from the beginning"]
+    assert same(parameters(run), parameters(source))
+
+
+def test_what_cannot_be_taken_over_leaves_no_folder(tmp_path: Path) -> None:
+    """The error comes before anything is written."""
+    config = attrs.evolve(tiny_config(), start_from=str(tmp_path / "absent"))
+    with pytest.raises(ConfigError, match="absent"):
+        prepare(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_in_use_and_another_runs_checkpoint_are_refused(tmp_path: Path) -> None:
+    """Each by an error of its kind."""
+    learn(prepare(tiny_config(), tmp_path / "run"))
+    with pytest.raises(FolderError):
+        prepare(tiny_config(), tmp_path / "run")
+    other = attrs.evolve(tiny_config(), solver_options={"embedding_dim": 32})
+    (tmp_path / "run" / "config.toml").write_text(to_toml(other))
+    with pytest.raises(CheckpointError, match="does not fit"):
+        prepare(other, tmp_path / "run", resume=True)

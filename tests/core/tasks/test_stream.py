@@ -1,0 +1,50 @@
+"""The stream of a run's training batches."""
+
+from typing import Any
+
+import torch
+
+import lifelong_co as lco
+from lifelong_co.tasks import Task
+from lifelong_co.tasks.instances import training
+from lifelong_co.tasks.stream import TaskStream, task_stream
+
+BUDGET = {"epochs": 2, "batches": 3, "batch_size": 4}
+TASKS = (
+    Task(distribution="U", size=5, **BUDGET),
+    Task(distribution="U", size=7, distance="manhattan", drift_from="U euclidean", **BUDGET),
+)
+TSP = lco.problem("tsp")
+
+
+def stream(seed: int = 0) -> TaskStream:
+    """Return the stream of the tasks with this seed."""
+    return task_stream(TASKS, TSP, torch.Generator().manual_seed(seed), "cpu")
+
+
+def test_all_tasks_are_drawn_from_one_stream() -> None:
+    """In the order of the calls: the state of the generator says where the stream stands."""
+    source, plain = stream(), torch.Generator().manual_seed(0)
+    own = training(TASKS[0], TSP)
+    first = source.batch(0, 0)
+    assert torch.equal(first.nodes, own(plain).nodes)
+    state = source.generator.get_state()
+    batches: list[Any] = [source.batch(1, 0), source.batch(0, 5)]
+    source.generator.set_state(state)
+    for task, step, batch in ((1, 0, batches[0]), (0, 5, batches[1])):
+        assert torch.equal(source.batch(task, step).nodes, batch.nodes)
+    assert not torch.equal(first.nodes, batches[1].nodes)
+
+
+def test_the_seed_decides() -> None:
+    """Another one gives other batches."""
+    assert torch.equal(stream(3).batch(1, 0).nodes, stream(3).batch(1, 0).nodes)
+    assert not torch.equal(stream(3).batch(1, 0).nodes, stream(4).batch(1, 0).nodes)
+
+
+def test_a_task_that_drifts_changes_with_the_step() -> None:
+    """The first batch has the former distance, the last the task's."""
+    source = stream()
+    assert source.batch(1, 0).nodes.shape == (4, 7, 2)
+    assert set(source.batch(1, 0).distance.tolist()) == {2.0}
+    assert set(source.batch(1, 5).distance.tolist()) == {1.0}
