@@ -1,4 +1,4 @@
-"""The solver in docs/solvers.md works as printed: it is checked, registered and trained."""
+"""The solver in docs/tutorials/own_solver.md is checked, registered and trained as printed."""
 
 import re
 from collections.abc import Iterator

@@ -116,7 +116,7 @@ USE = {
 
 @pytest.mark.parametrize("hook", SPECIFIED)
 def test_hook_has_a_heading(hook):
-    """Every hook has a heading in docs/plugins.md."""
+    """Every hook has a heading in docs/guides/plugins.md."""
     assert hook in sections()
 
 
