@@ -49,8 +49,7 @@ class Context:
 class Problem(Protocol):
     """Instances, states and costs of one routing problem.
 
-    Its methods take and return records of the types `instances_type` and `state_type`. Only
-    `instances` may wait for the device.
+    Instances and states are records. Only the method `instances` may wait for the device.
     """
 
     name: str
@@ -67,13 +66,7 @@ class Problem(Protocol):
     """``k`` of `Context.scalars`."""
 
     def instances(self, **fields: Any) -> Any:
-        """Check tensors and return them as a record.
-
-        Raises
-        ------
-        InvalidInstancesError
-            If a field is wrong; the message names it.
-        """
+        """Check tensors and return a record; raise `InvalidInstancesError` for a wrong field."""
 
     def reset(self, instances: Any, trajectories: int) -> Any:
         """Return the state of ``S = trajectories`` empty solutions."""
@@ -82,11 +75,7 @@ class Problem(Protocol):
         """Return bool ``[B, S, A]``: which actions are allowed next."""
 
     def strictly_feasible(self, instances: Any, state: Any) -> Tensor:
-        """Return bool ``[B, S, A]``: `feasible` with the strict rule of INViT's official code.
-
-        For the CVRP: a customer whose demand equals the remaining load is not feasible, unless
-        then no action is left. For the TSP there is no difference.
-        """
+        """Return bool ``[B, S, A]``: `feasible` by the rule of INViT's code (`problems.cvrp`)."""
 
     def unfinished(self, state: Any) -> Tensor:
         """Return bool ``[B, S, A]``: the nodes still to visit, now or later; never a depot."""
@@ -197,10 +186,7 @@ class ConsolidationLoss(Protocol):
         """Return a scalar from two lists of log-probs ``[B, S, A]``, one entry per unit."""
 
     def raw_weights(self, teacher: Tensor) -> Tensor:
-        """Return the weights ``[B, S]`` of one unit's states before they are normalised.
-
-        They are at least 0 and depend on ``teacher``, log-probs ``[B, S, A]``, only.
-        """
+        """Return the weights ``[B, S]`` of one unit's states before normalisation, at least 0."""
 
     def normalise(self, raw: Sequence[Tensor]) -> list[Tensor]:
         """Return the weights ``[B, S]`` of each unit, normalised so that all of them sum to 1."""
@@ -239,10 +225,10 @@ class Buffer(Protocol[X]):
         """The number of items offered to it so far."""
 
     def admit(self) -> int | None:
-        """Count one item as seen and return its slot, or None if it is rejected."""
+        """Count an offer; return its slot, or None if rejected. Several may come before a `put`."""
 
     def put(self, slot: int, item: X) -> None:
-        """Store an admitted item."""
+        """Store an admitted item. Items are put in the order in which they were admitted."""
 
     def add(self, item: X) -> None:
         """Offer an item: `admit`, then `put`."""
@@ -270,7 +256,7 @@ class Distribution(Protocol):
 
 @attrs.define(eq=False)
 class LearnerState:
-    """Where the lifelong loop stands, and what a method may read and use."""
+    """Where the loop stands (task, epoch and batch, from 0), and what a method may read and use."""
 
     problem: Problem
     solver: Solver
@@ -282,18 +268,14 @@ class LearnerState:
     stream: Any
     """The source of training batches (`tasks.TaskStream`); methods call `draw`."""
     seed: int = 0
-    """Seed of a method's random streams: the run's seed in the first process, another one in each
-    further process (`data_parallel`)."""
+    """Seed of the random streams of a method; it differs between processes (`data_parallel`)."""
     schedule_seed: int = 0
     """Seed for decisions that must be equal in all processes: the run's seed."""
     processes: int = 1
     """Number of processes that learn the run together, each on its share of every batch."""
     task: int = 0
-    """Index of the present task, from 0."""
     epoch: int = 0
-    """Finished epochs of the present task."""
     batch: int = 0
-    """Finished batches of the present epoch."""
 
     def draw(self, task: int, step: int | None = None) -> Any:
         """Return a fresh training batch of a task, at a step of its budget; None: `step_of`."""
@@ -327,8 +309,7 @@ def _no_buffer(learner: LearnerState, state: Mapping[str, Any]) -> None:  # noqa
 class Objective:
     """The loss that a solver learns by. Only `loss` is required; the other functions do nothing.
 
-    `reinforce` has the objective of POMO, ``shared_baseline()``, and that of INViT,
-    ``greedy_baseline(solver)``.
+    `reinforce` has those of POMO, ``shared_baseline()``, and INViT, ``greedy_baseline(solver)``.
     """
 
     loss: Callable[[Any, Rollout], Tensor]
@@ -373,9 +354,8 @@ class Method:
     loss_terms: Callable[[LearnerState, Rollout], Iterable[tuple[str, Tensor]]] = _no_terms
     """Yields pairs of a name and a scalar that is added to ``L_DRL``.
 
-    The loop differentiates each term as soon as it arrives, after ``L_DRL``, so that its memory is
-    free before the next term is computed. So no two terms may share a graph, and no term may use
-    the graph of the rollout.
+    The loop differentiates each term when it arrives, after ``L_DRL``, and so frees its memory
+    before the next one. So terms must share no graph with each other or with the rollout.
     """
     after_step: Callable[[LearnerState], None] = _nothing
     after_epoch: Callable[[LearnerState], None] = _nothing

@@ -113,7 +113,7 @@ def _ours_and_official(value: Any, solver: str) -> dict[str, Any]:
 
 
 def _llr_bc(behavior: str, alpha: float, buffer_size: int) -> dict[str, Options]:
-    """Return options that replay a small part of many experiences; see docs/performance.md."""
+    """Return options that replay few rows of many bundles; docs/performance.md has the reason."""
     return {
         "llr-bc": {
             "weighting": "variance",
