@@ -1,4 +1,4 @@
-"""A table as text, Markdown and CSV: pure functions of a `Sheet`."""
+"""A table as text, Markdown and CSV."""
 
 import csv
 import io
@@ -9,21 +9,21 @@ from lifelong_co.experiments.latex import latex
 from lifelong_co.experiments.sheet import Cell, Sheet
 
 NOTHING = "-"
-"""What a cell without a number shows."""
+"""The text of a cell without a number."""
 
 
 def text(sheet: Sheet) -> str:
-    """Return title, table and note in columns of fixed width; ``*`` marks what is best."""
+    """Return title, table and note; columns have fixed width, ``*`` marks the best values."""
     best = sheet.best()
     starred = {j for _, j in best}
     rows = [list(sheet.columns)]
     for i, row in enumerate(sheet.rows):
-        # Where some cell of a column has a star the others have room for one.
+        # If a cell of a column has a star, the other cells get a space.
         marks = [("*" if (i, j) in best else " ") if j in starred else "" for j in range(len(row))]
         rows.append([cell.shown + mark for cell, mark in zip(row, marks, strict=True)])
-    # Folders and options are named in notes, and are to be copied whole.
+    # Notes contain paths and options; a line break inside would make them hard to copy.
     said = textwrap.fill(sheet.notes, 100, break_on_hyphens=False, break_long_words=False)
-    notes = [said, "* the best of its " + sheet.best_of if best else ""]
+    notes = [said, f"* best value of its {sheet.best_of}" if best else ""]
     parts = [
         sheet.title,
         _aligned(rows, sheet.left),
@@ -33,7 +33,7 @@ def text(sheet: Sheet) -> str:
 
 
 def markdown(sheet: Sheet) -> str:
-    """Return title, table and note; what is best is bold."""
+    """Return title, table and note; the best values are bold."""
     best = sheet.best()
     rows = [list(sheet.columns)]
     for i, row in enumerate(sheet.rows):
@@ -45,9 +45,9 @@ def markdown(sheet: Sheet) -> str:
 
 
 def as_csv(sheet: Sheet) -> str:
-    """Return header and rows; each number that a cell shows has a column.
+    """Return header and rows, with one column for each number of a cell.
 
-    Their names end in what they are, units included: ``AP_1e-3``, ``AP_std_orders_1e-3``.
+    The column names end in the kind and the unit: ``AP_1e-3``, ``AP_std_orders_1e-3``.
     """
     suffixes = [_suffixes([row[j] for row in sheet.rows]) for j in range(len(sheet.header))]
     lines = io.StringIO()
@@ -58,7 +58,7 @@ def as_csv(sheet: Sheet) -> str:
         for part in parts
     )
     for row in sheet.rows:
-        # A cell without parts stands in the first of its columns; a dash becomes empty.
+        # A cell without parts goes to the first of its columns; a dash becomes an empty field.
         cells = [cell.parts or {"": "" if cell.shown == NOTHING else cell.shown} for cell in row]
         writer.writerow(
             cell.get(part, "")
@@ -82,14 +82,14 @@ def _aligned(table: list[list[str]], left: int) -> str:
 
 
 def _pipes(table: list[list[str]]) -> str:
-    """Return a Markdown table, the first column to the left and the others to the right."""
+    """Return a Markdown table, the first column aligned left and the others right."""
     header, *rows = ([cell.replace("|", r"\|") for cell in row] for row in table)
     rule = ["---", *["---:"] * (len(header) - 1)]
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
 
 
 def _suffixes(column: Sequence[Cell]) -> list[str]:
-    """Return how the CSV columns of a column end; empty for cells without parts."""
+    """Return the endings of the CSV columns of a column; empty for cells without parts."""
     parts = list(dict.fromkeys(part for cell in column for part in cell.parts))
     plain = any(not cell.parts and cell.shown != NOTHING for cell in column)
     return ["", *(part for part in parts if part)] if plain or "" in parts or not parts else parts
@@ -101,4 +101,4 @@ FORMATS: dict[str, tuple[str, Callable[[Sheet], str]]] = {
     "latex": ("tex", latex),
     "csv": ("csv", as_csv),
 }
-"""Name to suffix of the file and function."""
+"""Name of a form to its file suffix and its function."""

@@ -1,4 +1,4 @@
-"""A report as one page: nothing is loaded, no script runs, wide tables scroll by themselves."""
+"""A report as one HTML page that loads no other file and runs no script."""
 
 import base64
 import re
@@ -11,14 +11,14 @@ from lifelong_co.experiments.style import STYLE
 
 
 def page(report: Report) -> str:
-    """Return the page; every name in it is escaped."""
+    """Return the page; all text in it is escaped."""
     title = escape(report.title)
     body = [f"<h1>{title}</h1>", *_lead(report.text), _index(report), _numbers(report)]
     for number, part in enumerate(report.parts, start=1):
         body += _part(part, number)
     if report.left_out:
         lines = "".join(f"<li>{escape(line)}</li>" for line in report.left_out)
-        body.append(f'<h2 id="left-out">Left out</h2>\n<ul class="plain">{lines}</ul>')
+        body.append(f'<h2 id="left-out">Not used</h2>\n<ul class="plain">{lines}</ul>')
     text = "\n".join(body)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -50,7 +50,7 @@ def _numbers(report: Report) -> str:
     terms = (f"<dt>{escape(k)}</dt><dd>{escape(text)}</dd>" for k, text in report.meanings.items())
     opened = " open" if not _index(report) else ""
     return (
-        f"<details{opened}><summary>What the numbers are</summary>"
+        f"<details{opened}><summary>What the numbers mean</summary>"
         f"{''.join(f'<p>{_prose(text)}</p>' for text in said)}<dl>{''.join(terms)}</dl></details>"
     )
 
@@ -67,7 +67,7 @@ def _part(part: Part, number: int) -> Iterator[str]:
 
 def _section(section: Section) -> Iterator[str]:
     if section.empty:
-        yield f'<p class="missing">Not here: {_prose(section.missing)}</p>'
+        yield f'<p class="missing">Missing: {_prose(section.missing)}</p>'
     elif section.text:
         yield f"<p>{_prose(section.text)}</p>"
     for sheet in section.sheets:
@@ -81,7 +81,7 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def table(sheet: Sheet) -> str:
-    """Return a table with its note below."""
+    """Return a table with its note below it."""
     only_words = sheet.left == len(sheet.header)
     names = 0 if only_words else min(sheet.left - 1, 1)  # the column that stays in view
     best, number = sheet.best(), 0
@@ -123,5 +123,5 @@ def _class(name: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Return escaped text with what stands between backticks as code."""
+    """Return escaped text; text between backticks becomes code."""
     return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text))

@@ -1,4 +1,4 @@
-"""The benchmark tables: cost and gap of each checkpoint, and the paper's normalised values."""
+"""The tables of a benchmark: cost and gap of each checkpoint, and the paper's normalised values."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,10 @@ CSV = (
     *("instance", "n", "best_known", "checkpoint", "cost", "gap_fraction"),
     *("length", "batch", "seconds_per_instance"),
 )
-COSTS = "Cost in the files' rounded distances, and gap to the best known cost"
+COSTS = "Cost in the rounded distances of the files, and gap to the best known cost"
 NORMALISED = (
-    "Normalised as in the paper: (d - d*) / d* in 10^-3, "
-    "d* the least {what} of these checkpoints; mean (standard deviation) over instances"
+    "Normalised as in the paper: (d - d*) / d* in 10^-3, where d* is the "
+    "lowest {what} of these checkpoints; last row: mean (standard deviation) over instances"
 )
 
 
@@ -48,14 +48,15 @@ def cost_table(results: Sequence[Result]) -> Sheet:
 
 
 def normalised_table(results: Sequence[Result], *, rounded: bool) -> Sheet:
-    """Return the paper's table: how far each checkpoint is above the best of them, in 10^-3.
+    """Return the paper's table: the gap of each checkpoint to the best of them, in 10^-3.
 
     Parameters
     ----------
     results
-        Instances that some checkpoint has not solved are left out.
+        The table has only the instances that every checkpoint has solved.
     rounded
-        By the file's rounded distances; else as the official code measures, without rounding.
+        Whether lengths use the rounded distances of the file; else they are not rounded, as in
+        the official code.
     """
     found = {name: _above(row, rounded=rounded) for name, row in _solved_by_all(results).items()}
     solvers = _solvers(results)
@@ -84,10 +85,10 @@ def as_markdown(results: Sequence[Result], *, rounded: bool) -> str:
 
 
 def as_csv(results: Sequence[Result]) -> str:
-    """Return a line per instance and checkpoint; empty where no best cost is known.
+    """Return a line per instance and checkpoint; the gap is empty if no best cost is known.
 
-    The gap is a plain fraction; seconds are the time of a batch over the ``batch`` instances that
-    were solved together in it.
+    The gap is a plain fraction. The seconds are the time of a batch divided by the number
+    ``batch`` of instances in it.
     """
     rows = []
     for one in results:
@@ -102,7 +103,7 @@ def _both(results: Sequence[Result], *, rounded: bool) -> tuple[Sheet, Sheet]:
 
 
 def number(value: float | None) -> str:
-    """Return a cost as people write it; a dash for none."""
+    """Return a cost as text; a dash for None."""
     return "-" if value is None else f"{value:.10g}"
 
 
@@ -113,7 +114,7 @@ def _percent(fraction: float | None) -> Cell:
 
 
 def to_best_known(one: Result) -> float | None:
-    """Return the gap to the best known cost, a fraction; None where none is known."""
+    """Return the gap to the best known cost as a plain fraction; None if no cost is known."""
     return gap(one.cost, one.best_known) if one.best_known else None
 
 
@@ -122,9 +123,10 @@ def _solvers(results: Sequence[Result]) -> list[str]:
 
 
 def _solved_by_all(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """Return results by instance and solver, without the instances that some solver has not solved.
+    """Return results by instance and solver, only of instances that every solver has solved.
 
-    The results of an instance get one best known cost, as they may be stored at different times.
+    All results of an instance get the same best known cost: they may have been stored with
+    different ones, at different times.
     """
     rows: dict[str, dict[str, Result]] = {}
     for one in results:

@@ -1,4 +1,4 @@
-"""Runs side by side: checked to be comparable, grouped over seeds, measured against one d*."""
+"""Comparisons of runs: checked to be comparable, grouped over seeds, measured with one d*."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -27,20 +27,20 @@ class Group:
 
     @property
     def costs(self) -> list[list[float]]:
-        """The cost matrix ``[k, k]``, mean over the runs."""
+        """The cost matrix ``[k, k]``, as the mean over the runs."""
         rows = zip(*(run.costs for run in self.runs), strict=True)
         return [[statistics.fmean(cell) for cell in zip(*row, strict=True)] for row in rows]
 
     @property
     def final(self) -> dict[str, float]:
-        """`Run.final`, mean over the runs."""
+        """`Run.final`, as the mean over the runs."""
         each = [run.final for run in self.runs]
         return {task: statistics.fmean(costs[task] for costs in each) for task in each[0]}
 
 
 @attrs.frozen
 class Comparison:
-    """Comparable runs and what they are measured against."""
+    """Comparable runs with their common ``d*``."""
 
     groups: tuple[Group, ...]
     best: Mapping[str, float]
@@ -57,39 +57,42 @@ class Comparison:
         return self.runs[0].config.problem
 
     def metrics(self, run: Run) -> metrics.Metrics:
-        """Return the metrics of one of the runs against the common d*."""
+        """Return the metrics of one of the runs, with the common d*."""
         return measured(run, self.best)
 
     def spread(self, group: Group, name: str) -> Spread:
-        """Return the spread of a metric over the seeds; ``nan`` where it has no meaning."""
+        """Return the spread of a metric over the seeds; ``nan`` if it has no meaning."""
         return spread(getattr(self.metrics(run), name) for run in group.runs)
 
 
 def least_costs(runs: Sequence[Run]) -> dict[str, float]:
-    """Return ``d*`` by task: the least cost of lifelong learning on it (paper §4).
+    """Return ``d*`` by task: the lowest cost of any lifelong run on the task (paper §4).
 
-    What learned all tasks at once counts only where nothing else is compared.
+    Runs that learned all tasks at once count only if there are no other runs.
     """
     lifelong = [run for run in runs if not registry.knows_all_tasks(run.config.method)]
     return metrics.best_by_task((run.names, run.costs) for run in lifelong or runs)
 
 
 def measured(run: Run, best: Mapping[str, float], k: int | None = None) -> metrics.Metrics:
-    """Return the metrics of a run after its first ``k`` tasks, or all; `metrics.meaningful`."""
+    """Return the metrics of a run after its first ``k`` tasks; None: after all tasks.
+
+    Metrics without a meaning are ``nan``; see `metrics.meaningful`.
+    """
     costs = [row[:k] for row in run.costs[:k]]
     found = metrics.summarize(costs, [best[name] for name in run.names[:k]])
     return metrics.meaningful(found, knows_all_tasks=registry.knows_all_tasks(run.config.method))
 
 
 def compare_folders(paths: Sequence[Path | str]) -> Comparison:
-    """Read finished run folders and set them side by side.
+    """Read finished run folders and compare the runs.
 
     Raises
     ------
     ConfigError
-        If a folder is no finished run or is given twice, or the runs cannot be compared.
+        If a folder is not a finished run or is given twice, or the runs cannot be compared.
     FileFormatError
-        If a file cannot be understood.
+        If a file has errors.
     """
     seen: set[Path] = set()
     for path in map(Path, paths):
@@ -100,12 +103,12 @@ def compare_folders(paths: Sequence[Path | str]) -> Comparison:
 
 
 def compare_runs(runs: Sequence[Run]) -> Comparison:
-    """Set runs side by side; groups stand in the order in which they first occur.
+    """Compare runs; groups are in the order in which they first occur.
 
     Raises
     ------
     ConfigError
-        If there is no run, or two differ in the problem, the set of tasks or how it is tested.
+        If there is no run, or two runs differ in the problem, the set of tasks or the tests.
     """
     if not runs:
         raise ConfigError("runs: expected at least one run folder, got none")
@@ -123,7 +126,7 @@ def _group(runs: Sequence[Run]) -> tuple[Group, ...]:
     for name, members in zip(labels, alike.values(), strict=True):
         if len({run.config.seed for run in members}) == len(members):
             groups.append(Group(name, tuple(members)))
-        else:  # Runs with the same seed are no repetitions: only their folders differ.
+        else:  # Two runs with the same seed do not form a group: only their folders differ.
             groups += [Group(f"{name} [{run.path}]", (run,)) for run in members]
     names = [group.label for group in groups]
     return tuple(

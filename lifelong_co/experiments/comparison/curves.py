@@ -1,7 +1,8 @@
 """Curves over the epochs of a run: the points of the paper's forgetting and plasticity figures.
 
-A curve is a list of segments, one per task being learned: the set of tasks it averages, and so its
-level, changes from one to the next. A point is ``(epoch over the whole run, value)``.
+A curve is a list of segments, one per task that is learned. Each segment is the mean over another
+set of tasks, so the level changes between segments. A point is ``(epoch over the whole run,
+value)``.
 """
 
 import itertools
@@ -18,12 +19,15 @@ Curve = list[list[Point]]
 
 @attrs.frozen
 class Band:
-    """A curve over several seeds at one point."""
+    """One point of a curve over several seeds."""
 
     x: float
+    """Epoch over the whole run."""
     mean: float
     low: float
+    """Lowest value over the seeds."""
     high: float
+    """Highest value over the seeds."""
 
 
 def boundaries(run: Run) -> list[int]:
@@ -32,20 +36,20 @@ def boundaries(run: Run) -> list[int]:
 
 
 def learned(run: Run, best: Mapping[str, float] | None = None) -> Curve:
-    """Return the mean test cost over the tasks learned so far, the present one included.
+    """Return the mean test cost over the tasks learned so far, including the present one.
 
     Parameters
     ----------
     run
         The run.
     best
-        ``d*`` by task name: the mean is then of the gaps ``(d - d*) / d*``, and the last point is
-        the run's AP.
+        ``d*`` by task name. With it the curve has the mean of the gaps ``(d - d*) / d*``, and its
+        last point is the AP of the run.
     """
 
     def value(learning: int, costs: Mapping[int, float]) -> float | None:
         tested = range(1, learning + 1)
-        if len(costs) < learning:  # of a method that restarts: the present task alone
+        if len(costs) < learning:  # a method that restarts tests only the present task
             return None
         if best is None:
             return statistics.fmean(costs[j] for j in tested)
@@ -56,15 +60,15 @@ def learned(run: Run, best: Mapping[str, float] | None = None) -> Curve:
 
 
 def current(run: Run) -> Curve:
-    """Return the test cost on the task being learned."""
+    """Return the test cost on the task that is learned."""
     return _curve(run, lambda learning, costs: costs[learning])
 
 
 def of_task(run: Run, task: int) -> tuple[list[Point], list[Point]]:
-    """Return the test cost on one task, counted from 1: up to its start, and from there on.
+    """Return the test cost on one task, counted from 1, before and after its start.
 
-    The first list holds the zero-shot tests after each earlier task, and ends where the second
-    starts.
+    The first list holds the zero-shot tests after each earlier task. The point at the start of the
+    task is in both lists.
     """
     ends = boundaries(run)
     start = ends[task - 1]
@@ -72,13 +76,13 @@ def of_task(run: Run, task: int) -> tuple[list[Point], list[Point]]:
     points += [
         (float(ends[i]), run.costs[i - 1][task - 1]) for i in range(1, task) if ends[i] < start
     ]
-    # One test at a boundary belongs to both sides; a stable sort keeps points in order of time.
+    # The test at a boundary belongs to both sides; a stable sort keeps points in order of time.
     points = sorted(dict.fromkeys(points), key=lambda point: point[0])
     return [p for p in points if p[0] <= start], [p for p in points if p[0] >= start]
 
 
 def bands(segments: Sequence[Sequence[Point]]) -> list[Band]:
-    """Join the same segment of several seeds at the epochs that all of them tested."""
+    """Join one segment of several seeds at the epochs at which all of them have a test."""
     values = [dict(segment) for segment in segments]
     shared = sorted(set.intersection(*(set(points) for points in values)))
     found = [(x, [points[x] for points in values]) for x in shared]
@@ -95,10 +99,10 @@ def _curve(run: Run, value: Callable[[int, Mapping[int, float]], float | None]) 
 
 
 def _snapshots(run: Run) -> Iterator[tuple[int, float, Mapping[int, float]]]:
-    """Yield (task being learned, epoch over the whole run, costs by task) in order of time.
+    """Yield (task that is learned, epoch over the whole run, costs by task) in order of time.
 
-    A task begins with the tests made after the one before: the solver is the same, unless the
-    method resets it. Those tests cover all tasks; what is not learned yet is left out here.
+    The first point of a task comes from the tests after the task before, because the solver is
+    still the same (unless the method resets it). Costs on tasks not learned yet are left out.
     """
     starts = boundaries(run)
     tests = dict(run.tests)

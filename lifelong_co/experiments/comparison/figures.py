@@ -17,7 +17,7 @@ INSTALL = "pip install 'lifelong-co[plot]'"
 WIDTH = 10.0
 """Inches; at 150 dots per inch this is 1,500 pixels."""
 COLUMNS = 3
-"""Small panels in a row."""
+"""Number of small panels in a row."""
 
 
 def available() -> bool:
@@ -26,12 +26,12 @@ def available() -> bool:
 
 
 def forgetting(comparison: Comparison) -> bytes:
-    """Draw how the tasks learned so far fare as further ones are learned (paper §4, Stability).
+    """Draw the costs on the tasks learned so far, while others are learned (paper §4, Stability).
 
-    Left: the mean test cost over the tasks learned so far, as in the paper; right: the mean of
-    their gaps to d*, whose last point is AP. The first task is left out of both where there are
-    more, as in the paper. One row for each task order; where there is only one, a small panel for
-    each task follows.
+    Left: the mean test cost over the tasks learned so far, as in the paper. Right: the mean of
+    their gaps to d*; the last point is AP. As in the paper, both start with the second task, if
+    there is one. There is one row for each task order. If there is only one order, a small panel
+    for each task follows.
 
     Returns
     -------
@@ -58,11 +58,11 @@ def forgetting(comparison: Comparison) -> bytes:
 def plasticity(
     comparison: Comparison, width: float = WIDTH, height: float = 2.3, columns: int = COLUMNS
 ) -> bytes:
-    """Draw the test cost on the current task over its epochs, a panel each (paper §4, Plasticity).
+    """Draw the test cost on each task while it is learned, one panel a task (paper §4, Plasticity).
 
-    A curve starts with the zero-shot cost, tested before the task was learned; the first has none.
-    One block of panels for each task order, in the order of arrival; a panel is ``height`` inches
-    high.
+    A curve starts with the zero-shot cost, from a test before the task; the first task has none.
+    There is one block of panels for each task order, in the order of arrival. A panel is
+    ``height`` inches high.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def draw_learned(
     groups: Sequence[Group],
     best: Mapping[str, float] | None,
 ) -> None:
-    """Draw the mean cost over the tasks learned so far of one order, or the gap to ``best``."""
+    """Draw the mean cost over the tasks learned so far in one order, or the gap to ``best``."""
     panels.tasks(axes, groups[0].runs[0])
     for group in groups:
         found = [curves.learned(run, best) for run in group.runs]
@@ -137,6 +137,6 @@ def _shift(points: Sequence[Point], by: float) -> list[Point]:
 def png(figure: "Figure") -> bytes:
     """Return a figure as PNG; equal figures give equal bytes."""
     buffer = io.BytesIO()
-    # No software version or date.
+    # The file contains no software version and no date.
     figure.savefig(buffer, format="png", metadata={"Software": None})
     return buffer.getvalue()

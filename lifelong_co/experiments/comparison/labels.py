@@ -9,19 +9,19 @@ from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 
 HEADLINE = ("solver", "preset", "order")
-"""Settings that are named whenever they differ at all, since they explain many others."""
+"""Settings that a label always names if they differ, because many others follow from them."""
 
 UNLIKE = frozenset({"seed", "device", "curve_every"})
 """Settings in which repetitions of one run may differ."""
 
 MOST = 3
-"""Settings named in one label before the rest is left to the configuration table."""
+"""Highest number of other settings in a label; the configuration table has all of them."""
 
 
 def settings(config: Config) -> dict[str, Any]:
-    """Return the settings under dotted names; those of tasks as ``tasks.E50.epochs``.
+    """Return the settings under dotted names, those of a task as ``tasks.E50.epochs``.
 
-    Options of the method that were not given, as a version might not have had them, are defaults.
+    Method options that the configuration lacks (older versions had fewer) have their defaults.
     """
     options = registry.method_options(config.method, config.method_options)
     flat: dict[str, Any] = {}
@@ -39,23 +39,23 @@ def settings(config: Config) -> dict[str, Any]:
 
 
 def identity(config: Config) -> str:
-    """Return what runs must share to be repetitions of each other under several seeds."""
+    """Return a text that is equal for runs that differ in nothing but the seed and `UNLIKE`."""
     shared = {key: value for key, value in settings(config).items() if key not in UNLIKE}
-    # Under dotted names the order of the tasks would be lost.
+    # The dotted names do not show the order of the tasks.
     return repr((sorted(shared.items()), [task.label for task in config.tasks]))
 
 
 def label(configs: Sequence[Config]) -> list[str]:
     """Return one label per configuration, e.g. ``llr-bc (order=2)`` or ``llr-bc (alpha=10)``.
 
-    Labels are distinct if any setting but those of `UNLIKE` differs, unless more than `MOST` do.
+    Labels differ if any setting outside `UNLIKE` differs, unless more than `MOST` settings do.
     """
     flats = [settings(config) for config in configs]
     headline = [key for key in HEADLINE if _differ(flats, key)]
     heads = [
         (str(config["method"]), *(_value(config, key) for key in headline)) for config in flats
     ]
-    # A setting that differs under one headline is in every label of the method.
+    # A setting that differs between configurations with one head is in all labels of the method.
     inner: dict[str, dict[str, None]] = {head[0]: {} for head in heads}
     for head in dict.fromkeys(heads):
         peers = [flat for flat, its in zip(flats, heads, strict=True) if its == head]
@@ -77,7 +77,7 @@ def _differ(flats: Iterable[Mapping[str, Any]], key: str) -> bool:
 
 
 def _short(key: str, among: Sequence[str]) -> str:
-    # Where several settings end in the same word (E50.epochs, C100.epochs), say it in full.
+    # If several settings end in the same word (E50.epochs, C100.epochs), use the full name.
     last = key.rpartition(".")[2]
     alike = [other for other in among if other.rpartition(".")[2] == last]
     return last if len(alike) == 1 else key.removeprefix("tasks.")

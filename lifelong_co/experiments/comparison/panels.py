@@ -1,4 +1,4 @@
-"""What the figures share: colors, lines with their bands, task marks, limits and titles."""
+"""Functions that all figures use: colors, lines with bands, marks of tasks, limits and titles."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
     Axes = Any
 
-# Okabe and Ito, "Color Universal Design" (2008), without its yellow, too pale for lines on white.
+# Okabe and Ito, "Color Universal Design" (2008), without the yellow: it is too pale on white.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 DASHES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -23,11 +23,11 @@ INK = "#333333"
 SOFT = "#666666"
 PALE = "#bbbbbb"
 LEGEND = 0.35
-"""Inches for a row of the legend."""
+"""Height of a row of the legend, in inches."""
 NARROW = 4.2
-"""Inches: the width of a figure that fits a phone."""
+"""Width of a figure that fits the screen of a phone, in inches."""
 LETTER = 0.07
-"""Inches a letter of 8 points takes, a little generously."""
+"""Width of a letter of 8 points, in inches, rounded up."""
 
 
 def empty_figure(width: float, height: float, dpi: int = 150) -> "Figure":
@@ -50,7 +50,7 @@ def small(height: float, title: str = "", x: str = "", y: str = "") -> "tuple[Fi
 
 
 def dress(axes: Axes, title: str = "", x: str = "", y: str = "") -> None:
-    """Write the title and the names of the axes, and leave the frame open."""
+    """Write the title and the names of the axes, and remove the top and right lines."""
     axes.set_title(plain(title), loc="left", fontsize=10)
     axes.set_xlabel(x, fontsize=9)
     axes.set_ylabel(y, fontsize=9)
@@ -58,7 +58,7 @@ def dress(axes: Axes, title: str = "", x: str = "", y: str = "") -> None:
 
 
 def figure(width: float, height: float, groups: Sequence[Group]) -> "Figure":
-    """Return an empty figure of ``width`` x ``height`` inches and a legend above all panels."""
+    """Return an empty figure of ``width`` x ``height`` inches with a legend above all panels."""
     from matplotlib.lines import Line2D
 
     longest = max(len(group.label) for group in groups) + 8
@@ -74,7 +74,7 @@ def figure(width: float, height: float, groups: Sequence[Group]) -> "Figure":
 
 
 def tasks(axes: Axes, run: Run, only: int | None = None) -> None:
-    """Mark where tasks begin; name them all, or shade where task ``only`` is learned."""
+    """Mark where tasks begin; name all tasks, or shade the epochs of task ``only``."""
     ends = boundaries(run)
     first = 1 if only is None and len(run.names) > 1 else 0
     axes.set_xlim(ends[first], ends[-1])
@@ -123,11 +123,11 @@ def lines(
 
 
 def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = None) -> None:
-    """Title a panel and set a vertical range that a few extreme tests cannot flatten.
+    """Write the title of a panel and set a vertical range that a few high values cannot stretch.
 
-    The range reaches from the least value to the greatest, or to twice the distance of the 90th
-    percentile where the greatest is farther; it is chosen from the points from ``since`` on. A
-    mark beside the title says where higher values are cut off.
+    The range begins at the lowest value. It ends at the highest value, or at twice the distance of
+    the 90th percentile if that is lower. Only points from ``since`` on count. If higher values are
+    cut off, a text beside the title says so.
     """
     import numpy as np
     from matplotlib.ticker import MaxNLocator
@@ -136,7 +136,7 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
     values = points[:, 1] if since is None else points[points[:, 0] >= since, 1]
     low = float(values.min())
     high = min(float(values.max()), low + 2 * (float(np.quantile(values, 0.9)) - low))
-    # A range far below one percent of the cost would make noise look like a finding.
+    # In a range far below one percent of the cost, noise would look like a result.
     high = max(high, low + 0.01 * abs(low), low + 1e-9)
     pad = 0.06 * (high - low)
     # The names of the tasks need room above the curves.
@@ -153,12 +153,12 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
 
 
 def _data(line: Any) -> bool:
-    # Marks of task boundaries are drawn in axes coordinates and carry no marker.
+    # The lines at task boundaries are in axes coordinates and have no marker.
     return line.get_marker() not in ("None", "", None)
 
 
 def plain(text: str) -> str:
-    """Return text that matplotlib draws as it stands: between dollar signs it reads mathematics."""
+    """Return text in which matplotlib does not read dollar signs as mathematics."""
     return text.replace("$", r"\$")
 
 

@@ -1,4 +1,4 @@
-"""Writes reports: every file is made in memory first, then put in place whole or not at all."""
+"""Writes reports: all files are made in memory first; each is then written whole or not at all."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,11 +12,11 @@ from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.storage.files import write_whole
 
 FILES = ("table.txt", "table.csv", "forgetting.png", "plasticity.png", "report.html")
-"""What a comparison leaves in its folder; the figures only where matplotlib is installed."""
+"""The files of a comparison; the figures need matplotlib."""
 
 
 def write_run_report(run_dir: Path | str, *, references: MeanReferences | None = None) -> Path:
-    """Write ``report.html`` and ``figures/`` of a finished run into its folder, or replace them.
+    """Write ``report.html`` and ``figures/`` of a finished run to its folder, or replace them.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def write_run_report(run_dir: Path | str, *, references: MeanReferences | None =
     Returns
     -------
     Path
-        Of ``report.html``.
+        The path of ``report.html``.
 
     Raises
     ------
     ConfigError
-        If the folder holds no finished run.
+        If the folder is not a finished run.
     """
     folder = Path(run_dir)
     comparison = compare_folders([folder])
@@ -50,12 +50,12 @@ def write_report(
     overwrite: bool = False,
     references: MeanReferences | None = None,
 ) -> list[Path]:
-    """Write `FILES` for a comparison, with gaps where there are references; return their paths.
+    """Write `FILES` for a comparison, with gaps if there are references; return their paths.
 
     Raises
     ------
     ConfigError
-        If ``out_dir`` is a file, or holds a report already and ``overwrite`` is not set.
+        If ``out_dir`` is a file, or holds a report already and ``overwrite`` is False.
     """
     folder = Path(out_dir)
     check_writable(folder, overwrite=overwrite)
@@ -71,7 +71,7 @@ def write_report(
 
 
 def check_writable(folder: Path, files: Sequence[str] = FILES, *, overwrite: bool) -> None:
-    """Raise `ConfigError` where a report of these files cannot go to ``folder`` without harm."""
+    """Raise `ConfigError` if ``folder`` is a file, or holds files that may not be replaced."""
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder}: expected a folder for the report, found a file")
     there = [name for name in files if (folder / name).exists()]
@@ -82,7 +82,7 @@ def check_writable(folder: Path, files: Sequence[str] = FILES, *, overwrite: boo
 
 
 def draw(comparison: Comparison) -> dict[str, bytes]:
-    """Return the figures as PNG by name; none where matplotlib is missing."""
+    """Return the figures as PNG by name; none if matplotlib is not installed."""
     if not figures.available():
         return {}
     return {
@@ -92,12 +92,14 @@ def draw(comparison: Comparison) -> dict[str, bytes]:
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> list[Path]:
-    """Write files by their paths below a folder, each whole or not at all, and return the paths.
+    """Write files, named by their paths below a folder, and return the paths.
+
+    Each file is written whole or not at all.
 
     Raises
     ------
     ConfigError
-        If one cannot be written.
+        If a file cannot be written.
     """
     paths = []
     for name, content in files.items():

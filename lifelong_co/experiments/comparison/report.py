@@ -1,4 +1,4 @@
-"""What compared runs have to show: their metrics, curves, costs and settings."""
+"""The report of compared runs: their metrics, curves, costs and settings."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -15,32 +15,33 @@ from lifelong_co.experiments.sheet import Sheet, words
 ABOUT = {
     "forgetting": (
         "Forgetting",
-        "Test cost over the epochs of the whole run; vertical lines mark where the next task"
-        " begins. Above left: the mean over the tasks learned so far, whose level changes with the"
-        " tasks it averages. Above right: the mean of their gaps to d*, which ends at AP. The"
-        " first task is left out of both where there are more. Where all runs share one task"
-        " order, a panel for each task follows: shaded while it is learned, dotted (zero-shot)"
-        " before; a rise after the shading is forgetting.",
+        "Test cost over the epochs of the whole run. A vertical line marks the start of a task."
+        " Top left: the mean cost over the tasks learned so far; its level changes when a task is"
+        " added to the mean. Top right: the mean gap of the same tasks to d*; the last point is AP."
+        " If there are several tasks, both panels start with the second one. If all runs have the"
+        " same task order, there is also a panel for each task. It is shaded while the task is"
+        " learned, and the curve before is dotted (zero-shot). A rise after the shading is"
+        " forgetting.",
     ),
     "plasticity": (
         "Plasticity",
-        "Test cost on each task while it is learned. A curve starts at the zero-shot cost, tested"
-        " just before; the first task has no such test.",
+        "Test cost on each task while it is learned. A curve starts with the zero-shot cost, from"
+        " a test just before the task. The first task has no such test.",
     ),
 }
 """Heading and explanation of each figure, by the name of its file."""
 
-BANDS = " Lines are means over seeds, bands their range."
+BANDS = " A line is the mean over seeds, and a band shows their range."
 LEAST = (
-    "All five metrics are smaller for better solvers. d* is the least mean cost that any of the"
-    " runs on this page reached on a task after any task."
+    "For all five metrics, lower is better. d* is the lowest mean cost on a task among all runs on"
+    " this page, measured after any task."
 )
 COSTS = (
-    "Mean test cost. Each row is one moment, after learning the task it names; each column is one"
-    " tested task. Marked cells: just after learning that task."
+    "Mean test cost. A row holds the costs after learning the task it names; a column holds the"
+    " costs on one tested task. Shaded cells: tested just after learning the same task."
 )
 OPEN = 2
-"""Runs whose cost matrices are shown at once; those of more have to be opened."""
+"""With more runs than this, the page shows cost matrices only after a click."""
 TOP = ("problem", "solver", "method", "preset", "order")
 """Settings that are shown first."""
 
@@ -57,7 +58,7 @@ def make_report(
     comparison
         One or more runs.
     images
-        PNGs by the names of `ABOUT`; for a missing one the report says how to get it.
+        PNGs by the names of `ABOUT`. For a missing one the report says how to get it.
     references
         Mean reference costs of tasks; with them the report has optimality gaps.
     """
@@ -88,7 +89,7 @@ def make_report(
 
 
 def _noted(sheet: Sheet, title: str, common: str = "") -> Sheet:
-    """Return a table under another title, with what was its title in the note."""
+    """Return a table with another title; its old title becomes the first sentence of the note."""
     note = f"{sheet.title}. {sheet.note}".strip().replace("10^-3", "10⁻³").replace(" - ", " − ")
     return attrs.evolve(sheet, title=title, note=note, common=common)
 
@@ -112,14 +113,14 @@ def _configuration(groups: Sequence[Group]) -> Sheet:
     table += [[key, *(_text(flat.get(key)) for flat in flats)] for key in keys]
     table += [
         ["seeds", *(", ".join(str(run.config.seed) for run in group.runs) for group in groups)],
-        ["training, minutes a run", *map(_minutes, groups)],
+        ["minutes of training per run", *map(_minutes, groups)],
         ["folders", *("\n".join(str(run.path) for run in group.runs) for group in groups)],
     ]
     return _words("settings", "", table)
 
 
 def _tasks(groups: Sequence[Group]) -> list[Sheet]:
-    """Return a table of the tasks for every distinct setting of them."""
+    """Return one table of tasks for all groups that have the same tasks."""
     shown: dict[str, Sheet] = {}
     for group in groups:
         tasks = [

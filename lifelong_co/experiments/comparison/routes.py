@@ -12,11 +12,11 @@ from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.vrplib_instances import Actions, FileInstance
 from lifelong_co.storage.files import write_new
 
-_TURN = 0.618034  # golden section: hues of routes drawn one after another lie far apart
+_TURN = 0.618034  # golden section: neighboring routes get very different hues
 
 
 def heading(file_instance: FileInstance, cost: float) -> str:
-    """Return name, cost and, where a best-known cost is given, the gap to it in per cent."""
+    """Return name, cost and, if a best known cost is given, the gap to it in per cent."""
     text = f"{file_instance.name}: cost {cost:,.10g}"
     best = file_instance.best_known
     if not best:
@@ -34,18 +34,18 @@ def plot_routes(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Draw a solution as PNG, written whole or not at all.
+    """Draw a solution as PNG; the file is written whole or not at all.
 
     Parameters
     ----------
     file_instance, actions
         The instance and its solution ``[T]``, which is checked first.
     path_png
-        Where to.
+        The file to write.
     title
-        By default `heading` of the solution's cost.
+        The title; None: `heading` with the cost of the solution.
     overwrite
-        Whether a file that is already there may be replaced.
+        Whether an existing file may be replaced.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def plot_routes(
         axes.plot(*nodes.T, color=color, linewidth=1.6, zorder=2)
         axes.scatter(nodes[:, 0], nodes[:, 1], s=_marker(len(points)), color=color, zorder=3)
         if depot:
-            # The ways from and to the depot would hide everything near it if drawn as strongly.
+            # Thin and dashed: full lines from and to the depot would hide everything near it.
             for end in (nodes[0], nodes[-1]):
                 way = np.stack((points[0], end))
                 axes.plot(*way.T, color=color, linewidth=0.8, alpha=0.45, linestyle="--", zorder=1)
@@ -83,23 +83,23 @@ def plot_routes(
 
 
 def _color(number: int) -> tuple[float, float, float]:
-    """Return the color of a route; every other one is darker."""
+    """Return the color of a route; every second one is darker."""
     return colorsys.hsv_to_rgb((0.58 + number * _TURN) % 1, 0.8, 0.82 if number % 2 == 0 else 0.58)
 
 
 def _inches(file_instance: FileInstance) -> tuple[float, float]:
-    """Return width and height of the picture, so that a flat instance leaves little empty."""
+    """Return width and height of the picture in inches, in about the instance's proportions."""
     width, height = np.ptp(file_instance.coordinates, axis=0)
     return 8.0, 0.9 + 7.1 * float(np.clip(height / width if width else 1.0, 0.3, 1.5))
 
 
 def _marker(count: int) -> float:
-    """Return the area of a node's mark, in square points, so that many nodes still fit."""
+    """Return the area of a node's mark in square points, smaller with many nodes."""
     return max(3.0, min(36.0, 4000 / count))
 
 
 def _legend(routes: Sequence[Sequence[int]], depot: bool) -> str:
-    """Return what the picture shows, in words."""
+    """Return a line that explains the picture."""
     nodes = sum(map(len, routes))
     if not depot:
         return f"one tour through {nodes} nodes"

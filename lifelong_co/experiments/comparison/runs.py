@@ -20,7 +20,7 @@ class Run:
 
     path: Path
     tests: Mapping[tuple[int, int], Mapping[int, float]]
-    """``(learning, epoch)`` to mean cost by tested task; tasks count from 1, as in the file."""
+    """``(learning, epoch)`` to mean cost by tested task; tasks are counted from 1."""
     config: Config
     seconds: float | None
     """Time spent in training, from ``log.jsonl``; None if unknown."""
@@ -51,9 +51,9 @@ class Run:
 
     @property
     def final(self) -> dict[str, float]:
-        """Mean cost by task after the last task; where the method restarts, after that task.
+        """Mean cost by task after the last task; if the method restarts, after the task itself.
 
-        A method that restarts shows how well a solver learns each task alone (paper, D.1).
+        A method that restarts measures how well a solver learns each task alone (paper, D.1).
         """
         costs, restarts = self.costs, self.restarts
         return {name: costs[i if restarts else -1][i] for i, name in enumerate(self.names)}
@@ -65,10 +65,10 @@ def load_run(path: Path | str) -> Run:
     Raises
     ------
     ConfigError
-        If the folder is no run folder, its configuration cannot be used, or its run has not
+        If the folder is not a run folder, its configuration has errors, or its run is not
         finished.
     FileFormatError
-        If ``costs.csv`` cannot be understood; the message names the line.
+        If ``costs.csv`` has errors; the message names the line.
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -91,7 +91,7 @@ def load_run(path: Path | str) -> Run:
 
 
 def final_note(runs: Iterable[Run]) -> str:
-    """Return which methods' `Run.final` is not after the last task; empty if all are."""
+    """Return a sentence for each method whose `Run.final` is not measured after the last task."""
     names = dict.fromkeys(run.config.method for run in runs if run.restarts)
     return "".join(f"{name} is measured on each task just after learning it." for name in names)
 
@@ -117,7 +117,7 @@ def _tests(file: Path, names: list[str]) -> dict[tuple[int, int], dict[int, floa
 
 
 def _rows(file: Path) -> Iterator[tuple[int, tuple[int, int, int, str, float]]]:
-    # A byte that is not UTF-8 becomes a character that the checks below refuse.
+    # Bytes that are not UTF-8 become a character that fails the checks below.
     with file.open(encoding="utf-8", errors="replace", newline="") as stream:
         reader = csv.reader(stream)
         header = next(reader, [])
@@ -140,7 +140,7 @@ def _rows(file: Path) -> Iterator[tuple[int, tuple[int, int, int, str, float]]]:
 
 
 def _seconds(file: Path) -> float | None:
-    """Add up the times of the epochs; None if the log cannot be read."""
+    """Return the sum of the times of the epochs; None if the log cannot be read."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
         total = math.fsum(float(json.loads(line)["seconds"]) for line in lines)

@@ -1,4 +1,4 @@
-"""Comparisons as tables, and these as text, CSV and JSON."""
+"""The tables of a comparison, and their text, CSV and JSON."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,18 +14,18 @@ from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
 from lifelong_co.experiments.spread import cell
 
 MEANINGS = {
-    "AP": "Average performance: the mean gap over all tasks once the last is learned.",
-    "AF": "Average forgetting: how far the gap on each earlier task has risen by the end since it"
-    " was learned (0 where it fell).",
-    "AMF": "Average maximal forgetting: how far it had risen at its worst.",
+    "AP": "Average performance: the mean gap over all tasks after learning the last task.",
+    "AF": "Average forgetting: the rise of the gap on each earlier task, from just after learning"
+    " that task to the end (0 if the gap fell).",
+    "AMF": "Average maximal forgetting: the same rise, measured when the gap was highest.",
     "APl": "Average plasticity: the mean gap on each task just after learning it.",
     "AG": "Average zero-shot generalization: the mean gap on each task just before learning it.",
 }
-"""One sentence for each metric."""
+"""The explanation of each metric."""
 
 
 GAPS = "Mean test cost after the last task, and gap to the references"
-"""What the numbers of `gap_table` are."""
+"""The title of `gap_table`, without the folders."""
 
 
 def metrics_table(comparison: Comparison) -> Sheet:
@@ -59,9 +59,9 @@ def cost_table(title: str, names: Sequence[str], costs: Sequence[Sequence[float]
 
 
 def gap_table(comparison: Comparison, references: MeanReferences) -> Sheet:
-    """Return the references, then a row per group: `Group.final`, and its gap to them.
+    """Return a row of the references, then a row per group: `Group.final` and its gap to them.
 
-    A group of several seeds is shown as their mean.
+    A group of several seeds has their mean cost.
     """
     means = references.means
     rows = [words("reference", *(f"{mean:.4f}" for mean in means.values()))]
@@ -79,18 +79,18 @@ def gap_table(comparison: Comparison, references: MeanReferences) -> Sheet:
 
 
 def caption(comparison: Comparison) -> str:
-    """Return what the numbers of `metrics_table` are, in one line."""
+    """Return one line that explains the numbers of `metrics_table`."""
     count = len(comparison.runs)
     runs = "this run" if count == 1 else f"these {count} runs"
     at_once = [registry.knows_all_tasks(run.config.method) for run in comparison.runs]
     runs += " except multi-task" if any(at_once) and not all(at_once) else ""
-    said = f"in 10^-3, lower is better; gaps (d - d*) / d* to the least cost d* of {runs}"
+    said = f"in 10^-3, lower is better; gaps (d - d*) / d* to the lowest cost d* of {runs}"
     repeated = any(len(group.runs) > 1 for group in comparison.groups)
     return said + ("; mean (standard deviation) over seeds" if repeated else "")
 
 
 def as_text(comparison: Comparison, references: MeanReferences | None = None) -> str:
-    """Return the metrics table, each group's cost matrix, and gaps where there are references."""
+    """Return the metrics table, each group's cost matrix, and the gaps if there are references."""
     sheets = [metrics_table(comparison)]
     for group in comparison.groups:
         several = f" (mean of {len(group.runs)} runs)" if len(group.runs) > 1 else ""
@@ -108,8 +108,8 @@ def as_csv(comparison: Comparison, references: Mapping[str, float] | None = None
     """Return the metrics in 10^-3 as CSV: one column for the mean, one for the standard deviation.
 
     The standard deviation over seeds is empty for a single run, and so is a metric that is not
-    defined. With the mean reference costs of tasks two columns follow for each of these:
-    `Group.final`, and its gap to the reference as a plain fraction.
+    defined. With ``references``, the mean reference cost of each task, two more columns per task
+    follow: `Group.final`, and its gap to the reference as a plain fraction.
     """
     means, sheet = references or {}, metrics_table(comparison)
     rows = []
@@ -124,9 +124,9 @@ def as_csv(comparison: Comparison, references: Mapping[str, float] | None = None
 def as_json(
     comparison: Comparison, references: Mapping[str, float] | None = None
 ) -> dict[str, Any]:
-    """Return everything as JSON values; metrics and gaps as plain fractions, null if not defined.
+    """Return everything as JSON values; metrics and gaps are plain fractions, null if not defined.
 
-    ``references``, the mean reference costs of tasks, bring ``gaps``: those of each group's
+    With ``references``, the mean reference cost of each task, there are also the ``gaps`` of
     `Group.final`.
     """
     means = references or {}

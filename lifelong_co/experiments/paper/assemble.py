@@ -1,4 +1,4 @@
-"""Puts a report together: every section that the runs give, and why others are missing."""
+"""Makes a report: all sections for which there are runs, and why the others are missing."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,23 +27,24 @@ from lifelong_co.experiments.sheet import Sheet
 T = TypeVar("T", Sheet, Picture)
 
 CURVES = (
-    "Tests on the way: the mean over the tasks learned so far, whose level changes with the tasks"
-    " it averages (the first task is left out, as in the paper), and the cost on each task while it"
-    " is learned, from its zero-shot cost on. Vertical lines mark where the next task begins."
+    "Forgetting: the mean over the tasks learned so far; its level changes when a task is added to"
+    " the mean. As in the paper, the curves start with the second task. A vertical line marks the"
+    " start of a task. Plasticity: the cost on each task while it is learned; a curve starts with"
+    " the zero-shot cost."
 )
 
 
 def make_report(found: Found, places: Places, log: Callable[[str], None]) -> Report:
-    """Return the report of what was found.
+    """Return the report of runs and benchmarks.
 
     Parameters
     ----------
     found
-        Runs and benchmarks.
+        The runs and benchmarks.
     places
-        Where references are looked for.
+        The folders in which references are looked for.
     log
-        Called with a line before each step that takes long.
+        Called with a line of text before each step that takes long.
     """
     made = chapters(found.runs)
     left_out = list(found.left_out)
@@ -57,7 +58,7 @@ def make_report(found: Found, places: Places, log: Callable[[str], None]) -> Rep
     benchmarks = Section(
         "Benchmark instances",
         sheets=tuple(benchmark_sheets(solved)),
-        missing="needs the folder of `lifelong-co benchmark --out` (results.json).",
+        missing="needs a folder of `lifelong-co benchmark --out`, with its results.json.",
     )
     parts.append(Part("TSPLIB and CVRPLIB", "", (benchmarks,)))
     count = len(found.runs)
@@ -68,7 +69,7 @@ def make_report(found: Found, places: Places, log: Callable[[str], None]) -> Rep
 def _known_now(
     benchmarks: Sequence[Benchmark], references: Path
 ) -> tuple[list[Benchmark], list[str]]:
-    """Return benchmarks with the references there are now, and what could not be read of these."""
+    """Return benchmarks with the present references, and notes about those that are unreadable."""
     solved, notes = [], []
     for each in benchmarks:
         try:
@@ -92,13 +93,13 @@ def _part(chapter: Chapter, places: Places, log: Callable[[str], None]) -> tuple
         Section(
             "Hyperparameters and ablations",
             sheets=tuple(metric_tables.varied(chapter)),
-            missing="needs runs of one method with other options, e.g."
+            missing="needs runs of one method with other options, for example from"
             " `lifelong-co sweep --methods llr-bc --ablations nEW,KLD`.",
         ),
         Section(
             "Applicability to other solvers",
             sheets=tuple(metric_tables.applicability(chapter)),
-            missing=f"needs runs of a solver beside {chapter.solvers[0]}.",
+            missing=f"needs runs of another solver than {chapter.solvers[0]}.",
         ),
         Section(
             "Each order",
@@ -121,7 +122,7 @@ def _part(chapter: Chapter, places: Places, log: Callable[[str], None]) -> tuple
 
 
 def _named(part: Part, prefix: str) -> Part:
-    """Return a part whose files have names that every system takes and no other part has."""
+    """Return a part whose files have names that are valid on every system and differ by part."""
 
     def renamed(each: T) -> T:
         return attrs.evolve(each, key=file_name(prefix + each.key))

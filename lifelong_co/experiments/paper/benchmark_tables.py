@@ -1,4 +1,4 @@
-"""Benchmark instances: the paper's summary over TSPLIB and CVRPLIB, and its two long tables."""
+"""Tables of benchmark instances: the paper's summary, and the two long tables of each library."""
 
 import itertools
 from collections.abc import Sequence
@@ -38,20 +38,20 @@ def benchmark_sheets(benchmarks: Sequence[Benchmark]) -> list[Sheet]:
                 for solver in solvers
             ),
         ),
-        note="Mean (standard deviation) over the instances of the distance above the best of the"
-        " methods, in 10⁻³.",
+        note="The gap to the best of these methods on each instance, in 10⁻³: mean (standard"
+        " deviation) over the instances.",
     )
     return [summary, *sheets]
 
 
 def _named(sheet: Sheet, key: str, title: str, **more: Any) -> Sheet:
-    """Return a sheet under another title, with what was its title as a note."""
+    """Return a sheet with another title; its old title becomes the note."""
     note = f"{sheet.title}.".replace("10^-3", "10⁻³")
     return attrs.evolve(sheet, key=key, title=title, note=note, **more)
 
 
 def _names(benchmarks: Sequence[Benchmark]) -> list[str]:
-    """Return the libraries, with as much of their folders as is needed to tell them apart."""
+    """Return the name of each library; if two are the same, with a part of the folder's path."""
     libraries = [str(each.settings.get("library", "benchmark")).upper() for each in benchmarks]
     paths = [each.folder.resolve().parts for each in benchmarks]
     names = []
@@ -65,7 +65,7 @@ def _names(benchmarks: Sequence[Benchmark]) -> list[str]:
 
 
 def _keys(names: Sequence[str]) -> list[str]:
-    """Return names of files that differ on every system, also from those of costs."""
+    """Return file names that are valid and different on every system, with those of the costs."""
     keys: list[str] = []
     taken: set[str] = set()
     for name in names:

@@ -1,4 +1,4 @@
-"""The section about the buffer: units of each task, and how confident its decisions are."""
+"""The section about the buffer: its units of each task, and the confidence of its decisions."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -27,14 +27,15 @@ from lifelong_co.storage import checkpoint
 
 WHO = ("problem", "method", "order", "seed")
 POINTS = 4000
-"""States in a picture."""
+"""Highest number of states in a picture."""
 
 
 def buffer_section(chapter: Chapter, log: Callable[[str], None]) -> Section:
-    """Return the units by task and the correlation of every run whose checkpoints are there.
+    """Return the units by task and the correlation of every run that has checkpoints.
 
-    One run of each solver and problem is drawn, of LLR-BC with the preset's options if there is
-    one, and its buffered decisions are compared with what its solver would do now.
+    For one run of each solver and problem the section has pictures, and compares the buffered
+    decisions with the present decisions of the solver. It is a run of LLR-BC with the preset's
+    options if there is one.
     """
     rows: dict[Path, Row] = {}
     changed: list[Row] = []
@@ -68,8 +69,8 @@ def buffer_section(chapter: Chapter, log: Callable[[str], None]) -> Section:
             notes.append(f"{run.path}: {error}.")
     if without:
         notes.append(
-            f"{without} of the runs have no checkpoints beside their costs; the buffer is in the"
-            " last one."
+            f"{without} of the runs have no checkpoints in their folders; the buffer is stored in"
+            " the last checkpoint."
         )
     if not rows and not notes:
         notes.append("no method of these runs has a buffer of experiences.")
@@ -89,7 +90,7 @@ def _counts(chapter: Chapter, found: Contents) -> Row:
 
 
 def _sheet(chapter: Chapter, rows: Sequence[Row]) -> Sheet:
-    """Return the units of every run, after the paper's where a run learned the paper's tasks."""
+    """Return the units of every run; first those of the paper, if a run learned its tasks."""
     papers = next(filter(None, (papers_units(run) for _, _, run in chapter.runs())), None)
     first = [] if papers is None else [
         words("-", "llr-bc, the paper", "1", "-", *(str(papers[name]) for name in chapter.tasks),
@@ -102,9 +103,10 @@ def _sheet(chapter: Chapter, rows: Sequence[Row]) -> Sheet:
         header=(*WHO, *chapter.tasks, "other runs", "states", "correlation"),
         blocks=(*([tuple(first)] if first else []), tuple(rows)),
         left=len(WHO),
-        note="A unit is one decoding step of one batch, a state one trajectory of one of its"
-        " instances. Variance and entropy are divided by the greatest possible at so many actions,"
-        f" as in weighting; Pearson's correlation, in the paper {PAPER_CORRELATION}.",
+        note="A unit is one decoding step of one batch; it has one state for each trajectory of"
+        " each instance. Variance and entropy are divided by the highest possible value for the"
+        " number of actions, as in the weightings. The correlation is Pearson's; it is"
+        f" {PAPER_CORRELATION} in the paper.",
         best_of="none",
     )
 
@@ -121,19 +123,20 @@ def _changed_sheet(rows: Sequence[Row]) -> Sheet:
     ranges = [f"{low:g} to {high:g}" for low, high in pairwise((0, *LIMITS, 1))]
     return Sheet(
         key="drift",
-        title="Buffered decisions whose likeliest action is another one at the end, by confidence",
+        title="Buffered decisions whose likeliest action has changed by the end, by confidence",
         header=(*WHO, *ranges),
         spans=(("", len(WHO)), ("confidence", len(ranges))),
         blocks=(tuple(rows),),
         left=len(WHO),
-        note="Confidence is that of the buffered behavior: its variance over the greatest possible."
-        " Counted are states of tasks before the last with more than one feasible action.",
+        note="The confidence is that of the buffered behavior: its variance divided by the highest"
+        " possible one. The table counts states of all tasks except the last, with more than one"
+        " feasible action.",
         best_of="none",
     )
 
 
 def _pictures(run: Run, found: Contents, key: str, who: str) -> list[Picture]:
-    """Draw the units by task, and the two measures of confidence."""
+    """Draw the units by task, and the two measures of confidence against each other."""
     papers = papers_units(run)
     bars, axes = panels.small(2.8, y="units")
     names, counts = list(found.units), list(found.units.values())
@@ -146,16 +149,16 @@ def _pictures(run: Run, found: Contents, key: str, who: str) -> list[Picture]:
     axes.margins(y=0.15)
 
     correlation = f"correlation {found.correlation:.3f}"
-    measures = ("variance over the greatest possible", "1 − entropy over the greatest possible")
+    measures = ("variance / highest possible variance", "1 − entropy / highest possible entropy")
     scatter, axes = panels.small(3.2, correlation, *measures)
     some = torch.linspace(0, found.states - 1, min(POINTS, found.states)).long()
     x, y = found.confidence[:, some].numpy()
     axes.scatter(x, y, s=5, alpha=0.25, color=panels.COLORS[0],
                  linewidths=0)  # fmt: skip
     units = f"Units in the buffer by task: {who}."
-    states = f"Two measures of confidence over the buffered states: {who}; {correlation}."
+    states = f"Two measures of confidence of the buffered states: {who}; {correlation}."
     return [
-        Picture(f"buffer-{key}", units + " Diamonds: the paper's shares." * bool(papers),
+        Picture(f"buffer-{key}", units + " Diamonds: the shares in the paper." * bool(papers),
                 figures.png(bars)),
         Picture(f"confidence-{key}", states, figures.png(scatter)),
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Mean costs after learning, and gaps to near-optimal ones (paper, appendix D)."""
+"""Mean costs after learning, and gaps to near-optimal costs (paper, appendix D)."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -11,14 +11,14 @@ from lifelong_co.experiments.sheet import Cell, Sheet, words
 
 
 def cost_sheets(chapter: Chapter, places: Places) -> tuple[list[Sheet], list[str]]:
-    """Return sheets for each problem, and which references could not be read.
+    """Return sheets for each problem, and notes about references that could not be read.
 
-    As in the paper, the methods of the first solver always have a sheet. Other solvers, and
-    variants, have one where there are references: only gaps can be compared across them.
+    As in the paper, the methods of the first solver always have a sheet. Other solvers and
+    variants have a sheet only if there are references, because only gaps compare across them.
     """
     sheets: list[Sheet] = []
     notes: list[str] = []
-    known: dict[str, MeanReferences] = {}  # the solvers of a chapter are tested alike
+    known: dict[str, MeanReferences] = {}  # all solvers of a chapter have the same tests
     for solver in chapter.solvers:
         for problem, study in chapter.of(solver).items():
             if problem not in known:
@@ -50,17 +50,17 @@ def _sheet(
         blocks += [tuple(rows)] if rows else []
     if not blocks:
         return []
-    kind, note = "Mean cost", "Mean cost over the test instances after the last task, over seeds."
+    kind, note = "Mean cost", "Mean cost over test instances and seeds after the last task."
     note = f"{note} {final_note(run for each in variants for run in each.runs)}".rstrip()
     if means:
         cells = [_cell(means[name]) if name in means else Cell("-") for name in chapter.tasks]
         blocks.insert(0, ((*words(*[""] * several, "reference"), *cells),))
         kind += " (optimality gap)"
-        note += f" In parentheses the gap to the mean reference {found.origin}."
+        note += f" In parentheses: the gap to the mean reference {found.origin}."
     missing = [name for name in chapter.tasks if name not in means]
     if missing:
         note += (
-            f" No references for {', '.join(missing)} in {found.places.own}:"
+            f" There are no references for {', '.join(missing)} in {found.places.own};"
             " `lifelong-co reference --run DIR` finds them."
         )
     which = "" if variants == study.main else ", hyperparameters and ablations"
@@ -76,7 +76,7 @@ def _sheet(
 
 
 def _cell(cost: float, mean: float | None = None) -> Cell:
-    """Return a mean cost, with its gap where there is a mean reference."""
+    """Return a mean cost, with its gap if there is a mean reference."""
     shown, parts = f"{cost:.3f}", {"": f"{cost:.6g}"}
     if mean is not None:
         above = gap(cost, mean)

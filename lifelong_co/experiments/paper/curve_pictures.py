@@ -1,4 +1,4 @@
-"""The forgetting and plasticity curves of each order, each picture narrow enough for a phone."""
+"""The forgetting and plasticity curves of each order, as pictures that fit the width of a phone."""
 
 from lifelong_co.experiments.comparison import figures, panels
 from lifelong_co.experiments.comparison.comparison import Comparison
@@ -6,7 +6,7 @@ from lifelong_co.experiments.paper.naming import order_title
 from lifelong_co.experiments.paper.studies import Chapter
 from lifelong_co.experiments.report import Picture
 
-SEEDS = "; lines are means over seeds, bands their range"
+SEEDS = "; a line is the mean over seeds, a band shows their range"
 
 
 def curve_pictures(chapter: Chapter) -> list[Picture]:
@@ -29,7 +29,9 @@ def _pictures(comparison: Comparison, key: str, of: str) -> list[Picture]:
     plasticity = figures.plasticity(comparison, panels.NARROW, height=1.9, columns=2)
     return [
         Picture(f"forgetting-{key}", f"Forgetting, mean cost: {of}.", forgetting(comparison)),
-        Picture(f"forgetting-gap-{key}", f"Forgetting, mean gap to d*, ends at AP: {of}.", gaps),
+        Picture(
+            f"forgetting-gap-{key}", f"Forgetting, mean gap to d* (AP at the end): {of}.", gaps
+        ),
         Picture(
             f"plasticity-{key}",
             f"Plasticity, cost on each task while it is learned: {of}.",
@@ -39,7 +41,7 @@ def _pictures(comparison: Comparison, key: str, of: str) -> list[Picture]:
 
 
 def forgetting(comparison: Comparison, *, gaps: bool = False) -> bytes:
-    """Draw the mean over the tasks learned so far in one order, of costs or of gaps to d*."""
+    """Draw the mean cost, or the mean gap to d*, over the tasks learned so far in one order."""
     figure = panels.figure(panels.NARROW, 2.9, comparison.groups)
     best = comparison.best if gaps else None
     figures.draw_learned(figure.add_subplot(), comparison, comparison.groups, best)

@@ -1,4 +1,4 @@
-"""The sections about a decision that drifted, an example for each problem."""
+"""The sections with an example of a decision that drifted, one for each problem."""
 
 from collections.abc import Callable
 
@@ -13,32 +13,33 @@ from lifelong_co.experiments.report import Picture, Section
 from lifelong_co.experiments.sheet import Cell, Sheet
 
 FIRST = "fine-tuning"
-"""The method of the paper's example is tried first."""
+"""The method of the paper's example; its runs are searched first."""
 TRIED = 3
-"""Runs in which an example is looked for."""
+"""Highest number of runs that are searched for an example."""
 LAST = "after the last task"
 THEN, NOW = panels.COLORS[0], panels.COLORS[1]
 CROWDED = 60
-"""From so many nodes on numbers would hide the route."""
+"""With more nodes than this the maps have no numbers, because they would hide the route."""
 
 TEXT = (
     "An instance of an early task is solved twice: with the parameters after that task, and with"
-    " those after the last task. Both solutions begin alike. Where they part, both solvers are in"
-    " the same state, and the likeliest action has changed. Shown is the least confident of such"
-    f" decisions on {INSTANCES} test instances; instances come first where the new solution is"
-    f" longer and the two share {SHARED} decisions or more."
+    " those after the last task. Both solutions begin with the same actions. At the first different"
+    " action both solvers are in the same state, but the likeliest action has changed. The section"
+    f" shows the least confident of these decisions on {INSTANCES} test instances. It prefers"
+    f" instances whose new solution is longer and has at least {SHARED} decisions in common with"
+    " the old one."
 )
 
 
 def drift_sections(chapter: Chapter, log: Callable[[str], None]) -> list[Section]:
-    """Return an example of each problem with the chapter's first solver."""
+    """Return a section for each problem, with the chapter's first solver."""
     studies = chapter.of(chapter.solvers[0]).values()
     return [_section(study, log) for study in studies]
 
 
 def _section(study: Study, log: Callable[[str], None]) -> Section:
     heading = f"A low-confidence decision that drifts: {study.problem.upper()}"
-    missing = "needs a run's checkpoints/, with the parameters after each task."
+    missing = "needs the folder checkpoints/ of a run, with the parameters after each task."
     for run in _candidates(study)[:TRIED]:
         log(f"looking for a drifted decision in {run.path}")
         try:
@@ -49,12 +50,12 @@ def _section(study: Study, log: Callable[[str], None]) -> Section:
         if found is not None:
             drawn = pictures(run, *found) if figures.available() else []
             return Section(heading, TEXT, (_sheet(run, *found),), tuple(drawn))
-        missing = "no decision drifted on the instances searched."
+        missing = "no decision has drifted on the instances that were searched."
     return Section(heading, missing=missing)
 
 
 def _candidates(study: Study) -> list[Run]:
-    """Return the runs whose checkpoints are there; what restarts keeps nothing that could drift."""
+    """Return the runs with checkpoints, except those of methods that restart: nothing drifts."""
     runs = [run for variant in study.main for run in variant.runs]
     runs.sort(key=lambda run: run.config.method != FIRST)
     return [
@@ -79,25 +80,25 @@ def _sheet(run: Run, task: str, drift: Drift) -> Sheet:
         f" {config.problem.upper()}, {config.method} ({config.solver}), seed {config.seed}",
         header=("action", f"after {task}", LAST),
         blocks=(tuple(block),),
-        note="Probabilities of the three likeliest actions of each. Confidence then, by variance:"
-        f" {1 - drift.weight:.3f} of 1. Cost {drift.then.cost:.4f} then,"
-        f" {drift.now.cost:.4f} now.",
+        note="Probabilities of the three likeliest actions of each solver. Confidence after"
+        f" {task}, by variance: {1 - drift.weight:.3f} of 1. Cost of the solution after {task}:"
+        f" {drift.then.cost:.4f}; after the last task: {drift.now.cost:.4f}.",
         best_of="none",
     )
 
 
 def pictures(run: Run, task: str, drift: Drift) -> list[Picture]:
-    """Draw both routes, the likeliest actions, and the confidence on the way."""
+    """Draw both routes, the likeliest actions, and the confidence at every decision."""
     then, now = f"after {task}", LAST
     drawn = (
         ("then", _route(drift, drift.then, THEN, then), f"The route after {task}. Numbers count the"
-         " actions; up to the decision (dark line) both routes are one."),
+         " actions; up to the decision (dark line) both routes are the same."),
         ("now", _route(drift, drift.now, NOW, now),
          "The route after the last task, from the same start."),
         ("actions", _actions(drift, (then, now)),
-         "The likeliest actions at the decision; a node is named by its number on either map."),
+         "The likeliest actions at the decision; a node has its numbers on both maps."),
         ("confidence", _confidence(drift, (then, now)),
-         "The three greatest probabilities of every decision, the greatest at the bottom."),
+         "The three highest probabilities of every decision, the highest at the bottom."),
     )  # fmt: skip
     problem, method = run.config.problem, run.config.method
     return [
@@ -107,13 +108,13 @@ def pictures(run: Run, task: str, drift: Drift) -> list[Picture]:
 
 
 def _route(drift: Drift, course: Course, color: str, when: str) -> bytes:
-    """Draw a solution: the way both share dark, the decision thick, what comes of it thin."""
+    """Draw a solution: the common beginning dark, the decision thick, the rest thin."""
     figure, axes = panels.small(4.4, f"{when}: cost {course.cost:.3f}")
     instance = drift.instance
     parts = [instance.depot, instance.nodes] if drift.has_depot else [instance.nodes]
     points = np.concatenate([part[0].double().numpy() for part in parts])  # [A, 2], as actions
     way, step = points[[*course.actions, course.actions[0]]], drift.step
-    before = course.actions[step - 1]  # where nothing was forced, that is the depot it ends at
+    before = course.actions[step - 1]  # at step 0 this is the depot, where the route ends
     ends = {before: panels.INK, course.actions[step]: color}
     x, y = points.T
     few = len(points) <= CROWDED
@@ -141,9 +142,9 @@ def _route(drift: Drift, course: Course, color: str, when: str) -> bytes:
 
 
 def _actions(drift: Drift, labels: tuple[str, str]) -> bytes:
-    """Draw the probabilities of the likeliest actions, then and now."""
+    """Draw the probabilities of the likeliest actions after the task and at the end."""
     actions, *both = zip(*drift.likeliest, strict=True)
-    title = f"Decision {drift.number(drift.step)}: the likeliest three of each"
+    title = f"Decision {drift.number(drift.step)}: three likeliest actions of each"
     figure, axes = panels.small(0.9 + 0.55 * len(actions), title, "probability of the action")
     place = np.arange(len(actions))
     for shift, color, values, label in zip((-0.2, 0.2), (THEN, NOW), both, labels, strict=True):
@@ -157,7 +158,7 @@ def _actions(drift: Drift, labels: tuple[str, str]) -> bytes:
 
 
 def _confidence(drift: Drift, titles: tuple[str, str]) -> bytes:
-    """Draw the three greatest probabilities of every decision along each route."""
+    """Draw the three highest probabilities of every decision along each route."""
     figure = panels.empty_figure(panels.NARROW, 4.0)
     here = drift.number(drift.step)
     courses = zip((drift.then, drift.now), (THEN, NOW), titles, strict=True)
@@ -170,7 +171,7 @@ def _confidence(drift: Drift, titles: tuple[str, str]) -> bytes:
         for values, alpha in zip(top.T, (0.95, 0.5, 0.22), strict=False):
             axes.bar(place, values, bottom=below, width=0.9, color=color, alpha=alpha, linewidth=0)
             below += values
-        axes.annotate("parts here", (here, 1.0), (here, 1.16), ha="center", fontsize=8,
+        axes.annotate("routes differ", (here, 1.0), (here, 1.16), ha="center", fontsize=8,
                       arrowprops={"arrowstyle": "-|>", "color": panels.INK})  # fmt: skip
         axes.set(ylim=(0, 1.3), yticks=[0, 0.5, 1])
         axes.tick_params(labelsize=8)

@@ -1,6 +1,6 @@
-"""The paper's tables of metrics: over the orders, what was varied, other solvers, each order, runs.
+"""The paper's tables of metrics: over orders, ablations, other solvers, each order, all runs.
 
-Each is a function of a chapter to the sheets that its runs give; none, if they give none.
+Each function takes a chapter and returns the sheets for which it has runs, possibly none.
 """
 
 import math
@@ -17,11 +17,11 @@ from lifelong_co.experiments.sheet import THOUSANDTHS, Cell, Row, Sheet, words
 from lifelong_co.experiments.spread import LEVEL, OVER_ORDERS, Spread, cell
 
 COMMON = (
-    "In 10⁻³, smaller is better: gaps (d − d*) / d* to d*, the least mean cost that any of these"
-    " runs of the same solver and problem, multi-task aside, reached on a task."
-    " mean (s) ± c: mean over orders and seeds; s: standard deviation of the orders' means, where"
-    f" there are several; c: half of the {LEVEL:.0%} confidence interval over seeds, where there"
-    " are several."
+    "In 10⁻³, lower is better: gaps (d − d*) / d*. d* is the lowest mean cost on a task among the"
+    " runs here with the same solver and problem, except multi-task runs."
+    " mean (s) ± c: mean over orders and seeds; s: standard deviation of the means of the orders"
+    f" (with several orders); c: half-width of the {LEVEL:.0%} confidence interval over seeds"
+    " (with several seeds)."
 )
 Where = frozenset[tuple[Arrival, int]]
 """Orders and seeds."""
@@ -30,8 +30,8 @@ Where = frozenset[tuple[Arrival, int]]
 def over_orders(chapter: Chapter) -> list[Sheet]:
     """Return the mean of the metrics over the task orders, methods by problems (paper, table 1).
 
-    Means over different orders are not compared: for each set of orders that a method has there is
-    a block of all methods that have these, in these alone.
+    Means over different orders are not comparable. So there is a block of rows for each set of
+    orders that some method has. It holds all methods with these orders, averaged over these only.
     """
     studies = chapter.of(chapter.solvers[0])
     variants = [variant for study in studies.values() for variant in study.lifelong]
@@ -56,10 +56,10 @@ def over_orders(chapter: Chapter) -> list[Sheet]:
 
 
 def varied(chapter: Chapter) -> list[Sheet]:
-    """Return the metrics of what was varied, a sheet for each solver (paper, table 3).
+    """Return the metrics of hyperparameters and ablations, a sheet per solver (paper, table 3).
 
-    A variant is compared with the default in the same orders and with the same seeds, so those that
-    were varied in the same places share a block that ends in it.
+    A variant is compared with the default in the same orders and with the same seeds. So variants
+    with the same orders and seeds share a block, and its last row is the default.
     """
     sheets = []
     for solver in chapter.solvers:
@@ -71,8 +71,8 @@ def varied(chapter: Chapter) -> list[Sheet]:
                 ["setting"],
                 studies,
                 _varied_blocks(list(studies.values())),
-                f"Settings of {naming.PAPERS} unless another method is named; default: the options"
-                " of the preset, in the orders and with the seeds of the settings above it.",
+                f"Settings of {naming.PAPERS} if no method is named. Default: the options of the"
+                " preset, with the same orders and seeds as the settings above it.",
                 best_of="none",
             )
             sheets.append(sheet)
@@ -80,7 +80,7 @@ def varied(chapter: Chapter) -> list[Sheet]:
 
 
 def _varied_blocks(studies: Sequence[Study]) -> list[list[Row]]:
-    """Return the settings by where they were tried, the defaults in the same places last."""
+    """Return a block of rows for all settings with the same orders and seeds, defaults last."""
     runs = [{_label(v.method, v): v.runs for v in study.variants} for study in studies]
     varied = [v for study in studies for v in study.variants if not v.main]
     methods = {_label(v.method, v): v.method for v in varied}
@@ -106,7 +106,7 @@ def _varied_blocks(studies: Sequence[Study]) -> list[list[Row]]:
 
 
 def _label(method: str, variant: Variant | None = None) -> str:
-    """Return how the table calls a variant, or the method with the preset's options."""
+    """Return the name of a variant, or of the method's default, in the table."""
     name = "default" if variant is None or variant.main else variant.name
     return name if method == naming.PAPERS else f"{method} {name}"
 
@@ -116,7 +116,7 @@ def _where(run: Run) -> tuple[Arrival, int]:
 
 
 def applicability(chapter: Chapter) -> list[Sheet]:
-    """Return the metrics with each base solver, where there are several (paper, table 4)."""
+    """Return the metrics with each base solver, if there are several (paper, table 4)."""
     first, *others = chapter.solvers
     if not others:
         return []
@@ -132,7 +132,7 @@ def applicability(chapter: Chapter) -> list[Sheet]:
             groups = [(study, study.runs(name, orders) if study else []) for study in found]
             rows.append((Cell(f"{name} ({solver})"), *_groups(groups)))
         blocks += [rows] if rows else []
-    title, note = "Metrics with other base solvers", "Each solver has a separate d*."
+    title, note = "Metrics with other base solvers", "d* differs from solver to solver."
     return [_sheet("applicability", title, ["method (solver)"], chapter.problems, blocks, note)]
 
 
@@ -163,7 +163,7 @@ def per_order(chapter: Chapter) -> list[Sheet]:
             spans=(("", 3), *((f"k = {k}", len(metrics.NAMES)) for k in ks)),
             blocks=tuple(blocks),
             left=2,
-            note=f"After learning k tasks. Orders: {orders}.",
+            note=f"Metrics after learning the first k tasks. Orders: {orders}.",
             common=COMMON,
         )
         sheets += [sheet] if blocks else []
@@ -171,7 +171,7 @@ def per_order(chapter: Chapter) -> list[Sheet]:
 
 
 def all_runs(chapter: Chapter) -> Sheet:
-    """Return a line for each run, with its last costs and where it is."""
+    """Return a row for each run: its metrics, minutes of training and folder."""
     rows = []
     for study, variant, run in chapter.runs():
         order, seed = chapter.orders[run.names], str(run.config.seed)
@@ -191,7 +191,7 @@ def all_runs(chapter: Chapter) -> Sheet:
         header=(*names, "minutes", "folder"),
         blocks=(tuple(rows),),
         left=5,
-        note="Metrics in 10⁻³; minutes of training.",
+        note="Metrics in 10⁻³. Minutes: time of training.",
         best_of="none",
     )
 
@@ -205,7 +205,7 @@ def _sheet(
     note: str = "",
     best_of: Literal["column", "none"] = "column",
 ) -> Sheet:
-    """Return a table with columns of words and a group of columns for each problem."""
+    """Return a table with some columns of words, then a group of columns for each problem."""
     group = ("runs", *metrics.NAMES)
     return Sheet(
         key=key,
@@ -221,7 +221,7 @@ def _sheet(
 
 
 def _groups(found: Iterable[tuple[Study | None, Sequence[Run]]]) -> list[Cell]:
-    """Return the number of runs and their metrics in each study; dashes where there is none."""
+    """Return the number of runs and their metrics in each study; dashes without runs."""
     cells = []
     for study, runs in found:
         if study is None or not runs:
@@ -232,12 +232,12 @@ def _groups(found: Iterable[tuple[Study | None, Sequence[Run]]]) -> list[Cell]:
 
 
 def _cells(study: Study, runs: Sequence[Run], k: int | None = None) -> list[Cell]:
-    """Return the metrics of some runs of one variant, after ``k`` tasks or all."""
+    """Return the metrics of some runs of one variant, after ``k`` tasks; None: after all."""
     return [_measure(spread) for spread in study.spreads(runs, k).values()]
 
 
 def _measure(spread: Spread) -> Cell:
-    """Return a metric as a cell; in CSV it has a column for each number that there is."""
+    """Return the cell of a metric; CSV has a column for each of its numbers that is defined."""
     made = cell(spread, OVER_ORDERS)
     parts = {name: number for name, number in made.parts.items() if number}
     return attrs.evolve(made, parts=parts or {THOUSANDTHS: ""})

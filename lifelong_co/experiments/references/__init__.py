@@ -1,1 +1,1 @@
-"""Near-optimal costs by PyVRP and OR-Tools."""
+"""References: near-optimal costs of instances, found by PyVRP and OR-Tools or published."""

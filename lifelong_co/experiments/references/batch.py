@@ -1,4 +1,4 @@
-"""References of many instances: in parallel, each stored as soon as it is found."""
+"""Finding the references of many instances in parallel; each is stored as soon as it is found."""
 
 import multiprocessing
 import signal
@@ -32,22 +32,29 @@ def find(
     Parameters
     ----------
     subjects
-        Whose references to find; those in the cache are taken from there.
+        The instances whose references are needed.
     cache
-        Where references are stored.
+        The folder of references: known ones are read from it, new ones are stored in it.
     settings
-        How hard to look.
+        The effort of the solvers.
     jobs
-        Processes at once; 1: this one.
+        Number of processes; with 1 this process solves.
     again
-        Solve what is in the cache, too, unless proven; the better one is kept.
+        Solve also instances with a reference in the cache, unless it is proven optimal. The
+        better reference is kept.
     stop
-        Asked between results; what is running then still ends, nothing new is begun.
+        Called between results. When it returns True, instances in progress are finished and no
+        others are started.
 
     Yields
     ------
-    The reference is None where no feasible solution was found. An instance given twice, as by
-    tasks that return, is yielded once.
+    The reference is None if no feasible solution was found. An instance that is given twice is
+    yielded once.
+
+    Raises
+    ------
+    SolverError
+        If a solver's process died, or its result does not solve the instance.
     """
     fresh = []
     for subject in {subject.key: subject for subject in subjects}.values():
@@ -89,8 +96,8 @@ def _here(
 def _apart(
     subjects: list[Subject], settings: Settings, jobs: int, stop: Callable[[], bool]
 ) -> Iterator[tuple[Subject, Found | None]]:
-    """Solve in several processes; at most twice as many instances wait, which bounds memory."""
-    # Spawned, as a fork of a process with torch's threads may hang.
+    """Solve in several processes; at most twice as many instances are queued, to save memory."""
+    # Spawned, because a fork of a process with torch's threads may hang.
     spawn = multiprocessing.get_context("spawn")
     waiting: dict[Future[Found | None], Subject] = {}
     rest = iter(subjects)
@@ -100,7 +107,7 @@ def _apart(
                 waiting[pool.submit(solve, subject.model(), settings)] = subject
                 if len(waiting) >= 2 * jobs:
                     break
-            if stop():  # those not begun never will be
+            if stop():  # cancel those that have not started
                 waiting = {task: subject for task, subject in waiting.items() if not task.cancel()}
             if not waiting:
                 return
@@ -110,7 +117,7 @@ def _apart(
                 try:
                     yield subject, task.result()
                 except BrokenProcessPool as error:
-                    if stop():  # a signal to stop that reached the whole group of processes
+                    if stop():  # the signal to stop has ended the other processes, too
                         return
                     raise SolverError(
                         f"{subject.name}: a solver's process died, perhaps because memory ran out; "
@@ -119,5 +126,5 @@ def _apart(
 
 
 def _leave_signals() -> None:
-    """Ctrl-C reaches every process of a terminal; only the first one is to act on it."""
+    """Ignore Ctrl-C, which reaches every process of a terminal; only the first one handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

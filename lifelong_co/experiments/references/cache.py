@@ -1,7 +1,7 @@
-"""References on disk: one JSON file for each instance, whole or not at all.
+"""References on disk: one JSON file for each instance, written whole or not at all.
 
-``FOLDER/<problem>/<first two digits of the key>/<key>.json``. Several programs may write to one
-folder. References that were found stay when a program is interrupted.
+The path is ``FOLDER/<problem>/<first two digits of the key>/<key>.json``. Several programs may
+write to one folder. When a program is interrupted, the references found so far are kept.
 """
 
 import json
@@ -24,17 +24,21 @@ class Reference:
     """A solution of one instance, and how it was found."""
 
     name: str
-    """Of the instance, for people."""
+    """Name of the instance, to be read by people."""
     size: int
+    """Number of nodes ``n``."""
     cost: float
-    """In the instance's own units, recomputed from the actions."""
+    """In the units of the instance, computed again from the actions."""
     actions: list[int]
+    """``[T]``."""
     proven: bool
-    """Whether it is optimal for distances rounded to a millionth, or as the file rounds them."""
+    """Whether it is proven optimal for distances rounded to 1e-6, or rounded as the file says."""
     solver: str
     version: str
+    """Version of the solver's package."""
     settings: dict[str, Any]
     seconds: float
+    """Time of the search."""
 
 
 @attrs.frozen
@@ -53,7 +57,7 @@ class Cache:
         Raises
         ------
         FileFormatError
-            If its file holds something else; the message names it.
+            If the file holds something else; the message names the file.
         """
         file = self.place(problem, key)
         try:
@@ -62,7 +66,7 @@ class Cache:
             return None
         except (OSError, ValueError, TypeError) as error:
             raise FileFormatError(
-                f"{file}: expected a reference as JSON ({error}); delete it, and it is found again"
+                f"{file}: expected a reference as JSON ({error}); delete the file to find it again"
             ) from error
         cost = reference.cost
         if not isinstance(cost, int | float) or not math.isfinite(cost) or cost < 0:
@@ -70,9 +74,14 @@ class Cache:
         return reference
 
     def put(self, subject: Subject, reference: Reference) -> Reference:
-        """Store a reference unless a better one is there; return the one that is there now.
+        """Store a reference unless the stored one is at least as good; return the stored one now.
 
-        At equal cost (to a millionth) the proven one is better.
+        Raises
+        ------
+        FileFormatError
+            If the stored file cannot be read.
+        ConfigError
+            If the file cannot be written.
         """
         old = self.get(subject.problem, subject.key)
         if old is not None and not better(reference, old):
@@ -87,7 +96,10 @@ class Cache:
 
 
 def better(one: Reference, other: Reference) -> bool:
-    """Return whether one reference is better than another of the same instance."""
+    """Return whether one reference is better than another of the same instance.
+
+    If the costs are equal within a relative 1e-6, a proven reference is the better one.
+    """
     if abs(one.cost - other.cost) > 1e-6 * max(1.0, other.cost):
         return one.cost < other.cost
     return one.proven and not other.proven

@@ -1,4 +1,4 @@
-"""Checks stored references against their instances."""
+"""Checks whether stored references fit their instances."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,7 +9,7 @@ from lifelong_co.experiments.references.stored import Stored
 from lifelong_co.experiments.references.subject import Subject, of_instances
 from lifelong_co.protocols import Problem
 
-# Stored costs were summed in single precision.
+# Tolerance: the published costs are sums in single precision.
 ROUNDING = 2e-4
 
 
@@ -18,15 +18,16 @@ class Fault:
     """A stored reference that is wrong."""
 
     name: str
-    """Of the instance; instances count from 0."""
+    """Name of the instance; instances are numbered from 0."""
     reason: str
+    """What is wrong."""
 
 
 def check_stored(found: Stored, problem: Problem, name: str, cache: Cache) -> Iterator[Fault]:
     """Yield the faults of published references.
 
-    Published solutions are checked. A cost without a solution is a fault if it is less than a
-    proven optimum in the cache.
+    Published solutions are checked. A cost without a solution is a fault if it is below a proven
+    optimum in the cache.
     """
     for b, subject in enumerate(of_instances(found.instances, problem, name)[: len(found.costs)]):
         stated = found.costs[b]

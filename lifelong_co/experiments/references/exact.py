@@ -1,7 +1,7 @@
-"""OR-Tools CP-SAT: shortest tours with proof, by one circuit constraint over all arcs.
+"""OR-Tools CP-SAT: shortest tours with a proof, by one circuit constraint over all arcs.
 
-Source: ``CpModel.add_circuit``, OR-Tools 9.12 or newer. One worker, so that the result does not
-depend on timing unless the limit of time is reached.
+Source: ``CpModel.add_circuit``, OR-Tools 9.12 or newer. There is one worker, so that the result
+does not depend on timing unless the time limit is reached.
 """
 
 from collections.abc import Sequence
@@ -14,28 +14,29 @@ from lifelong_co.experiments.references.subject import Integers
 
 @attrs.frozen
 class Tour:
-    """What CP-SAT found."""
+    """The result of CP-SAT."""
 
     actions: list[int]
+    """``[n]``."""
     proven: bool
-    """Whether no tour is shorter, in the integers given."""
+    """Whether it is proven that no tour is shorter, in the given integer distances."""
 
 
 def shortest_tour(distances: Integers, hint: Sequence[int], *, seconds: float) -> Tour:
-    """Return the shortest tour, or the best one known when the time is over.
+    """Return the shortest tour, or the best one found when the time is over.
 
     Parameters
     ----------
     distances
         ``[n, n]``, ``n >= 2``.
     hint
-        A tour to start from, long ``[n]``; CP-SAT proves much and finds little without one.
+        A tour ``[n]`` to start from. CP-SAT is good at proofs, but slow at finding good tours.
     seconds
-        Limit of time.
+        Time limit.
     """
     n = len(distances)
     if n <= 3:
-        return Tour(list(range(n)), True)  # there is only one
+        return Tour(list(range(n)), True)  # there is only one tour
     cp_model = optional("ortools.sat.python.cp_model")
     model = cp_model.CpModel()
     arcs = {(i, j): model.new_bool_var("") for i in range(n) for j in range(n) if i != j}
@@ -46,7 +47,7 @@ def shortest_tour(distances: Integers, hint: Sequence[int], *, seconds: float) -
         model.add_hint(arc, follows[i] == j)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
-    solver.parameters.linearization_level = 2  # cuts of subtours, without which it proves little
+    solver.parameters.linearization_level = 2  # adds subtour cuts, which the proofs need
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.catch_sigint_signal = False
     status = solver.solve(model)

@@ -1,6 +1,6 @@
-"""Optimality gaps: how far costs lie above references (paper, appendix D).
+"""Optimality gaps of costs to references (paper, appendix D).
 
-A gap is a plain fraction; it is shown in per cent.
+A gap is a plain fraction; tables show it in per cent.
 """
 
 import math
@@ -18,18 +18,21 @@ from lifelong_co.experiments.references.places import Places
 
 
 def gap(cost: float, reference: float) -> float:
-    """Return how far a cost, or a sum or mean of costs, lies above a reference above 0."""
+    """Return the gap ``cost / reference - 1`` of a cost, or of a sum or mean of costs.
+
+    The reference must be above 0.
+    """
     return cost / reference - 1
 
 
 def gaps(costs: Mapping[str, float], means: Mapping[str, float]) -> dict[str, float]:
-    """Return the gap on each task that has a mean reference, in the order of these."""
+    """Return the gap on each task that has a mean reference, in the order of ``means``."""
     return {task: gap(costs[task], mean) for task, mean in means.items()}
 
 
 @attrs.frozen
 class Gap:
-    """How far costs lie above references, over the instances that have one."""
+    """The gap of costs to references, over the instances that have a reference."""
 
     value: float
     """Mean cost over mean reference, minus 1 (the paper's optimality gap)."""
@@ -46,7 +49,7 @@ class Gap:
 
 
 def gap_of(costs: Sequence[float], known: Sequence[Known | None]) -> Gap | None:
-    """Return the gap of costs to references; None if no instance has one above 0."""
+    """Return the gap of costs to references; None if no instance has a reference above 0."""
     if not known:
         return None
     pairs = [(c, r.cost) for c, r in zip(costs, known, strict=True) if r is not None]
@@ -57,27 +60,27 @@ def gap_of(costs: Sequence[float], known: Sequence[Known | None]) -> Gap | None:
 
 
 def mean_reference(known: Sequence[Known | None]) -> float | None:
-    """Return the mean of references; None if there is none or an instance has none."""
+    """Return the mean of references; None if there are no instances or one has no reference."""
     costs = [each.cost for each in known if each is not None]
     return math.fsum(costs) / len(costs) if costs and len(costs) == len(known) else None
 
 
 @attrs.frozen
 class MeanReferences:
-    """What is known of the tasks of a run."""
+    """The mean reference costs of the tasks of a run."""
 
     places: Places
-    """Where references were looked for."""
+    """The folders in which references were looked for."""
     means: Mapping[str, float]
-    """The mean reference cost of each task whose test instances all have one."""
+    """The mean reference cost of each task whose test instances all have a reference."""
     folders: Mapping[str, tuple[Path, ...]]
-    """Where those of each of these tasks were found."""
+    """The folders in which the references of each of these tasks were found."""
     faults: Mapping[str, str] = attrs.field(factory=dict)
-    """Why those of a task could not be read."""
+    """For each task whose references could not be read: the reason."""
 
     @property
     def origin(self) -> str:
-        """Which references were used, e.g. ``in references for U20; in testsets for E50, C100``."""
+        """The folders that were used, e.g. ``in references for U20; in testsets for E50, C100``."""
         alike: dict[str, list[str]] = {}
         for task, folders in self.folders.items():
             alike.setdefault(self.places.named(folders), []).append(task)
@@ -87,7 +90,7 @@ class MeanReferences:
 
     @property
     def notes(self) -> list[str]:
-        """What could not be read, a sentence for each task."""
+        """One line for each task whose references could not be read."""
         return [f"no gap on {task}: {fault}" for task, fault in self.faults.items()]
 
 
@@ -96,14 +99,16 @@ def mean_references(
 ) -> MeanReferences:
     """Return the mean references of a run's tasks.
 
-    A task whose references cannot be read has none here; `MeanReferences.faults` says why.
+    A task whose references cannot be read is in `MeanReferences.faults` instead.
 
     Parameters
     ----------
-    config, places
-        The run, and where to look.
+    config
+        The configuration of the run.
+    places
+        The folders in which to look.
     tests
-        The test instances of each task, where they are drawn already.
+        The test instances of each task, if they are drawn already.
     """
     problem = registry.problem(config.problem)
     means: dict[str, float] = {}

@@ -1,7 +1,8 @@
-"""PyVRP: iterated local search for the CVRP, and for the TSP as a CVRP of one vehicle.
+"""PyVRP: iterated local search for the CVRP, and for the TSP as a CVRP with one vehicle.
 
 Source: Wouda, Lan and Kool (2024), *PyVRP: a high-performance VRP solver package*, INFORMS J.
-Comput. 36(4); version 0.14 or newer. Without a limit of time the result depends on the seed only.
+Comput. 36(4); version 0.14 or newer. The result depends only on the seed, unless a time limit is
+reached.
 """
 
 import time
@@ -14,8 +15,8 @@ import numpy as np
 from lifelong_co.experiments.references.packages import optional
 from lifelong_co.experiments.references.subject import Model
 
-# Searches take turns in how many neighbors of a node they try, and in what a unit of load too much
-# costs at first, in mean distances over mean demands: on clusters no one choice finds the best.
+# The searches differ in the number of neighbors per node and in the first penalty of one unit of
+# excess load (in mean distances over mean demands): on clusters no single choice is always best.
 NEIGHBORS = (50, 20, 100)
 PENALTIES = (1.0, 4.0)
 
@@ -23,20 +24,20 @@ PENALTIES = (1.0, 4.0)
 def search(
     model: Model, *, iterations: int, restarts: int, seconds: float, seed: int
 ) -> list[int] | None:
-    """Return the best actions ``[T]`` found, or None if none is feasible.
+    """Return the best actions ``[T]`` found, or None if no solution is feasible.
 
     Parameters
     ----------
     model
-        TSP or CVRP, at least two nodes or customers.
+        A TSP or CVRP with at least two nodes or customers.
     iterations
-        End a search after so many without improvement.
+        A search ends after this number of iterations without improvement.
     restarts
         Number of searches, with different seeds and settings: one often ends in a local optimum.
     seconds
-        Stop after this time, however.
+        Time limit of all searches together.
     seed
-        Of PyVRP's random stream, in the first search.
+        Seed of PyVRP's random stream in the first search.
     """
     pyvrp = optional("pyvrp")
     data = _data(pyvrp, model)
@@ -66,7 +67,7 @@ def _solve(
     deadline: float,
     seed: int,
 ) -> Any:
-    """Return what the search of this number, from 0, finds; None if nothing feasible in time."""
+    """Return the result of search number ``trial``, from 0; None if none is feasible in time."""
     for penalty in _penalties(model, trial):
         left = deadline - time.monotonic()
         if left <= 0:
@@ -76,7 +77,7 @@ def _solve(
         )
         params = _params(pyvrp, NEIGHBORS[trial % len(NEIGHBORS)], penalty)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of penalties at their bound: see `_penalties`
+            warnings.simplefilter("ignore")  # about penalties at their bound: see `_penalties`
             found = pyvrp.solve(
                 data, stop, seed=seed + trial, collect_stats=False, display=False, params=params
             )
@@ -86,20 +87,20 @@ def _solve(
 
 
 def _penalties(model: Model, trial: int) -> Sequence[float | None]:
-    """Return what a unit of load too much costs at first, and if so nothing feasible is found."""
+    """Return the first penalty of a unit of excess load, and the one for a second attempt."""
     if model.demand is None:
         return (None,)
     unit = max(float(model.distances.mean()), 1.0) / max(float(model.demand.mean()), 1e-9)
-    # More than any customer costs alone, though only one unit of load is too much.
+    # A single unit of excess load then costs more than a route to any customer alone.
     prohibitive = 4 * max(float(model.distances.max()), 1.0)
     return PENALTIES[trial % len(PENALTIES)] * unit, prohibitive
 
 
 def _params(pyvrp: Any, neighbors: int, penalty: float | None) -> Any:
-    """Return how a search looks.
+    """Return the parameters of a search.
 
-    PyVRP begins in the middle of its bounds of penalties and comes down by a tenth in 500
-    iterations: from its default bounds that takes longer than a whole search.
+    PyVRP starts with a penalty in the middle of its bounds and lowers it by a tenth in 500
+    iterations. From the default bounds this takes longer than a whole search.
     """
     near = pyvrp.search.NeighbourhoodParams(num_neighbours=neighbors)
     if penalty is None:

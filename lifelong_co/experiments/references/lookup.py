@@ -1,4 +1,4 @@
-"""Which test instances have a reference cost, and where it was found."""
+"""Looking up the reference costs of test instances."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,16 +21,16 @@ class Known:
 
     cost: float
     place: Path
-    """The folder that it was found in."""
+    """The folder in which it was found."""
 
 
 def references(
     places: Sequence[Path], problem: Problem, instances: Any, distribution: str = ""
 ) -> list[Known | None]:
-    """Return the reference of each of ``B`` instances, None where there is none.
+    """Return the reference of each of ``B`` instances; None for an instance without one.
 
-    The first folder that has one counts. In each folder references found by `lifelong-co reference`
-    come first, then published ones for the test set of the ``distribution``.
+    The reference comes from the first folder that has one. In each folder, references found by
+    `lifelong-co reference` come before those published for the test set of ``distribution``.
     """
     keys = keys_of(instances, problem)
     found: dict[str, Known] = {}
@@ -51,25 +51,25 @@ def references(
 def of_task(
     places: Places, task: Task, problem: Problem, tests: int, groups: Sequence[Any] | None = None
 ) -> list[Known | None]:
-    """Return the reference of each instance that a task is tested on, None where there is none.
+    """Return the reference of each test instance of a task; None for an instance without one.
 
     Parameters
     ----------
     places
-        Where to look.
+        The folders in which to look.
     task, problem, tests
-        They decide what the task is tested on.
+        The task, its problem and its number of test instances.
     groups
-        Its test instances, where they have been drawn already.
+        The test instances of the task, if they are drawn already.
 
     Returns
     -------
-    One for each instance, group after group; empty if there is no folder to look in.
+    One entry for each instance, group after group; empty if there is no folder to look in.
 
     Raises
     ------
     FileFormatError
-        If a file of references cannot be understood.
+        If a file of references has errors.
     """
     folders = places.of(task, problem, tests)
     if not folders:
@@ -83,5 +83,5 @@ def of_task(
 
 
 def origins(known: Sequence[Known | None]) -> tuple[Path, ...]:
-    """Return the folders that references were found in, in the order in which they first occur."""
+    """Return the folders of some references, in the order in which they first occur."""
     return tuple(dict.fromkeys(each.place for each in known if each is not None))

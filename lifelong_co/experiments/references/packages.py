@@ -1,4 +1,4 @@
-"""The optional packages that find references, imported when they are first needed."""
+"""The optional packages that find references; each is imported when it is first needed."""
 
 import importlib
 import warnings
@@ -16,18 +16,18 @@ def optional(module: str) -> Any:
     Raises
     ------
     ConfigError
-        If it is not installed; the message names the extra.
+        If the package is not installed; the message names the extra.
     """
     try:
         with warnings.catch_warnings():
-            # OR-Tools' bindings warn about themselves on some versions of Python.
+            # On some versions of Python the import of OR-Tools shows a warning.
             warnings.simplefilter("ignore", DeprecationWarning)
             return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
         raise ConfigError(
             f"references: expected the package {package}, which is not installed; "
-            f"the extra 'reference' brings it: {INSTALL}"
+            f"it belongs to the extra 'reference': {INSTALL}"
         ) from error
 
 

@@ -1,7 +1,7 @@
-"""Folders in which references are looked for, in this order: the user's own, then published ones.
+"""Folders in which references are looked for: first the user's folder, then published ones.
 
 Published references belong to the paper's test instances. Their folders are read only for tasks
-that are tested on these.
+that are tested on these instances.
 """
 
 from collections.abc import Sequence
@@ -18,21 +18,21 @@ from lifelong_co.tasks.task import Task
 
 @attrs.frozen
 class Places:
-    """Where to look; folders need not exist."""
+    """The folders of references; they need not exist."""
 
     own: Path = FOLDER
-    """References found by `lifelong-co reference`, and files that the user put beside them."""
+    """References found by `lifelong-co reference`, and published files that the user put there."""
     published: tuple[Path, ...] = ()
-    """Each holds the official test sets' costs in one of the forms that `stored` knows."""
+    """Folders with the costs of the official test sets, in one of the forms of `stored`."""
 
     def named(self, folders: Sequence[Path]) -> str:
-        """Return folders that references were found in, for people."""
+        """Return the names of some folders as text."""
         return " and ".join(f"{f}" if f == self.own else f"{f} (published)" for f in folders)
 
     def of(self, task: Task, problem: Problem, tests: int) -> tuple[Path, ...]:
         """Return the folders that may hold references of the task's test instances.
 
-        If there is none, no instance has to be drawn to know that there is no reference.
+        If there is no such folder, the test instances need not be drawn.
         """
         own = [self.own] if self.own.is_dir() else []
         others = [folder for folder in self.published if folder.is_dir()]

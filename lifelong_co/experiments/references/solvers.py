@@ -1,4 +1,4 @@
-"""Which solver finds the reference of which instance, and with which settings."""
+"""Finding the reference of an instance: the choice of the solver, and its settings."""
 
 import time
 from typing import Any
@@ -14,39 +14,41 @@ from lifelong_co.validators import at_least
 
 @attrs.frozen(kw_only=True)
 class Settings:
-    """How hard to look."""
+    """The effort of the solvers."""
 
     iterations: int = attrs.field(default=2000, validator=at_least(1))
-    """A search of PyVRP ends after so many without improvement."""
+    """A search of PyVRP ends after this number of iterations without improvement."""
     restarts: int = attrs.field(default=12, validator=at_least(1))
-    """Searches of PyVRP; one where CP-SAT follows."""
+    """Number of searches of PyVRP; always one if CP-SAT follows."""
     seconds: int = attrs.field(default=120, validator=at_least(1))
-    """Limit of each solver on one instance."""
+    """Time limit of each solver on one instance."""
     prove: int = attrs.field(default=100, validator=at_least(0))
-    """TSPs up to this size are solved to proven optimality."""
+    """CP-SAT tries to prove optimality for TSPs with up to this number of nodes."""
     seed: int = attrs.field(default=0, validator=at_least(0))
-    """Of PyVRP."""
+    """Seed of PyVRP."""
 
 
 @attrs.frozen
 class Found:
-    """A solution and where it comes from."""
+    """A solution, and the solver that found it."""
 
     actions: list[int]
-    """``[T]``; CVRP: with the depot at both ends and between routes."""
+    """``[T]``; for the CVRP with the depot at both ends and between routes."""
     proven: bool
-    """Whether it is optimal in the integers the solver saw."""
+    """Whether it is proven optimal in the integers of the model."""
     solver: str
     version: str
+    """Version of the solver's package."""
     settings: dict[str, Any]
     seconds: float
+    """Time of the search."""
 
 
 def solve(model: Model, settings: Settings) -> Found | None:
-    """Return the best solution found, or None if none is feasible.
+    """Return the best solution found, or None if no solution is feasible.
 
-    TSP: PyVRP, then up to ``prove`` nodes CP-SAT from PyVRP's tour; the better one is kept.
-    CVRP: PyVRP.
+    TSP: PyVRP; then, with at most ``prove`` nodes, CP-SAT starts from PyVRP's tour, and the better
+    tour is kept. CVRP: PyVRP.
     """
     begin = time.perf_counter()
     solver, used, proven = "pyvrp", attrs.asdict(settings), False

@@ -1,4 +1,4 @@
-"""Where the instances come from that references are found for."""
+"""The instances for which references can be found: drawn, published, of a run, from files."""
 
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,20 @@ SUFFIXES = (".vrp", ".tsp")
 def from_distribution(
     name: str, problem: Problem, size: int, count: int, seed: int = 0
 ) -> list[Subject]:
-    """Draw instances; under seed 0 those that a task of ``count`` test instances is tested on."""
+    """Draw instances; with seed 0 they are the test instances of a task with ``tests = count``."""
     source = registry.distribution(name, problem)
     stream = stream_of_tests(problem, name, size, seed)
     return of_instances(source.sample(count, size, generator=stream), problem, f"{name}{size}")
 
 
 def from_testset(name: str, problem: Problem, count: int | None = None) -> list[Subject]:
-    """Return the first ``count`` of the paper's own test instances of a distribution."""
+    """Return the first ``count`` of the paper's test instances of a distribution; None: all."""
     instances = registry.testset(problem, name)
     return of_instances(instances, problem, f"{name}{problem.size(instances)}")[:count]
 
 
 def from_run(config: Config) -> list[Subject]:
-    """Return every instance that a run is tested on."""
+    """Return all test instances of a run."""
     problem = registry.problem(config.problem)
     return [
         subject
@@ -47,19 +47,19 @@ def from_files(path: Path, problem: Problem, *, scaled: bool = False) -> list[Su
     Parameters
     ----------
     path
-        An ``.npz``, ``.vrp`` or ``.tsp`` file, or a folder of the latter two.
+        An ``.npz``, ``.vrp`` or ``.tsp`` file, or a folder of ``.vrp`` or ``.tsp`` files.
     problem
-        Of an ``.npz`` file and, in a folder, of the files that count.
+        The problem of an ``.npz`` file; in a folder only files of this problem are read.
     scaled
-        Take ``.vrp`` and ``.tsp`` files as tasks are tested on them, in the unit square without
-        rounding; else in the files' own rounded distances.
+        Whether ``.vrp`` and ``.tsp`` files are scaled to the unit square without rounding, as in
+        the tests of tasks. Else the distances are rounded as the file says.
 
     Raises
     ------
     ConfigError
-        If nothing is there.
+        If there are no such files.
     FileFormatError
-        If a file cannot be used.
+        If a file has errors.
     """
     if path.suffix == ".npz" or scaled:
         groups: list[Any] = load_instances(path, problem)

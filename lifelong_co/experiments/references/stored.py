@@ -1,9 +1,9 @@
 """Published reference costs of test instances, read from their original files.
 
-Two forms are known: the folder ``testsets`` of arrays (``cvrp-GM100.npz`` with
-``reference_cost [B]`` beside the instances), and the official code's text files below
-``generated_test_instances`` (``CVRPinstances_GM_100_10000_seed0_HGS_solution``: a line for each
-instance with its actions, cost and seconds; the last line may be cut off).
+There are two forms. A folder ``testsets`` has arrays: ``cvrp-GM100.npz`` holds the instances and
+``reference_cost [B]``. The official code has text files below ``generated_test_instances``, such
+as ``CVRPinstances_GM_100_10000_seed0_HGS_solution``. They have one line for each instance, with
+actions, cost and seconds; the last line may be incomplete.
 """
 
 import re
@@ -34,9 +34,9 @@ class Stored:
     instances: Any
     """``B`` instances, on the CPU."""
     costs: list[float]
-    """As the file states them, of the first instances."""
+    """The costs in the file; they may cover only the first instances."""
     solutions: list[list[int]] | None
-    """The actions ``[T]`` of each; None where only costs are published."""
+    """The actions ``[T]`` for each cost; None if only costs are published."""
 
     def by_key(self, problem: Problem) -> dict[str, float]:
         """Return the stated cost by the key of the instance."""
@@ -44,12 +44,12 @@ class Stored:
 
 
 def stored(folder: Path, problem: Problem, distribution: str) -> Stored | None:
-    """Return what a folder holds for a distribution's test set; None if nothing.
+    """Return a folder's references for the test set of a distribution; None if it has none.
 
     Raises
     ------
     FileFormatError
-        If a file cannot be understood.
+        If a file has errors.
     """
     if not folder.is_dir():
         return None
@@ -65,7 +65,7 @@ def stored(folder: Path, problem: Problem, distribution: str) -> Stored | None:
 
 
 def first_stored(folders: Sequence[Path], problem: Problem, distribution: str) -> Stored | None:
-    """Return what the first of the folders holds that holds something; None if none does."""
+    """Return the references of the first folder that has any; None if no folder has."""
     found = (stored(folder, problem, distribution) for folder in folders)
     return next((each for each in found if each is not None), None)
 

@@ -1,8 +1,8 @@
-"""One instance to find a reference for: in integers for the solvers, in original units for costs.
+"""An instance that needs a reference: in integers for the solvers, in original units for costs.
 
-An instance of a test set costs what `protocols.Problem.cost` says, in float64; one of a TSPLIB or
-CVRPLIB file what the rounding rule of the file says. The key is a hash of the contents, so that
-the same instance from any source finds the same reference.
+For an instance of a test set, the cost is `protocols.Problem.cost` in float64. For a TSPLIB or
+CVRPLIB file, it follows the rounding rule of the file. The key is a hash of the contents, so that
+the same instance has the same key and reference in all sources.
 """
 
 import hashlib
@@ -26,11 +26,11 @@ from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS
 from lifelong_co.protocols import Problem
 from lifelong_co.tensors import records
 
-# Integer steps of one unit of length: rounding costs a route of 100 legs 5e-5 at the very most.
+# Integer steps of one unit of length: for a route of 100 legs the rounding error is at most 5e-5.
 STEPS = 1_000_000
-# The greatest capacity that fractional demands are first read as whole parts of.
+# The highest capacity for which demands are read as whole numbers.
 LARGEST_CAPACITY = 1_000
-# Steps of all other demands; the slack stays within the tolerance of the masks.
+# Integer steps of the capacity for all other demands.
 FINE = 100_000_000
 
 Integers = npt.NDArray[np.int64]
@@ -38,10 +38,10 @@ Integers = npt.NDArray[np.int64]
 
 @attrs.frozen(eq=False)
 class Model:
-    """What a solver sees, in integers."""
+    """The instance in integers, as the solvers need it."""
 
     distances: Integers
-    """``[A, A]``, symmetric; the depot first for the CVRP."""
+    """``[A, A]``, symmetric; for the CVRP the depot comes first."""
     demand: Integers | None = None
     """``[n]`` of the customers; None for the TSP."""
     capacity: int | None = None
@@ -49,19 +49,21 @@ class Model:
 
 @attrs.frozen(eq=False)
 class Subject:
-    """An instance of any source."""
+    """An instance from any source."""
 
     name: str
-    """For people, e.g. ``GM100 #679``."""
+    """To be read by people, e.g. ``GM100 #679``."""
     key: str
-    """64 hexadecimal digits."""
+    """Hash of the contents, 64 hexadecimal digits."""
     problem: str
     size: int
+    """Number of nodes ``n``."""
     model: Callable[[], Model]
+    """Returns the instance in integers."""
     cost: Callable[[Sequence[int]], float]
-    """Of actions ``[T]``, in the instance's own units."""
+    """Returns the cost of actions ``[T]``, in the units of the instance."""
     fault: Callable[[Sequence[int]], str]
-    """Why actions do not solve the instance; empty if they do."""
+    """Returns why actions ``[T]`` do not solve the instance; empty if they do."""
 
 
 def of_instances(instances: Any, problem: Problem, name: str) -> list[Subject]:
@@ -95,7 +97,7 @@ def _of_row(row: Any, problem: Problem, name: str, key: str) -> Subject:
     def model() -> Model:
         demand = getattr(exact, "demand", None)
         points = exact.nodes if demand is None else torch.cat((exact.depot, exact.nodes), dim=1)
-        p = getattr(exact, "distance", None)  # of another problem there may be none
+        p = getattr(exact, "distance", None)  # a third-party problem may have no distances
         power = EXPONENTS[EUCLIDEAN] if p is None else float(p[0])
         lengths = torch.cdist(points[0], points[0], power, compute_mode=_EXACT)
         distances = np.rint(lengths.numpy() * STEPS)
@@ -116,10 +118,10 @@ _EXACT = "donot_use_mm_for_euclid_dist"
 
 
 def whole_demand(fractions: npt.NDArray[np.float64]) -> tuple[Integers, int]:
-    """Return demand ``[n]`` and capacity in integers for demand in fractions of the capacity.
+    """Return demand ``[n]`` and capacity in integers, from demand in fractions of the capacity.
 
-    The least capacity up to 1,000 of which all are whole parts, to single precision; else
-    fractions of 1e8, with half the tolerance of the masks, `problems.cvrp.ROUNDING`, as slack.
+    The capacity is the lowest one up to 1,000 for which all demands are whole numbers in single
+    precision. If there is none, it is 1e8 plus half the tolerance `problems.cvrp.ROUNDING`.
     """
     for capacity in range(1, LARGEST_CAPACITY + 1):
         units = fractions * capacity
@@ -151,7 +153,7 @@ def _fault(actions: Sequence[int], size: int, demand: npt.NDArray[np.float64] | 
 
 
 def of_file(instance: FileInstance) -> Subject:
-    """Return the subject of a TSPLIB or CVRPLIB instance, in the file's own rounded distances."""
+    """Return the subject of a TSPLIB or CVRPLIB instance, with distances rounded as in the file."""
     parts = [instance.distance_rule, instance.problem, str(instance.capacity)]
     digest = hashlib.sha256(f"lifelong-co file 1 {' '.join(parts)}\n".encode())
     digest.update((instance.coordinates + 0.0).astype("<f8").tobytes())

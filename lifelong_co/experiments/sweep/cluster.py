@@ -1,7 +1,7 @@
-"""Runs as jobs of a cluster, through submitit (extra ``cluster``): Slurm, or its local stand-in.
+"""Runs as jobs of a cluster, with submitit (extra ``cluster``): on Slurm, or on this machine.
 
-submitit hands a function to the job by pickle, in the sweep's own folder; what is handed over is
-`run_command` and its strings.
+submitit passes a function to the job by pickle, in a folder of the sweep. Here this is
+`run_command` with texts as arguments.
 """
 
 import importlib
@@ -21,7 +21,7 @@ INSTALL = "install it with: pip install 'lifelong-co[cluster]'"
 
 
 def run_command(arguments: Sequence[str], log: str) -> int:
-    """Carry out a command inside a job and return its exit status; SIGTERM is passed on to it."""
+    """Run a command inside a job and return its exit status; signals to stop are passed on."""
     with Path(log).open("ab") as output:
         environment = {**os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": "1"}
         process = subprocess.Popen(
@@ -30,14 +30,14 @@ def run_command(arguments: Sequence[str], log: str) -> int:
             stdout=output,
             stderr=subprocess.STDOUT,
             env=environment,
-            start_new_session=True,  # the scheduler's signals reach it through us, once
+            start_new_session=True,  # so it gets the scheduler's signals only from this process
         )
 
     def pass_on(number: int, frame: Any) -> None:  # noqa: ARG001
         process.terminate()
 
-    # SIGINT is how submitit's local stand-in cancels, SIGTERM how Slurm does, and SIGUSR2 what both
-    # send before the time is over; the run saves, and the sweep resumes it in another job.
+    # submitit's local mode cancels with SIGINT and Slurm with SIGTERM. Both send SIGUSR2 before the
+    # time is over: then the run saves, and the sweep resumes it in another job.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR2):
         signal.signal(number, pass_on)
     return process.wait()
@@ -45,12 +45,12 @@ def run_command(arguments: Sequence[str], log: str) -> int:
 
 @attrs.define
 class ClusterEngine:
-    """Runs as jobs.
+    """Starts runs as jobs.
 
     Parameters
     ----------
     slots
-        How many at once.
+        Highest number of jobs at once.
     executor
         A submitit executor.
     """
@@ -71,15 +71,15 @@ class ClusterJob:
     job: Any
 
     def poll(self) -> int | None:
-        """Return the exit status of the run; -9 if the job died with it."""
+        """Return the exit status of the run, or -9 if the job died; None while it runs."""
         if not self.job.done():
             return None
-        # A job that was killed leaves no result.
+        # A job that was killed has no result.
         failure = self.job.exception()
         return -int(signal.SIGKILL) if failure is not None else int(self.job.result())
 
     def stop(self) -> None:
-        """Cancel the job, which lets the run save."""
+        """Cancel the job; the run saves before it ends."""
         self.job.cancel(check=False)
 
     kill = stop
@@ -88,28 +88,28 @@ class ClusterJob:
 def cluster_engine(
     kind: str, folder: Path, slots: int, parameters: Mapping[str, Any]
 ) -> ClusterEngine:
-    """Return an engine on Slurm, or on submitit's local stand-in for it.
+    """Return an engine on Slurm, or on submitit's local mode.
 
     Parameters
     ----------
     kind
         ``slurm`` or ``submitit-local``.
     folder
-        Where submitit keeps its files; seen by the nodes.
+        The folder of submitit's files; all nodes must have access to it.
     slots
-        How many jobs at once.
+        Highest number of jobs at once.
     parameters
-        Of submitit's ``update_parameters``, e.g. ``timeout_min``, ``slurm_partition``.
+        Arguments of submitit's ``update_parameters``, e.g. ``timeout_min``, ``slurm_partition``.
 
     Raises
     ------
     ConfigError
-        If submitit is missing, there is no Slurm here, or a parameter is unknown to it.
+        If submitit is not installed, Slurm is not available, or submitit refuses a parameter.
     """
     try:
         submitit: Any = importlib.import_module("submitit")  # an extra, which mypy may not see
     except ImportError as error:
-        raise ConfigError(f"engine {kind}: submitit is missing; {INSTALL}") from error
+        raise ConfigError(f"engine {kind}: submitit is not installed; {INSTALL}") from error
     cluster = "slurm" if kind == "slurm" else "local"
     defaults: dict[str, Any] = {"name": "lifelong-co", "timeout_min": 24 * 60}
     if cluster == "slurm":

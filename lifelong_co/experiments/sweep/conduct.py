@@ -1,6 +1,6 @@
-"""Carries out a plan: every run once, as many at once as there are slots.
+"""Carries out a plan: every run once, and as many runs at once as there are slots.
 
-A run that dies is resumed. A sweep that was killed reads the folders of its runs and goes on.
+A run that dies is resumed. A sweep that was killed reads the folders of its runs and continues.
 """
 
 import fcntl
@@ -17,23 +17,23 @@ from lifelong_co.experiments.sweep.engines import Engine, Handle
 from lifelong_co.experiments.sweep.plan import Job, Plan
 
 RETRIES = 2
-"""How often a run is resumed that died without a new checkpoint."""
+"""How often a run is resumed after it died without a new checkpoint."""
 REFUSED = 2
-"""Exit status of a run whose settings cannot be used; it is not tried again."""
-PAUSE = 0.2  # seconds between two looks
+"""Exit status of a run whose settings are invalid; it is not tried again."""
+PAUSE = 0.2  # seconds between two checks of the runs
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Hold a sweep's folder, made if missing, and yield the descriptor of the lock.
+    """Lock a sweep's folder and yield the file descriptor of the lock; create a missing folder.
 
-    Runs inherit it: if the sweep alone dies, the folder is held until its runs have ended, and no
-    other sweep touches their folders in the meantime.
+    Runs inherit the lock: if only the sweep dies, the folder stays locked until its runs have
+    ended. So no other sweep can change their folders in the meantime.
 
     Raises
     ------
     ConfigError
-        If another sweep holds it, or it cannot be written.
+        If another sweep has locked the folder, or it cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def locked(folder: Path) -> Iterator[int]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise ConfigError(
-                f"{folder}: another sweep, or a run that one left behind, is at work in this"
+                f"{folder}: another sweep, or a run of an earlier sweep, is still working in this"
                 " folder; wait for it or stop it"
             ) from error
         yield file.fileno()
@@ -67,7 +67,7 @@ class _Work:
     progress: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
 
     def look(self) -> bool:
-        """Settle what has ended; return whether anything has."""
+        """Handle the runs that have ended; return whether there were any."""
         before = len(self.running)
         for name, handle in list(self.running.items()):
             status = handle.poll()
@@ -77,7 +77,7 @@ class _Work:
         return len(self.running) < before
 
     def settle(self, job: Job, status: int) -> None:
-        """Record the end of a run; queue it again if it died."""
+        """Record the end of a run, and queue it again if it died."""
         if job.finished:
             jobs = self.plan.jobs
             done = sum(each.finished for name, each in jobs.items() if name not in self.running)
@@ -97,7 +97,7 @@ class _Work:
             self.waiting.insert(0, job)
 
     def launch(self) -> None:
-        """Fill the free slots."""
+        """Start waiting runs in the free slots."""
         while len(self.running) < self.engine.slots and self.waiting:
             job = self.waiting.pop(0)
             try:
@@ -120,39 +120,39 @@ def conduct(
     log: Callable[[str], None] = lambda line: None,  # noqa: ARG005
     time_left: Callable[[], str] = lambda: "",
 ) -> dict[str, str]:
-    """Finish all runs of a plan that are not finished.
+    """Finish all unfinished runs of a plan.
 
     Parameters
     ----------
     plan
-        The folder is locked for this process (`locked`).
+        This process must hold the lock of its folder (`locked`).
     engine
-        Where runs are carried out.
+        Starts the runs.
     retries
-        How often a run is resumed that died without a new checkpoint, at least 0.
+        How often a run is resumed after it died without a new checkpoint, at least 0.
     stop
         Called in every pause. If it returns True, the runs save and stop, and `Interrupted` is
         raised.
     log
-        Called with a line for each run that ends.
+        Called with a line of text for each run that ends.
     time_left
-        Returns what that line says about the time that is left.
+        Returns a text about the remaining time, which is added to that line.
 
     Returns
     -------
-    The jobs that failed, and why.
+    The reason by the name of each job that failed.
 
     Raises
     ------
     ConfigError
         If a finished run has another configuration.
     Interrupted
-        If it was asked to stop.
+        If ``stop`` returned True.
     """
     work = _Work(plan, engine, retries, log, time_left)
     for job in plan.jobs.values():
         if job.finished:
-            job.prepare()  # refuses a folder of another run with this name
+            job.prepare()  # raises if the folder holds another run
     work.waiting = [job for job in plan.jobs.values() if not job.finished]
     try:
         while work.running or work.waiting:
@@ -169,13 +169,13 @@ def conduct(
     except BaseException:
         for handle in work.running.values():
             if handle.poll() is None:
-                handle.kill()  # what they have saved stays
+                handle.kill()  # their checkpoints stay
         raise
     return work.failed
 
 
 def log_of(folder: Path, job: Job) -> Path:
-    """Return the file of what a job prints."""
+    """Return the log file of a job, with everything that it prints."""
     return folder / "logs" / f"{job.name}.log"
 
 

@@ -1,4 +1,4 @@
-"""Where the runs of a sweep are carried out: the seam, and this machine."""
+"""Engines start the runs of a sweep: their protocol, and the engine of this machine."""
 
 import os
 import signal
@@ -10,54 +10,54 @@ from typing import Protocol
 
 import attrs
 
-# Networks this small gain nothing from a second thread, and runs side by side would fight over it.
+# Small networks are not faster with a second thread, and parallel runs would compete for it.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 class Handle(Protocol):
-    """A run in progress."""
+    """A run that has been started."""
 
     def poll(self) -> int | None:
         """Return its exit status, negative for a signal; None while it runs."""
 
     def stop(self) -> None:
-        """Ask it to save and stop; asked again, it stops at once."""
+        """Ask it to save and stop; after a second call it stops at once."""
 
     def kill(self) -> None:
         """End it now."""
 
 
 class Engine(Protocol):
-    """Carries out runs."""
+    """Starts runs."""
 
     @property
     def slots(self) -> int:
-        """How many runs at once."""
+        """Highest number of runs at once."""
 
     def submit(self, arguments: Sequence[str], log: Path) -> Handle:
-        """Start ``lifelong-co`` with arguments; what it prints is added to the log.
+        """Start ``lifelong-co`` with arguments and append its output to the log.
 
-        There is a free slot.
+        The caller makes sure that a slot is free.
         """
 
 
 def command(arguments: Sequence[str]) -> list[str]:
-    """Return what starts ``lifelong-co`` with arguments, in this environment."""
+    """Return the command that starts ``lifelong-co`` with arguments, in this environment."""
     return [sys.executable, "-m", "lifelong_co_cli.main", *arguments]
 
 
 @attrs.define
 class LocalEngine:
-    """Runs as processes of this machine, each on one thread, or one to a GPU.
+    """Starts runs as processes of this machine, each with one thread.
 
     Parameters
     ----------
     slots
-        How many at once.
+        Highest number of runs at once.
     gpus
-        Names for ``CUDA_VISIBLE_DEVICES``; runs take turns on them. Empty: none is used.
+        Names for ``CUDA_VISIBLE_DEVICES``; a run gets the GPU with the fewest runs. Empty: no GPU.
     lock
-        A descriptor that runs inherit; see `conduct.locked`.
+        A file descriptor that runs inherit; see `conduct.locked`.
     """
 
     slots: int
@@ -102,9 +102,9 @@ class Process:
 def _start(
     arguments: list[str], log: Path, environment: Mapping[str, str], lock: int | None
 ) -> "subprocess.Popen[bytes]":
-    # A terminal sends Ctrl-C to all its processes, and a run that gets a second signal, ours, stops
-    # without saving. A signal held back is held back in the child, too: so it hears from us alone,
-    # and still dies with our process group.
+    # A terminal sends Ctrl-C to all its processes. The sweep then sends a second signal, and a run
+    # that gets two signals stops without saving. So SIGINT is blocked here: a child inherits the
+    # block, and gets only the signal of the sweep.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with log.open("ab") as output:
@@ -121,7 +121,7 @@ def _start(
 
 
 def visible_gpus(count: int) -> list[str]:
-    """Return how ``CUDA_VISIBLE_DEVICES`` names the GPUs that this process sees."""
+    """Return the names of this process's first ``count`` GPUs for ``CUDA_VISIBLE_DEVICES``."""
     given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     named = [name.strip() for name in given.split(",") if name.strip()]
     return named[:count] if named else [str(index) for index in range(count)]

@@ -1,4 +1,4 @@
-"""How long a sweep still takes, by the mean of its finished runs of the same kind."""
+"""The remaining time of a sweep, estimated by the mean of its finished runs of the same kind."""
 
 import json
 import math
@@ -12,14 +12,14 @@ from lifelong_co.experiments.sweep.plan import Plan
 
 
 def remaining(plan: Plan) -> dict[str, float]:
-    """Return the seconds that each unfinished run of a plan still trains.
+    """Return the estimated seconds of training left for each unfinished run of a plan.
 
-    A run is expected to take as long as the mean of the finished runs of its problem, solver and
-    tasks, in any order. What its log holds already is subtracted.
+    The estimate is the mean over the finished runs with the same problem, solver and tasks in any
+    order, minus the time that is already in the log of the run.
 
     Returns
     -------
-    Seconds by name of the run; empty if no run of its kind is finished for one of them.
+    Seconds by name of the run. Empty if some unfinished run has no finished run of its kind.
     """
     taken: dict[Any, list[float]] = {}
     left = {}
@@ -42,7 +42,7 @@ def _kind(config: Config) -> Any:
 
 
 def logged(folder: Path) -> float:
-    """Return the seconds of training in the log of a run; lines after a torn one do not count."""
+    """Return the seconds of training in the log of a run, up to the first damaged line."""
     seconds = 0.0
     try:
         for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines():
@@ -53,13 +53,13 @@ def logged(folder: Path) -> float:
 
 
 def wall(seconds: Iterable[float], slots: int) -> float:
-    """Return the least time in which slots can do runs that take so long each."""
+    """Return a lower bound on the time in which ``slots`` finish runs of these durations."""
     each = list(seconds)
     return max(math.fsum(each) / slots, max(each, default=0.0))
 
 
 def show(seconds: float) -> str:
-    """Return a duration for people, e.g. ``1 h 05 min``."""
+    """Return a duration as text, e.g. ``1 h 05 min``."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -1,4 +1,4 @@
-"""What a sweep shall do: grids of runs, read from TOML (docs/guides/sweep.md)."""
+"""Grids: the runs of a sweep, read from TOML (docs/guides/sweep.md)."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -28,32 +28,37 @@ class Variant:
 
 @attrs.frozen(kw_only=True)
 class Grid:
-    """All combinations of what is listed; one table for each problem.
+    """All combinations of the listed values, with one table for each problem.
 
     Parameters
     ----------
     name
-        The table's title; what the grid varies when empty.
+        The title of the table; empty: made of the values that vary.
     methods, ablations, variants
         The rows: methods with default options, the paper's ablations of ``llr-bc``, and methods
         with other options. At least one.
     problems, solvers, preset
         As in ``lifelong-co run``.
     orders
-        Numbers of the paper's orders, e.g. ``1-3,5``; the preset's own sequence when this and
-        ``tasks`` are empty.
+        Numbers of the paper's orders, e.g. ``1-3,5``. If this and ``tasks`` are empty, the order
+        is that of the preset.
     tasks
-        Task files; each is one more order.
+        Task files; each gives one more order.
     seeds
-        E.g. ``0-2``.
+        Numbers of at least 0, e.g. ``0-2``.
     device
         ``auto``, ``cpu`` or ``cuda``.
     tests, curve_every, augment, images, one_pass, precision, solver_options
-        As in ``lifelong-co run``; None: the preset's.
+        As in ``lifelong-co run``; None: the value of the preset.
     start_from
-        Run folder whose parameters all runs start with; None: each with fresh ones.
+        Run folder whose parameters all runs start with; None: new parameters for each run.
     drift
-        Whether every task but the first drifts from the one before it.
+        Whether each task except the first drifts from the one before it.
+
+    Raises
+    ------
+    ConfigError, UnknownNameError
+        If a value is invalid, a name is listed twice, or there are no rows.
     """
 
     name: str = ""
@@ -95,7 +100,7 @@ class Grid:
 
     @property
     def rows(self) -> tuple[Variant, ...]:
-        """The rows of the table, top to bottom."""
+        """The rows of the table, from top to bottom."""
         for name in self.ablations:
             if name not in ABLATIONS["llr-bc"]:
                 raise UnknownNameError("ablation", name, ABLATIONS["llr-bc"])
@@ -107,12 +112,12 @@ class Grid:
 
 
 def read_grids(path: Path) -> tuple[Grid, ...]:
-    """Read a sweep file; paths in it are relative to it.
+    """Read a sweep file; paths in it are relative to its folder.
 
     Raises
     ------
     ConfigError
-        If the file is missing, or a key is unknown or ill-typed; names the file.
+        If the file is missing, or a key is unknown or has a wrong type; the message names the file.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -123,12 +128,12 @@ def read_grids(path: Path) -> tuple[Grid, ...]:
 
 
 def grids_from_toml(text: str, source: str, folder: Path) -> tuple[Grid, ...]:
-    """Read grids; what stands above the ``[[grids]]`` tables is the default of each.
+    """Read grids; values above the ``[[grids]]`` tables are the defaults of every grid.
 
     Raises
     ------
     ConfigError
-        As `read_grids`.
+        If a key is unknown or has a wrong type; the message names ``source``.
     """
     data = parse(text, source)
     tables = data.pop("grids", [{}])
@@ -148,7 +153,7 @@ def grids_from_toml(text: str, source: str, folder: Path) -> tuple[Grid, ...]:
 
 
 def _starting(grid: Grid, start: Path, said: Collection[str]) -> Grid:
-    """Return a grid that starts from a run, of that run's problem and solver if it says none."""
+    """Return a grid that starts from a run, by default with the problem and solver of the run."""
     of = read_config(start)
     return attrs.evolve(
         grid,
@@ -159,7 +164,7 @@ def _starting(grid: Grid, start: Path, said: Collection[str]) -> Grid:
 
 
 def _plain(data: Mapping[str, Any], source: str) -> Options:
-    """Return a table in which ranges are text, as in `Grid`, and no list is a word by mistake."""
+    """Return a table with ranges as text, as in `Grid`; raise if a text is given for a list."""
     table = dict(data)
     for key in ("orders", "seeds"):
         value = table.get(key)
@@ -174,7 +179,7 @@ def _plain(data: Mapping[str, Any], source: str) -> Options:
 
 
 def grids_to_toml(grids: tuple[Grid, ...]) -> str:
-    """Return grids as TOML; what is empty or None is left out."""
+    """Return grids as TOML, without values that are None and lists that are empty."""
     tables = drop_none(cattrs.unstructure(list(grids)))
     kept = [{key: value for key, value in table.items() if value != []} for table in tables]
     return tomli_w.dumps({"grids": kept})

@@ -1,4 +1,4 @@
-"""The runs that grids ask for, each once, and the tables that they are rows of."""
+"""The plan of a sweep: the runs of its grids, each once, and the tables of their results."""
 
 import hashlib
 import re
@@ -27,7 +27,7 @@ AS_IN_RUN = (
     "one_pass",
     "precision",
 )
-"""What a grid and `resolve` call alike."""
+"""Settings that have the same name in a grid and in `resolve`."""
 
 
 @attrs.frozen
@@ -40,13 +40,13 @@ class Job:
 
     @property
     def begun(self) -> bool:
-        """Whether a checkpoint is there to continue from."""
+        """Whether there is a checkpoint to continue from."""
         saved = checkpoint.checkpoints(RunFolder(self.folder).checkpoints)
         return bool(saved) and checkpoint.step_of(saved[-1]) > 0
 
     @property
     def finished(self) -> bool:
-        """Whether all is there, the report, which is written last, included."""
+        """Whether the run is complete, including the report, which is written last."""
         if not (self.folder / "report.html").is_file():
             return False
         try:
@@ -56,43 +56,43 @@ class Job:
         return True
 
     def prepare(self) -> None:
-        """Make the run's folder, so that it can be resumed.
+        """Create the run's folder, so that the run can be resumed.
 
         Raises
         ------
         ConfigError
-            If it holds another run.
+            If the folder holds another run.
         """
         if not (self.folder / "config.toml").exists():
-            for torn in self.folder.glob(".config.toml.*.tmp"):  # of a sweep that was killed
+            for torn in self.folder.glob(".config.toml.*.tmp"):  # left by a sweep that was killed
                 torn.unlink()
             RunFolder(self.folder).create(self.config)
             return
         found = read_config(self.folder)
-        # An option that the version which made it did not have yet is at its default there.
+        # An older version may not have had an option; its value there is the default.
         asked, found = _spelled_out(self.config), _spelled_out(found)
         for field in attrs.fields(Config):
             wanted, there = getattr(asked, field.name), getattr(found, field.name)
             if wanted != there:
                 raise ConfigError(
-                    f"{self.folder}: this sweep wants {field.name} = {wanted!r:.200}, the run there"
-                    f" has {there!r:.200}; choose another --out"
+                    f"{self.folder}: this sweep needs {field.name} = {wanted!r:.200}, but the run"
+                    f" in this folder has {there!r:.200}; choose another --out"
                 )
 
 
 @attrs.frozen
 class Row:
-    """Runs that differ in order and seed only."""
+    """A row of a table: runs that differ only in order and seed."""
 
     label: str
     solver: str
     cells: tuple[tuple[str, int, str], ...]
-    """Order, seed and job."""
+    """Order, seed and name of the job, for each run."""
 
 
 @attrs.frozen
 class Block:
-    """One table: rows over the same orders and seeds of one problem."""
+    """A table: rows with the same orders and seeds, on one problem."""
 
     title: str
     problem: str
@@ -101,10 +101,11 @@ class Block:
 
 @attrs.frozen
 class Plan:
-    """All that a sweep is to do."""
+    """All runs and tables of a sweep."""
 
     folder: Path
     jobs: dict[str, Job]
+    """By name."""
     blocks: tuple[Block, ...]
 
 
@@ -114,14 +115,14 @@ def make_plan(grids: Iterable[Grid], folder: Path) -> Plan:
     Parameters
     ----------
     grids
-        Their device is ``cpu`` or ``cuda``.
+        The grids; their device must be ``cpu`` or ``cuda``.
     folder
         The sweep's folder.
 
     Raises
     ------
     ConfigError, UnknownNameError
-        If a run cannot be made of what is asked.
+        If a value or a name in a grid is invalid.
     """
     planner = _Planner(folder)
     blocks = tuple(block for grid in grids for block in planner.blocks(grid))
@@ -153,7 +154,7 @@ class _Planner:
         ]
 
     def add(self, config: Config, row: Variant, order: str) -> str:
-        """Return the name of the job of a run, a new one if no row of any grid asks for it yet."""
+        """Return the name of a run's job; add the job unless there is one with the same result."""
         asked = _spelled_out(config)
         for known, job in self.jobs.items():
             if _spelled_out(job.config) == asked:
@@ -167,9 +168,9 @@ class _Planner:
             f"seed{config.seed}",
         )
         name = re.sub(r"[^\w.+=-]+", "_", "-".join(words))
-        if name in self.jobs:  # another run, of a row that is called the same
+        if name in self.jobs:  # another run, from a row with the same name
             name = f"{name}-{_short(to_toml(config))}"
-        # Names and options that cannot be used are refused here, before anything runs.
+        # This raises on wrong names and options now, before anything runs.
         registry.method(config.method, **config.method_options)
         self.jobs[name] = Job(name, self.folder / "runs" / name, config)
         return name
@@ -204,16 +205,16 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
 
 
 def _spelled_out(config: Config) -> Config:
-    """Return a configuration that is the same for all runs which learn the same.
+    """Return a configuration that is equal for all runs with the same result.
 
-    It has the defaults of the method's options, and only the name of a task file.
+    It has all method options, and only the name of a task file without its folder.
     """
     options = registry.method_options(config.method, config.method_options)
     return attrs.evolve(config, method_options=options, order=Path(config.order).name)
 
 
 def tasks_tested(config: Config) -> str:
-    """Return what runs must share to be compared, whose tasks may be in different orders."""
+    """Return a text that is equal for runs tested on the same tasks, in any order."""
     tasks = sorted(repr((task.label, task.tested)) for task in config.tasks)
     return repr((config.problem, config.tests, config.augment, tasks))
 

@@ -1,4 +1,4 @@
-"""Lists of whole numbers as people write them: ``1-3,5``."""
+"""Lists of whole numbers as text: ``1-3,5``."""
 
 import re
 from collections.abc import Sequence
@@ -6,24 +6,25 @@ from collections.abc import Sequence
 from lifelong_co.errors import ConfigError
 
 PART = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", re.ASCII)
-# More is a slip of the keyboard, and each number is at least one run.
+# A larger range is probably a typing error: each number is at least one run.
 MOST = 10_000
 
 
 def parse_ranges(text: str, what: str) -> tuple[int, ...]:
-    """Return the numbers that ``1-3,5`` means, in the order written.
+    """Return the numbers of a text like ``1-3,5``, in the order written.
 
     Parameters
     ----------
     text
-        Numbers of at least 0 and ranges ``low-high``, both ends included, between commas.
+        Numbers of at least 0 and ranges ``low-high`` (both ends included), separated by commas.
     what
-        Names them in errors.
+        The name of the numbers in errors.
 
     Raises
     ------
     ConfigError
-        If it is not such a list, runs downwards, or names a number twice.
+        If the text is not a list of numbers and ranges, a range runs downwards, or a number occurs
+        twice.
     """
     numbers: list[int] = []
     for part in text.split(","):
@@ -44,7 +45,7 @@ def parse_ranges(text: str, what: str) -> tuple[int, ...]:
 
 
 def show_ranges(numbers: Sequence[int]) -> str:
-    """Undo `parse_ranges`: neighbours that count upwards become a range."""
+    """Undo `parse_ranges`: consecutive numbers become a range."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:

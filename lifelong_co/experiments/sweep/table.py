@@ -1,4 +1,4 @@
-"""The tables a sweep ends in: mean, spread over orders and confidence over seeds of each metric."""
+"""The tables of a sweep: mean, spread over orders and confidence over seeds of each metric."""
 
 import statistics
 from collections.abc import Mapping
@@ -19,18 +19,19 @@ from lifelong_co.experiments.sweep.plan import Block, Plan, tasks_tested
 from lifelong_co.experiments.sweep.ranges import show_ranges
 
 EXPLANATION = (
-    "Metrics in 10^-3, lower is better; gaps (d - d*) / d* to the least cost d* on each task of all"
-    " finished runs of this sweep\nof one solver on the same tasks, multi-task aside.\n"
-    "mean (s) ± c: mean over orders and seeds; s: sample standard deviation of the orders' means"
-    f" (where there are several orders); c: half-width of the {LEVEL:.0%} confidence interval\n"
-    "over the seeds (where there are several), by Student's t on the seeds' means over the orders."
+    "Metrics in 10^-3, lower is better: gaps (d - d*) / d*. d* is the lowest cost on a task among"
+    " all finished runs\nof this sweep with the same solver and the same tasks, except multi-task"
+    " runs.\n"
+    "mean (s) ± c: mean over orders and seeds; s: sample standard deviation of the means of the"
+    f" orders (with several orders);\nc: half-width of the {LEVEL:.0%} confidence interval over"
+    " seeds (with several seeds), by Student's t from the mean of each seed over the orders."
 )
 
 NOTHING = Cell("-", dict.fromkeys(OVER_ORDERS, ""))
-"""A metric of a row that has no finished run."""
+"""The cell of a metric in a row without a finished run."""
 
 PERCENT = ("percent", "percent_std_orders", f"percent_ci{LEVEL * 100:.0f}_seeds")
-"""How the CSV columns of the mean gap end."""
+"""Endings of the CSV columns of the mean gap."""
 
 
 @attrs.frozen
@@ -40,14 +41,14 @@ class Results:
     plan: Plan
     runs: Mapping[str, Run]
     comparisons: Mapping[tuple[str, str], Comparison]
-    """By solver and what is tested; each has its ``d*``."""
+    """By solver and tested instances (`tasks_tested`); each comparison has one ``d*``."""
     references: Mapping[str, MeanReferences] = attrs.field(factory=dict)
-    """By what is tested, where they were looked for."""
+    """By tested instances; empty if no references were looked for."""
 
     def known(self, block: Block) -> MeanReferences | None:
-        """Return what was found about the tests of a table; None where there is nothing to say."""
+        """Return the references for the tests of a table; None without references and notes."""
         names = (name for row in block.rows for _, _, name in row.cells if name in self.runs)
-        first = next(names, None)  # the runs of a table are tested alike
+        first = next(names, None)  # all runs of a table are tested on the same instances
         found = self.references.get(tasks_tested(self.runs[first].config)) if first else None
         return found if found is not None and (found.means or found.notes) else None
 
@@ -56,7 +57,7 @@ class Results:
         return {(o, seed): self.runs[name] for o, seed, name in row.cells if name in self.runs}
 
     def metrics(self, row: planned.Row) -> list[Cell]:
-        """Return the metrics over the finished runs of a row."""
+        """Return one cell per metric, over the finished runs of a row."""
         values = {
             key: self.comparisons[compared(run.config)].metrics(run)
             for key, run in self.finished(row).items()
@@ -75,7 +76,7 @@ class Results:
 
 
 def gather(plan: Plan, places: Places | None = None) -> Results:
-    """Read the finished runs of a plan and, where places are given, references of their tests."""
+    """Read the finished runs of a plan and, if ``places`` are given, references of their tests."""
     runs = {name: load_run(job.folder) for name, job in plan.jobs.items() if job.finished}
     alike: dict[tuple[str, str], list[Run]] = {}
     for run in runs.values():
@@ -89,7 +90,7 @@ def gather(plan: Plan, places: Places | None = None) -> Results:
 
 
 def compared(config: Config) -> tuple[str, str]:
-    """Return what runs share whose costs give one ``d*``: the solver, too (paper, appendix D.6)."""
+    """Return the solver and the tested instances; runs that share both have one ``d*`` (D.6)."""
     return config.solver, tasks_tested(config)
 
 
@@ -111,7 +112,7 @@ def table(results: Results, block: Block) -> Sheet:
 
 
 def gap_table(results: Results, block: Block, references: MeanReferences) -> Sheet:
-    """Return a row for each method that has a finished run: its mean gap, and that on each task."""
+    """Return a row per method with a finished run: its mean gap and the gap on each task, in %."""
     solver, means = _solver_shown(block), references.means
     reference = ("reference", *[""] * solver, "", *(f"{mean:.4f}" for mean in means.values()))
     rows: list[Row] = [words(*reference)]
@@ -126,8 +127,8 @@ def gap_table(results: Results, block: Block, references: MeanReferences) -> She
             head = words(row.label, *[row.solver] * solver)
             rows.append((*head, _mean_gap(above), *cells))
     said = (
-        "Optimality gaps in %: test cost after the last task over the mean reference, minus 1;"
-        f" the mean over these tasks, and each. References {references.origin}"
+        "Optimality gaps in %: mean test cost after the last task divided by the mean reference"
+        f" cost, minus 1; the mean over the tasks, and on each task. References {references.origin}"
     )
     return Sheet(
         key="gaps",
@@ -140,7 +141,7 @@ def gap_table(results: Results, block: Block, references: MeanReferences) -> She
 
 
 def _mean_gap(above: Mapping[tuple[str, int], Mapping[str, float]]) -> Cell:
-    """Return the gap, mean over the tasks, of runs by order and seed."""
+    """Return the spread of the mean gap over the tasks; ``above`` is by order, seed and task."""
     means = {key: statistics.fmean(of.values()) for key, of in above.items()}
     return cell(over_orders(means), PERCENT, scale=100, digits=2)
 
@@ -150,7 +151,7 @@ def _solver_shown(block: Block) -> bool:
 
 
 def title(block: Block) -> str:
-    """Return the problem, orders and seeds of a table."""
+    """Return the title of a table: its problem, orders and seeds."""
     cells = [cell for row in block.rows for cell in row.cells]
     orders = list(dict.fromkeys(order for order, _, _ in cells))
     numbers = [order.removeprefix("order") for order in orders]
@@ -192,9 +193,9 @@ def as_markdown(results: Results) -> str:
 
 
 def as_csv(results: Results) -> str:
-    """Return all tables as one CSV; in 10^-3, empty where there is no such number.
+    """Return all tables as one CSV; metrics in 10^-3, an empty field for a missing number.
 
-    Where any table has references, columns follow with mean gaps to them in per cent.
+    If any table has references, more columns follow: mean gaps to them in per cent.
     """
     with_gaps = any(known.means for known in results.references.values())
     rows = []

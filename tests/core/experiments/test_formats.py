@@ -58,7 +58,7 @@ def test_text_aligns_and_marks_the_best():
     assert lines[2].split() == ["method", "CVRP", "AP", "CVRP", "AF", "TSP", "AP"]
     assert "4.2 (1.0)*  " in lines[4]
     assert lines[4].index("4.2 (1.0)*") + 10 == lines[5].index("4.2*") + 4
-    assert lines[-1] == "* the best of its column"
+    assert lines[-1] == "* best value of its column"
 
 
 def test_markdown_escapes_pipes_and_sets_the_best_bold():

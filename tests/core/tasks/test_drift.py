@@ -202,7 +202,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     """No distribution to drift from, one that is unknown, no size, and no order to drift in."""
     budget = {"epochs": 1, "batches": 1, "batch_size": 1}
     files, uniform = Task(files="may.npz", **budget), task(drift_from="")
-    with pytest.raises(lco.ConfigError, match="task U5: expected a distribution before it"):
+    with pytest.raises(lco.ConfigError, match="U5: expected a task with a distribution before it"):
         drifting((files, uniform))
     with pytest.raises(lco.ConfigError, match="drift_from: expected a task with a size"):
         drifting((uniform, files))

@@ -159,5 +159,5 @@ def test_without_checkpoints_the_sections_say_that_they_need_them(tmp_path: Path
     report = make_report(collect([folder]), Places(tmp_path / "absent"), str)
     missing = "\n".join(report.missing)
     assert "What is in the buffer: 1 of the runs have no checkpoints" in missing
-    assert "drifts: CVRP: needs a run's checkpoints/" in missing
+    assert "drifts: CVRP: needs the folder checkpoints/" in missing
     assert {"metrics", "per-order-cvrp", "distances-cvrp", "runs"} == {s.key for s in report.sheets}

@@ -42,7 +42,7 @@ def test_gaps_by_hand(plan, tmp_path):
         lay(tmp_path / "references", task, tests=4, cost=LEVEL[label])
     results = table.gather(plan, Places(tmp_path / "references"))
     text = table.as_text(results)
-    caption = "each. References in " + str(tmp_path / "references")
+    caption = "on each task. References in " + str(tmp_path / "references")
     assert text.count(caption) == 1
     rows = [line.split("  ") for line in text.split(caption)[1].splitlines()]
     cells = [[cell.strip() for cell in row if cell.strip()] for row in rows if row != [""]]

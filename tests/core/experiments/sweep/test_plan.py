@@ -349,7 +349,7 @@ def test_one_sweep_at_a_time(tmp_path):
     """A second one is refused, also while a run holds on to the lock that it inherited."""
     with locked(tmp_path / "sweep") as lock:
         with (
-            pytest.raises(ConfigError, match="another sweep, or a run that one left behind"),
+            pytest.raises(ConfigError, match="another sweep, or a run of an earlier sweep"),
             locked(tmp_path / "sweep"),
         ):
             raise AssertionError
