@@ -30,21 +30,21 @@ _LATEX = {
     "`": "",
 }
 FITS = 66
-"""Characters, gaps between columns included, that a line of LaTeX's ``article`` takes."""
+"""Number of characters, gaps included, that fit a line of LaTeX's class ``article``."""
 PACKAGES = {
     r"\toprule": r"\usepackage{booktabs}",
     r"\resizebox": r"\usepackage{graphicx}",
     r"\textquotedbl": r"\usepackage[T1]{fontenc}",
 }
-"""Sign of a package to how it is loaded."""
+"""Command that needs a package, to the line that loads the package."""
 
 _SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 
 
 def latex(sheet: Sheet) -> str:
-    """Return a floating table, if need be scaled to the page's width; what is best is bold.
+    """Return a floating table; a wide one is scaled to the page, and the best values are bold.
 
-    Its first line says which packages it needs.
+    The first line names the packages it needs.
     """
     best = sheet.best()
     scaled = _width(sheet) > FITS
@@ -80,12 +80,12 @@ def latex(sheet: Sheet) -> str:
 
 
 def escape(plain: str) -> str:
-    """Return text that LaTeX sets as it stands."""
+    """Return text in which LaTeX commands and special characters are escaped."""
     return _SPECIAL.sub(lambda match: _LATEX[match[0]], plain)
 
 
 def _width(sheet: Sheet) -> int:
-    """Return about how many characters wide a table is; between columns is room for two."""
+    """Return the approximate width of a table in characters, with two between columns."""
     rows = [sheet.header, *([cell.shown for cell in row] for row in sheet.rows)]
     widths = [2 + max(map(len, column)) for column in zip(*rows, strict=True)]
     total, first = sum(widths), 0
@@ -100,7 +100,7 @@ def _sentence(title: str, note: str) -> str:
 
 
 def _rules(spans: tuple[tuple[str, int], ...]) -> list[str]:
-    """Return the short rules below what stands above several columns."""
+    """Return the short rules below the titles that span several columns."""
     rules, first = [], 1
     for title, count in spans:
         if title:

@@ -1,4 +1,4 @@
-"""What a report consists of, before it is written in any form."""
+"""The parts of a report: tables, pictures and texts, independent of the form of the output."""
 
 from collections.abc import Mapping
 
@@ -9,14 +9,14 @@ from lifelong_co.experiments.sheet import Sheet
 
 @attrs.frozen
 class Picture:
-    """A PNG."""
+    """A picture, as PNG."""
 
     key: str
     """Name of its file."""
     caption: str
     png: bytes
     wide: bool = False
-    """Whether it takes the whole width of the page, and scrolls on a phone."""
+    """Whether it has the full width of the page; on a phone it then scrolls."""
 
 
 @attrs.frozen
@@ -28,7 +28,7 @@ class Section:
     sheets: tuple[Sheet, ...] = ()
     pictures: tuple[Picture, ...] = ()
     missing: str = ""
-    """Why there is neither table nor picture."""
+    """If there is neither table nor picture: the reason."""
     folded: bool = False
     """Whether the page shows a table only after a click on its title."""
 
@@ -43,7 +43,7 @@ class Part:
     """The sections about runs on the same tasks."""
 
     title: str
-    """Empty where it is the only part."""
+    """Empty if it is the only part."""
     text: str
     sections: tuple[Section, ...]
 
@@ -55,11 +55,11 @@ class Report:
     title: str
     parts: tuple[Part, ...]
     left_out: tuple[str, ...] = ()
-    """What was found and not used, and why."""
+    """One line for each folder or file that was not used, with the reason."""
     meanings: Mapping[str, str] = attrs.field(factory=dict)
-    """What its terms mean."""
+    """Terms in the report to their explanations."""
     text: str = ""
-    """Stands below the title."""
+    """The text below the title."""
 
     @property
     def sections(self) -> list[Section]:
@@ -78,6 +78,6 @@ class Report:
 
     @property
     def missing(self) -> list[str]:
-        """A line for each section that has nothing."""
+        """A line for each section without tables and pictures."""
         empty = [section for section in self.sections if section.empty and section.missing]
         return [f"{section.heading}: {section.missing}" for section in empty]

@@ -1,4 +1,4 @@
-"""A table: what it shows, what a program reads of it, and what is best in it."""
+"""Tables: the text of each cell, the numbers for CSV, and the best values."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -8,15 +8,16 @@ import attrs
 
 @attrs.frozen
 class Cell:
-    """What stands in one place of a table."""
+    """A cell of a table."""
 
     shown: str
+    """The text of the cell."""
     parts: Mapping[str, str] = attrs.field(factory=dict)
-    """What CSV has instead: how its column's name ends, e.g. ``std_1e-3``, to its text."""
+    """The texts in CSV, by the ending of the column's name, e.g. ``std_1e-3``."""
     rank: float | None = None
-    """What is compared, smaller is better, as precise as it is shown; None: nothing."""
+    """The value that is compared, rounded as shown; lower is better. None: not compared."""
     marked: bool = False
-    """Whether a page shades it."""
+    """Whether the page shades the cell."""
 
 
 Row = tuple[Cell, ...]
@@ -25,7 +26,7 @@ SCALE = 1e3
 """Metrics are shown in 10⁻³, as in the paper's tables."""
 
 THOUSANDTHS = "1e-3"
-"""How columns of CSV in 10⁻³ end."""
+"""Ending of the names of CSV columns in 10⁻³."""
 
 
 @attrs.frozen(kw_only=True)
@@ -37,16 +38,17 @@ class Sheet:
     title: str
     header: tuple[str, ...]
     blocks: tuple[tuple[Row, ...], ...]
-    """Rows, in blocks with a rule between them; every row as long as the header."""
+    """Rows, in blocks with a line between them; every row is as long as the header."""
     spans: tuple[tuple[str, int], ...] = ()
-    """What stands above how many columns; empty: nothing."""
+    """Titles above the header, each with its number of columns; empty: no titles."""
     note: str = ""
+    """The text below the table."""
     common: str = ""
-    """What several tables have to say; a page says it once."""
+    """A note that several tables share; a page shows it once."""
     left: int = 1
-    """How many columns of words stand to the left of the numbers."""
+    """Number of columns with words, to the left of the numbers."""
     best_of: Literal["column", "row", "none"] = "column"
-    """Where the best is looked for: in each column of a block, or in each row."""
+    """The cells that are compared: those of each column of a block, or those of each row."""
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -55,7 +57,7 @@ class Sheet:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The header in one row: what stands above a column comes before its name."""
+        """The header in one row: a title above a column comes before the column's name."""
         above = [title for title, count in self.spans for _ in range(count)]
         if not above:
             return self.header
@@ -68,7 +70,7 @@ class Sheet:
 
     @property
     def notes(self) -> str:
-        """Everything said below it."""
+        """All text below the table."""
         return " ".join(text for text in (self.note, self.common) if text)
 
     def best(self) -> frozenset[tuple[int, int]]:

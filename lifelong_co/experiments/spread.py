@@ -1,6 +1,6 @@
-"""How far numbers vary: standard deviations, and confidence intervals by Student's t.
+"""Means with standard deviations, and confidence intervals by Student's t.
 
-Written without scipy: the distribution has a closed form for whole degrees of freedom.
+It does not need scipy: the distribution has a closed form for whole degrees of freedom.
 """
 
 import math
@@ -12,25 +12,25 @@ import attrs
 from lifelong_co.experiments.sheet import SCALE, THOUSANDTHS, Cell
 
 LEVEL = 0.95
-"""Of the confidence intervals."""
+"""Level of the confidence intervals."""
 
 OVER_SEEDS = (THOUSANDTHS, f"std_{THOUSANDTHS}")
-"""How the CSV columns of a metric end: its mean, and its deviation over seeds."""
+"""Endings of the CSV columns of a metric over seeds: mean, standard deviation."""
 
 OVER_ORDERS = (
     THOUSANDTHS,
     f"std_orders_{THOUSANDTHS}",
     f"ci{LEVEL * 100:.0f}_seeds_{THOUSANDTHS}",
 )
-"""The same of a metric over orders and seeds."""
+"""Endings of the CSV columns of a metric over orders and seeds: mean, deviation, interval."""
 
 
 @attrs.frozen
 class Spread:
-    """A mean and how far it varies, as plain fractions."""
+    """A mean with its variation, as plain fractions."""
 
     mean: float
-    """``nan`` where it is not defined."""
+    """``nan`` if it is not defined."""
     deviation: float | None = None
     """Sample standard deviation; None for a single value."""
     interval: float | None = None
@@ -38,9 +38,9 @@ class Spread:
 
 
 def spread(values: Iterable[float | None]) -> Spread:
-    """Return mean and sample standard deviation of the values that are known.
+    """Return mean and sample standard deviation of all values except None.
 
-    The mean is ``nan`` where none is known, or one is ``nan``.
+    The mean is ``nan`` if there is no such value, or one of them is ``nan``.
     """
     known = [value for value in values if value is not None]
     if not known or any(map(math.isnan, known)):
@@ -49,10 +49,10 @@ def spread(values: Iterable[float | None]) -> Spread:
 
 
 def over_orders(values: Mapping[tuple[str, int], float]) -> Spread:
-    """Return the spread of a metric by order and seed, at least one value.
+    """Return the spread of a metric over orders and seeds, from at least one value.
 
-    The mean is that of the orders' means, the deviation that of these means. Only seeds that have
-    all orders enter the interval: else it would hold differences between orders.
+    Mean and deviation are those of the means of the orders. The interval is computed from the means
+    of the seeds. It uses only seeds with all orders: others would add differences between orders.
     """
     if any(map(math.isnan, values.values())):
         return Spread(math.nan)
@@ -68,7 +68,7 @@ def over_orders(values: Mapping[tuple[str, int], float]) -> Spread:
 
 
 def show(value: Spread, scale: float = SCALE, digits: int = 1) -> str:
-    """Return ``mean (s) ± c`` times the scale, 10^-3 by default; a dash where not defined."""
+    """Return ``mean (s) ± c``, each times ``scale``; a dash if the mean is not defined."""
     if math.isnan(value.mean):
         return "-"
     deviation = "" if value.deviation is None else f" ({value.deviation * scale:.{digits}f})"
@@ -79,16 +79,18 @@ def show(value: Spread, scale: float = SCALE, digits: int = 1) -> str:
 def cell(
     value: Spread, names: Sequence[str] = OVER_SEEDS, *, scale: float = SCALE, digits: int = 1
 ) -> Cell:
-    """Return a cell that shows `show`, with a column of CSV for each number.
+    """Return a cell with the text of `show`, and a CSV column for each number.
 
     Parameters
     ----------
     value
         Plain fractions.
     names
-        How the columns of the mean, the deviation and the interval end; the last may be left out.
-    scale, digits
-        Of what is shown; CSV has six digits.
+        Endings of the CSV columns of mean, deviation and interval; the last may be missing.
+    scale
+        Factor of all numbers.
+    digits
+        Decimal places of the text; CSV has six significant digits.
     """
     numbers = dict(zip(names, attrs.astuple(value), strict=False))
     parts = {
@@ -102,7 +104,7 @@ def cell(
 def two_sided(angle: float, freedom: int) -> float:
     """Return ``P(|T| <= t)`` for ``t = sqrt(freedom) tan(angle)``.
 
-    Abramowitz and Stegun (1964), 26.7.3 and 26.7.4.
+    Source: Abramowitz and Stegun (1964), 26.7.3 and 26.7.4.
 
     Parameters
     ----------
@@ -130,7 +132,10 @@ def quantile(level: float, freedom: int) -> float:
 
 
 def half_width(values: Sequence[float], level: float = LEVEL) -> float | None:
-    """Return half the confidence interval of the mean of a normal sample; None below two values."""
+    """Return the half-width of the mean's confidence interval; None for less than two values.
+
+    The values are a normal sample.
+    """
     n = len(values)
     if n < 2:
         return None

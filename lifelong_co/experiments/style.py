@@ -1,4 +1,4 @@
-"""The style sheet of the report: one column, wide things scroll by themselves, light and dark."""
+"""The style sheet of the page: one column, scroll bars for wide tables, light and dark."""
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2328; --soft: #59636e; --line: #d1d9e0;

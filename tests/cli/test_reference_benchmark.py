@@ -108,7 +108,7 @@ def test_benchmark_notes_new_parameters_and_new_best_costs(tmp_path, finished):
     tree["parameters"] = {name: -tensor for name, tensor in tree["parameters"].items()}
     checkpoint.save(path.parent, checkpoint.step_of(path) + 1, tree)
     third = call(*options)
-    assert "fine-tuning: has other weights now; 1 result dropped" in third.err
+    assert "fine-tuning: the weights have changed; 1 result dropped" in third.err
     assert "four: fine-tuning: cost" in third.err
     stored = json.loads((out / "results.json").read_text())
     assert len(stored["results"]) == 1

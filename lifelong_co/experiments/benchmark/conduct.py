@@ -1,4 +1,4 @@
-"""Conducts a benchmark: results of the same weights and files are kept, the rest is solved."""
+"""Conducts a benchmark: keeps results of the same weights and files, and solves the rest."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ class Entrant:
     label: str
     solver: Solver
     weights: str
-    """As `trained.fingerprint` returns it."""
+    """Hash of the solver (`trained_solver.fingerprint`)."""
 
 
 @attrs.frozen(kw_only=True)
@@ -28,11 +28,11 @@ class How:
     """How instances are solved."""
 
     as_paper: bool = False
+    """As for `solve.best_each`, like the next two."""
     augment: bool = False
     at_once: int | None = None
-    """As for `solving.best_each`."""
     batch: int = 1
-    """So many instances of one size together, if `solving.room` has place for them."""
+    """Highest number of instances of one size that are solved together (see `solve.room`)."""
 
 
 def conduct(
@@ -44,14 +44,18 @@ def conduct(
     keep: Callable[[Sequence[Result]], None],
     log: Callable[[str], None],
 ) -> list[Result]:
-    """Solve every instance by every entrant and return all results, instance by instance.
+    """Solve every instance with every entrant and return all results, instance by instance.
 
     Parameters
     ----------
+    instances, entrants
+        The instances and the solvers.
     done
-        What an earlier call has found; those that are `valid` are not solved again.
+        Results of an earlier call; the `valid` ones are kept and not computed again.
+    how
+        How instances are solved.
     keep
-        Called with all results so far after each batch, and at the end.
+        Called with all results so far, after each batch and at the end.
     log
         Called with a line for each result, and for results that are no longer valid.
     """
@@ -71,7 +75,7 @@ def conduct(
                 keep(_ordered(list(found.values()), instances, entrants))
     results = _ordered(list(found.values()), instances, entrants)
     keep(results)
-    return as_now(results, instances)  # of the tables alone: what is known may be withdrawn
+    return as_now(results, instances)  # not stored: the best known costs may change again
 
 
 def valid(
@@ -80,9 +84,9 @@ def valid(
     entrants: Sequence[Entrant],
     log: Callable[[str], None],
 ) -> list[Result]:
-    """Return the results of the same weights and files; log how many others there are.
+    """Return the results with the same weights and files; log the number of all others.
 
-    A result of a file that is not among ``instances`` is kept: its size may be excluded now.
+    A result of a file that is not in ``instances`` is kept: this call may only exclude its size.
     """
     weights = {entrant.label: entrant.weights for entrant in entrants}
     keys = {one.name: of_file(one).key for one in instances}
@@ -90,9 +94,9 @@ def valid(
     reasons: dict[str, int] = {}
     for one in done:
         if one.weights != weights.get(one.solver):
-            reason = f"{one.solver}: has other weights now"
+            reason = f"{one.solver}: the weights have changed"
         elif one.instance_key != keys.get(one.instance, one.instance_key):
-            reason = f"{one.instance}: the file holds something else now"
+            reason = f"{one.instance}: the content of the file has changed"
         else:
             kept.append(one)
             continue
@@ -103,7 +107,7 @@ def valid(
 
 
 def groups(instances: Sequence[FileInstance], most: int) -> Iterator[list[FileInstance]]:
-    """Yield up to ``most`` instances of one size together, sizes in the order they first occur."""
+    """Yield groups of up to ``most`` instances of one size."""
     alike: dict[int, list[FileInstance]] = {}
     for one in instances:
         alike.setdefault(one.size, []).append(one)
@@ -143,7 +147,7 @@ def solve(instances: Sequence[FileInstance], entrant: Entrant, how: How) -> list
 def _ordered(
     results: Sequence[Result], instances: Sequence[FileInstance], entrants: Sequence[Entrant]
 ) -> list[Result]:
-    """Return results in the order of the instances, then of the entrants; left-out files last."""
+    """Return results in the order of instances and entrants; those of other files come last."""
     places = {one.name: k for k, one in enumerate(instances)}
     columns = {entrant.label: k for k, entrant in enumerate(entrants)}
 

@@ -1,4 +1,4 @@
-"""The instances of a folder: found, read, refused by name, with the best cost known of each."""
+"""Reading the instances of a folder, with the best known cost of each."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,14 +13,14 @@ from lifelong_co.instance_files.vrplib_instances import FileInstance, read_insta
 
 @attrs.frozen(eq=False)
 class Folder:
-    """What a folder holds."""
+    """The instances of a folder."""
 
     instances: list[FileInstance]
-    """The paper's in its order, or all from small to large; each with ``best_known`` if any."""
+    """In the order of the paper, or from small to large; with ``best_known`` if it is known."""
     refused: list[str]
-    """One line for each file that cannot be used: its name and why."""
+    """One line for each file that cannot be used: its name and the reason."""
     faults: list[str] = attrs.field(factory=list)
-    """Why the best cost of an instance could not be looked up: it has none then."""
+    """One line for each instance whose best known cost could not be read."""
 
 
 def read_folder(
@@ -38,20 +38,20 @@ def read_folder(
     library
         ``tsplib`` or ``cvrplib``.
     folder
-        Only files right in it count.
+        The folder; files in its subfolders are not read.
     paper
-        Only the paper's instances, all of which must be there.
+        Whether to read only the paper's instances; all of them must be there.
     largest
-        Only up to so many nodes or customers.
+        Highest number of nodes or customers; None: no limit.
     references
         Folder of references; see `known.known_of`.
 
     Raises
     ------
     ConfigError
-        If no file can be used, or one of the paper's is missing.
+        If no file can be used, or one of the paper's instances is missing.
     UnknownNameError
-        If there is no such library.
+        If the library is unknown.
     """
     if library not in LIBRARIES:
         raise UnknownNameError("library", library, LIBRARIES)

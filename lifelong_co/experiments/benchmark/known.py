@@ -1,4 +1,4 @@
-"""The best cost known of an instance: stated, published or found here, looked up for each table."""
+"""The best known cost of an instance: from a file, published, or found as a reference."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,10 +14,11 @@ from lifelong_co.instance_files.vrplib_instances import FileInstance
 
 
 def known_of(file: Path, instance: FileInstance, references: Path | None) -> float | None:
-    """Return the best cost known of an instance, in file units; None if none is.
+    """Return the best known cost of an instance, in the units of the file; None if none is known.
 
-    That of a ``.sol`` or ``.opt.tour`` beside the file, else what the file states, else what is
-    published; a reference in the folder ``references`` where that is lower, or none of these is.
+    The cost comes from a ``.sol`` or ``.opt.tour`` beside the file, else from the file, else from
+    the published list. A reference in the folder ``references`` is used instead if it is lower, or
+    if there is no other cost.
 
     Raises
     ------
@@ -31,7 +32,7 @@ def known_of(file: Path, instance: FileInstance, references: Path | None) -> flo
 
 
 def as_now(results: Sequence[Result], instances: Sequence[FileInstance]) -> list[Result]:
-    """Return results with what is known of the instances now; as stored where nothing is."""
+    """Return results with the present best known costs; if there is none, the stored one stays."""
     known = {one.name: one.best_known for one in instances if one.best_known is not None}
     return [
         attrs.evolve(one, best_known=known.get(one.instance, one.best_known)) for one in results
@@ -39,9 +40,9 @@ def as_now(results: Sequence[Result], instances: Sequence[FileInstance]) -> list
 
 
 def with_references(benchmark: Benchmark, references: Path) -> Benchmark:
-    """Return a benchmark with the references found since, where these are lower than stored costs.
+    """Return a benchmark with the costs of present references that are lower than stored costs.
 
-    Results of older versions have no hash of the instance; they are not changed.
+    Results of older versions have no hash of the instance and are not changed.
 
     Raises
     ------
@@ -60,7 +61,7 @@ def with_references(benchmark: Benchmark, references: Path) -> Benchmark:
 
 
 def _least(cost: float | None, problem: str, key: str, references: Path | None) -> float | None:
-    """Return a cost, or that of the instance's reference if there is one and it is lower."""
+    """Return the lower of a cost and that of the instance's reference; None if both are missing."""
     found = Cache(references).get(problem, key) if references is not None and key else None
     if found is None:
         return cost

@@ -1,4 +1,4 @@
-"""The paper's benchmark instances, and the best costs known of them.
+"""The paper's benchmark instances and their best known costs.
 
 TSPLIB: optima as published with the library (Reinelt; comopt.ifi.uni-heidelberg.de/software/
 TSPLIB95, "Optimal solutions for symmetric TSPs"). CVRPLIB, set X of Uchoa et al. (2017): best

@@ -1,4 +1,4 @@
-"""What a benchmark has found so far: kept after every instance, so that it can go on."""
+"""The results of a benchmark; they are stored after every batch, so that it can be continued."""
 
 import json
 from collections.abc import Sequence
@@ -21,42 +21,42 @@ class Result:
     instance: str
     size: int
     best_known: float | None
-    """When it was solved; `known` tells what is known since."""
+    """The best known cost when the instance was solved; `known` updates it."""
     solver: str
     """The label of the checkpoint."""
     cost: int
-    """By the file's rounded distances."""
+    """In the rounded distances of the file."""
     length: float
-    """By distances that are not rounded."""
+    """In distances that are not rounded."""
     seconds: float
-    """Of a batch: its time divided by its instances."""
+    """Time of the batch divided by its number of instances."""
     batch: int = 1
-    """How many instances were solved together."""
+    """Number of instances that were solved together."""
     instance_key: str = ""
-    """Hash of what the file holds, as references have it; empty in results of older versions."""
+    """Hash of the instance (`subject.of_file`); empty in results of older versions."""
     weights: str = ""
-    """Hash of the solver (`trained.fingerprint`); empty in results of older versions."""
+    """Hash of the solver (`trained_solver.fingerprint`); empty in results of older versions."""
 
 
 @attrs.frozen
 class Benchmark:
-    """What a folder holds."""
+    """The settings and results in a folder."""
 
     folder: Path
     settings: dict[str, Any]
-    """As ``lifelong-co benchmark`` was asked: library, checkpoints, protocol."""
+    """The settings of ``lifelong-co benchmark``: library, checkpoints, protocol."""
     results: list[Result]
 
 
 def read(folder: Path) -> Benchmark:
-    """Return the results in a folder with the settings they were found with.
+    """Return the results in a folder with their settings.
 
     Raises
     ------
     FileNotFoundError
-        If it has none.
+        If the folder has no results.
     FileFormatError
-        If they cannot be read.
+        If the results cannot be read.
     """
     file = folder / FILE
     try:
@@ -70,12 +70,12 @@ def read(folder: Path) -> Benchmark:
 
 
 def load(folder: Path, settings: dict[str, Any]) -> list[Result]:
-    """Return the results in a folder; none if it has none.
+    """Return the results in a folder; an empty list if it has none.
 
     Raises
     ------
     ConfigError
-        If they were found with other settings, or by a version that did not note the weights.
+        If they have other settings, or come from a version that did not store the weights' hash.
     FileFormatError
         If they cannot be read.
     """
@@ -92,14 +92,14 @@ def load(folder: Path, settings: dict[str, Any]) -> list[Result]:
         )
     if not all(one.weights and one.instance_key for one in found.results):
         raise ConfigError(
-            f"{folder / FILE}: was made by an older version, which did not note what weights and"
-            " files its costs are of; choose another --out (`lifelong-co report` reads it still)"
+            f"{folder / FILE}: was made by an older version, which did not store the hashes of"
+            " weights and files; choose another --out (`lifelong-co report` still reads it)"
         )
     return found.results
 
 
 def save(folder: Path, settings: dict[str, Any], results: Sequence[Result]) -> None:
-    """Write the results; the folder is made if need be."""
+    """Write the results; create the folder if it is missing."""
     rows = [attrs.asdict(result) for result in results]
     try:
         folder.mkdir(parents=True, exist_ok=True)

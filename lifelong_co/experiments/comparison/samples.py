@@ -1,4 +1,4 @@
-"""Sample instances of every distribution, drawn as in the paper's figures."""
+"""Pictures of sample instances of every distribution, as in the paper's figures."""
 
 from pathlib import Path
 

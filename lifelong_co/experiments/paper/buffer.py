@@ -1,4 +1,4 @@
-"""What the buffer holds at the end of a run, and how its decisions fare now.
+"""The content of the buffer at the end of a run, and how many of its decisions have changed.
 
 The paper (appendix C.3): after order 1 with ``|B| = 1000`` the buffer holds E 162, C 255, G 141,
 U 78, R 77, GM 287; variance and negative entropy over it correlate with 0.972.
@@ -22,7 +22,7 @@ from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.storage import checkpoint
 
 Plain = Mapping[str, Any]
-"""A unit, or a step of it, as its `state_dict`."""
+"""A unit of the buffer, or one of its steps, as plain data from a checkpoint."""
 
 PAPER = {
     ("llr-bc", "reservoir"): {"E": 162, "C": 255, "G": 141, "U": 78, "R": 77, "GM": 287},
@@ -31,30 +31,30 @@ PAPER = {
 """Units by distribution in the paper's buffer after order 1, by method and kind of buffer."""
 PAPER_CORRELATION = 0.972
 ELSEWHERE = "another run"
-"""Task of the experiences that a run has taken over (`Config.buffer_from`)."""
+"""Name of the task of experiences from another run (`Config.buffer_from`)."""
 LIMITS = (0.25, 0.5, 0.75)
-"""Between the ranges of confidence."""
+"""Limits between the ranges of confidence."""
 JUDGED = 64
-"""Buffered steps that the solver sees again, spread evenly over those of earlier tasks."""
+"""Number of buffered steps that are compared, spread evenly over those of earlier tasks."""
 
 
 @attrs.frozen(eq=False)
 class Contents:
-    """The buffer of a run."""
+    """The content of the buffer of a run."""
 
     units: Mapping[str, int]
-    """Held experiences, or solutions, by the name of the task they were recorded on."""
+    """Number of experiences (or of solutions) by the name of the task they were recorded on."""
     confidence: Tensor
-    """``[2, p]``: by variance and by negative entropy, of all ``p`` states in these units."""
+    """``[2, p]``: by variance and by negative entropy, for all ``p`` states in the buffer."""
 
     @property
     def states(self) -> int:
-        """Instances times trajectories, over all steps of the units."""
+        """The number of states: instances times trajectories, summed over all steps."""
         return self.confidence.shape[1]
 
     @property
     def correlation(self) -> float:
-        """Pearson's, of the two confidences; nan where one of them is constant."""
+        """Pearson's correlation of the two confidences; nan if one of them is constant."""
         return float(torch.corrcoef(self.confidence)[0, 1])
 
 
@@ -64,7 +64,7 @@ def items_of(run: Run) -> list[Plain]:
     Raises
     ------
     CheckpointError
-        If there is no checkpoint, or none is whole.
+        If there is no complete checkpoint.
     """
     place = RunFolder(run.path).checkpoints
     found = checkpoint.latest(place)
@@ -75,7 +75,7 @@ def items_of(run: Run) -> list[Plain]:
 
 
 def contents(run: Run, items: Sequence[Plain]) -> Contents:
-    """Count and measure the units in a buffer; at least one."""
+    """Count the units in a buffer, at least one, and measure their confidence."""
     solutions = run.config.method_options.get("bundle_size") == 0
     counts: Counter[int] = Counter()
     for item in items:
@@ -98,15 +98,15 @@ def confidences(probs: Tensor) -> Tensor:
 
     Returns
     -------
-    ``[2, p]`` in ``[0, 1]``, over the greatest possible at so many actions as weighting does:
-    states of different sizes lie in one buffer.
+    ``[2, p]`` in ``[0, 1]``. As in the weightings, each measure is divided by its highest possible
+    value for ``A`` actions, because one buffer holds states of different sizes.
     """
     measures = (registry.weighting(name) for name in ("variance", "entropy"))
     return torch.stack([1 - measure(probs).flatten() for measure in measures])
 
 
 def papers_units(run: Run) -> Mapping[str, int]:
-    """Return the paper's units by a run's tasks; {} unless it is LLR-BC that learned order 1."""
+    """Return the paper's units by task; {} unless the run is LLR-BC on order 1."""
     config = run.config
     kind = str(config.method_options.get("buffer", "reservoir"))
     papers = PAPER.get((config.method, kind), {})
@@ -117,7 +117,7 @@ def papers_units(run: Run) -> Mapping[str, int]:
 
 @torch.no_grad()
 def changed_decisions(run: Run, items: Sequence[Plain]) -> list[tuple[int, int]]:
-    """Count buffered decisions of earlier tasks, and those the solver now takes otherwise.
+    """Count buffered decisions of earlier tasks, and those that the solver has changed.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def changed_decisions(run: Run, items: Sequence[Plain]) -> list[tuple[int, int]]
     """
     solver = load_solver(run.path)
     earlier = [_steps(item) for item in items if item["task"] < len(run.names) - 1]
-    # The first steps of bundles, then the second ones, …: every n-th of them is spread over both.
+    # First the first steps of all bundles, then the second ones, and so on; of these every n-th.
     steps = [step for column in zip_longest(*earlier) for step in column if step is not None]
     chosen = steps[:: max(1, -(-len(steps) // JUDGED))]
     limits = torch.tensor(LIMITS)

@@ -1,4 +1,4 @@
-"""Finds what a report can be made of: run folders, and what benchmarks have left."""
+"""Finding the inputs of a report: run folders and the results of benchmarks."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,12 +14,12 @@ from lifelong_co.experiments.comparison.runs import Run, load_run
 
 @attrs.frozen
 class Found:
-    """What some folders hold."""
+    """The runs and benchmarks in some folders."""
 
     runs: tuple[Run, ...]
     benchmarks: tuple[Benchmark, ...]
     left_out: tuple[str, ...]
-    """A line for each thing that could not be used, or is there twice."""
+    """A line for each folder or file that could not be used, and for each run found twice."""
 
 
 def collect(folders: Sequence[Path | str]) -> Found:
@@ -28,16 +28,16 @@ def collect(folders: Sequence[Path | str]) -> Found:
     Parameters
     ----------
     folders
-        Run folders, folders of `lifelong-co benchmark --out`, or any folder above such, e.g. a
-        sweep's. Runs below a folder that are not finished are left out, as are a sweep's shared
-        first parts; a run folder given itself has to be finished.
+        Run folders, folders of `lifelong-co benchmark --out`, or folders that contain them, for
+        example that of a sweep. Unfinished runs in such a folder are not used. A run folder that is
+        given directly must be finished.
 
     Raises
     ------
     ConfigError
         If a folder is missing, or holds nothing that can be used.
     FileFormatError
-        If a file of a folder given itself cannot be understood.
+        If a file in a folder that is given directly has errors.
     """
     runs: dict[Path, Run] = {}
     benchmarks: dict[Path, Benchmark] = {}
@@ -62,7 +62,7 @@ def collect(folders: Sequence[Path | str]) -> Found:
         if not useful:
             found = left_out[before:]
             more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-            reason = f"none of those there can be used: {found[0]}{more}" if found else "found none"
+            reason = f"none of them can be used: {found[0]}{more}" if found else "found none"
             raise ConfigError(f"{folder}: expected finished runs in it, {reason}")
     kept, twice = _distinct(runs.values())
     return Found(tuple(kept), tuple(benchmarks.values()), tuple(left_out + twice))
@@ -72,7 +72,7 @@ def _places(folder: Path) -> Iterator[tuple[Path, list[str]]]:
     """Yield the folders that hold a run or a benchmark, and the names of their files."""
     for path, below, names in os.walk(folder):
         if "sweep.toml" in names and "shared" in below:
-            below.remove("shared")  # of the last version: parts of runs that look like runs
+            below.remove("shared")  # written by older versions: parts of runs, not whole runs
         below[:] = sorted(name for name in below if not name.startswith("."))
         if "config.toml" in names:
             below.clear()

@@ -1,9 +1,9 @@
-"""A low-confidence decision that drifts: what a solver did after a task, and does at the end.
+"""A decision of low confidence that drifts: a solver's choice after a task and at the end.
 
 As in the paper's appendix A.2, one instance of an early task is solved twice: with the parameters
-after that task, and with those after the last task. Where the two solutions part, both are in the
-same state, so the two decisions can be compared. Buffered states do not suffice: they hold which
-nodes a route has visited, not in which order.
+after that task, and with those after the last task. At the first different action both solutions
+are in the same state, so the two decisions can be compared. Buffered states cannot be used: they
+hold the nodes that a route has visited, but not their order.
 """
 
 from typing import Any
@@ -21,11 +21,11 @@ from lifelong_co.tasks import instances as streams
 from lifelong_co.tensors import records
 
 INSTANCES = 32
-"""Test instances in which such a decision is looked for."""
+"""Number of test instances that are searched for such a decision."""
 SHARED = 3
-"""Shared decisions that are enough to show the way to the state."""
+"""Number of common decisions that both solutions should have before they differ."""
 SHOWN = 3
-"""Likeliest actions of each solver (paper, appendix A.2)."""
+"""Number of likeliest actions of each solver that are shown (paper, appendix A.2)."""
 
 
 @attrs.frozen(eq=False)
@@ -33,27 +33,29 @@ class Course:
     """A solution of one instance, decision by decision."""
 
     actions: list[int]
-    """``[T]``, forced ones included."""
+    """``[T]``, forced actions included."""
     probs: Tensor
-    """``[T - forced, A]``."""
+    """``[T - forced, A]``: the behavior at each decision."""
     cost: float
 
     @property
     def forced(self) -> int:
-        """First actions that were no decisions."""
+        """The number of forced actions at the beginning."""
         return len(self.actions) - len(self.probs)
 
 
 @attrs.frozen(eq=False)
 class Drift:
-    """Two solutions that part at a decision."""
+    """Two solutions of one instance that begin alike and differ at a decision."""
 
     instance: Any
-    """Instances of one row."""
+    """A batch of one instance."""
     then: Course
+    """The solution with the parameters after the task."""
     now: Course
+    """The solution with the parameters after the last task."""
     step: int
-    """Index of the decision in the actions of both."""
+    """Index, in the actions, of the first decision that differs."""
 
     def probs(self, course: Course) -> Tensor:
         """Return ``[A]``: the behavior at the decision."""
@@ -61,12 +63,12 @@ class Drift:
 
     @property
     def weight(self) -> float:
-        """How unsure the decision was then, in ``[0, 1]``: the weight by variance."""
+        """The weight by variance of the behavior then, in ``[0, 1]``; high if it was unsure."""
         return float(registry.weighting("variance")(self.probs(self.then).double()))
 
     @property
     def likeliest(self) -> list[tuple[int, float, float]]:
-        """(Action, probability then, probability now) of the likeliest `SHOWN` of each solver."""
+        """(Action, probability then, and now) of the `SHOWN` likeliest actions of each solver."""
         old, new = self.probs(self.then), self.probs(self.now)
         top = [int(a) for probs in (old, new) for a in probs.topk(min(SHOWN, len(probs))).indices]
         rows = [(a, float(old[a]), float(new[a])) for a in dict.fromkeys(top)]
@@ -78,11 +80,11 @@ class Drift:
         return getattr(self.instance, "depot", None) is not None
 
     def number(self, index: int) -> int:
-        """Return what a map calls the action of an index: a depot that a route starts at is 0."""
+        """Return the number of an action on a map: it counts from 0 at a depot, else from 1."""
         return index if self.has_depot and self.then.actions[0] == 0 else index + 1
 
     def name_of(self, action: int) -> str:
-        """Return how an action is called on either map."""
+        """Return the name of an action, with its number on both maps."""
         if self.has_depot and action == 0:
             return "depot"
         then, now = (
@@ -93,14 +95,14 @@ class Drift:
 
 
 def example(run: Run) -> tuple[str, Drift] | None:
-    """Return the task of a decision of a run that drifted, and the decision; None if none is found.
+    """Return a decision of a run that drifted, with its task; None if none is found.
 
-    The task whose cost rose most since it was learned is looked at first.
+    The search starts with the task whose cost has risen most since it was learned.
 
     Raises
     ------
     LifelongError
-        If the run has no checkpoints, its solver cannot be built, or a task's files are gone.
+        If the run has no checkpoints, its solver cannot be built, or a task's files are missing.
     """
     now = load_solver(run.path)
     earlier = range(len(run.names) - 1)
@@ -115,11 +117,11 @@ def example(run: Run) -> tuple[str, Drift] | None:
 
 @torch.no_grad()
 def find(then: Solver, now: Solver, instances: Any) -> Drift | None:
-    """Return the least confident decision at which two solvers' solutions part.
+    """Return the least confident decision at which the solutions of two solvers first differ.
 
     Both decode greedily, from the start that was best for ``then``. As in the paper's example,
-    instances come first on which the new solution is worse, and then those on which the two share
-    `SHARED` decisions or more.
+    instances with a worse new solution are preferred, and among them those on which the solutions
+    have at least `SHARED` decisions in common.
 
     Parameters
     ----------
@@ -155,7 +157,7 @@ def _best_starts(solver: Solver, instances: Any) -> list[Tensor]:
 
 
 def _decode(solver: Solver, instances: Any, starts: list[Tensor]) -> list[Course]:
-    """Solve each instance from its start; what only fills a batch up to its longest is left out."""
+    """Solve each instance from its start, without the actions after it is done."""
     seen: list[Tensor] = []
     solved = decoding.rollout(
         solver, instances, "greedy", starts=starts, trajectories=1,

@@ -1,4 +1,4 @@
-"""Names of what was varied, as the paper has them: ``-α(10)``, ``-|B|(250)``, ``-nEW``."""
+"""The paper's names of methods, variants and orders: ``-α(10)``, ``-|B|(250)``, ``-nEW``."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,34 +12,34 @@ from lifelong_co.errors import UnknownNameError
 from lifelong_co.experiments.comparison.labels import UNLIKE, settings
 
 PAPERS = "llr-bc"
-"""The method of the paper: last in a table, and not named before its variants."""
+"""The method of the paper. It is last in a table, and names of its variants do not contain it."""
 SOLVER = "pomo"
 """The solver of the paper's main experiments."""
 METHODS = (
     *("li-inter", "li-intra", "feng", "restart", "fine-tuning", "ewc", "libog", "der++"),
     *("multi-task-epoch", "multi-task-batch"),
 )
-"""The order of the paper's tables; others follow, and `PAPERS` comes last."""
+"""The order of methods in the paper's tables; other methods follow, and `PAPERS` comes last."""
 
 SYMBOLS = {"replay_size": "|E|", "buffer_size": "|B|", "alpha": "α"}
-"""The paper's symbols of options, in the order of its table."""
+"""The paper's symbols for options, in the order of its table."""
 
 ROWS = (*SYMBOLS.values(), "nEW", "EE", "Res", "KLD", "Ent", "T2M", "IB")
 """The order of the paper's table of hyperparameters and ablations."""
 
 MOST = 3
-"""Differences named before the rest is left out."""
+"""Highest number of differences in the name of a variant."""
 
 
 def rank(method: str) -> int:
-    """Return where a method stands in a table."""
+    """Return the rank of a method in a table."""
     if method == PAPERS:
         return len(METHODS) + 1
     return METHODS.index(method) if method in METHODS else len(METHODS)
 
 
 def row_rank(name: str) -> tuple[int, float]:
-    """Return where a variant stands in the table of hyperparameters and ablations."""
+    """Return the rank of a variant in the table of hyperparameters and ablations."""
     symbol, _, value = name.removeprefix("-").partition("(")
     try:
         number = float(value.rstrip(")"))
@@ -49,9 +49,9 @@ def row_rank(name: str) -> tuple[int, float]:
 
 
 def traits(config: Config) -> dict[str, Any]:
-    """Return the settings that runs of one variant share, whatever their order and seed."""
+    """Return the settings that all runs of one variant share, in all orders and with all seeds."""
     flat = settings(config)
-    # In another order a task drifts from another one; that it does is what they share.
+    # In another order a task drifts from another task; the runs share only that tasks drift.
     drifting = any(task.drift_from for task in config.tasks)
     names = [*UNLIKE, "order"]
     names += [key for key in flat if key.startswith("tasks.") and key.endswith(".drift_from")]
@@ -59,15 +59,15 @@ def traits(config: Config) -> dict[str, Any]:
 
 
 def identity(config: Config) -> str:
-    """Return what tells one variant from another."""
+    """Return a text that is equal for runs of the same variant."""
     return repr(sorted(traits(config).items()))
 
 
 def main_variant(variants: Sequence[Sequence[Config]]) -> int:
-    """Return which of a method's variants, given by their runs, is the default.
+    """Return the index of a method's default variant; a variant is given by its runs.
 
-    That is the one with the preset's own options; among several, or if there is none, the one with
-    most runs.
+    The default has the options of the preset. If several variants have them, or none has, the
+    default is the one with most runs.
     """
 
     def merit(configs: Sequence[Config]) -> tuple[bool, int]:
@@ -80,12 +80,12 @@ def main_variant(variants: Sequence[Sequence[Config]]) -> int:
 def _usual(config: Config) -> Mapping[str, Any]:
     try:
         return preset(config.preset).method_options.get(config.method, {})
-    except UnknownNameError:  # of a run that was set up in Python
+    except UnknownNameError:  # the run was configured in Python
         return {}
 
 
 def variant_name(config: Config, usual: Config) -> str:
-    """Return how a variant differs from the default, e.g. ``-nEW`` or ``-α(10)``."""
+    """Return the name of a variant by its differences from the default: ``-nEW``, ``-α(10)``."""
     mine, theirs = traits(config), traits(usual)
     changed = {
         key: mine.get(key, "none")
@@ -103,7 +103,7 @@ def variant_name(config: Config, usual: Config) -> str:
 
 
 def _ablations(config: Config, usual: Config, changed: dict[str, Any]) -> list[str]:
-    """Take the settings that make an ablation out of ``changed``; return its name."""
+    """Remove the settings of each ablation from ``changed``; return the ablations' names."""
     options = config.method_options
     known = ABLATIONS.get(config.method, {})
     alias = options.get("ablation", "")
@@ -124,7 +124,7 @@ def order_name(config: Config) -> str:
 
 
 def order_title(name: str) -> str:
-    """Return how text speaks of an order."""
+    """Return the name of an order in a text."""
     return f"order {name}" if name.isdigit() else name
 
 
@@ -134,5 +134,5 @@ def file_name(text: str) -> str:
 
 
 def order_rank(name: str) -> tuple[int, int, str]:
-    """Return where an order stands: the paper's first, by number."""
+    """Return the rank of an order: first the paper's by number, then others by name."""
     return (0, int(name), "") if name.isdigit() else (1, 0, name)

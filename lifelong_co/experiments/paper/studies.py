@@ -1,4 +1,4 @@
-"""Runs sorted as the paper's tables need them: by tasks, problem, solver, method, order, seed."""
+"""Runs sorted for the paper's tables: by tasks, problem, solver, method, order and seed."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ Arrival = tuple[str, ...]
 
 @attrs.frozen
 class Variant:
-    """Runs of a method that differ in order and seed only."""
+    """Runs of a method that differ only in order and seed."""
 
     method: str
     name: str
@@ -40,7 +40,7 @@ class Variant:
 
     @property
     def orders(self) -> frozenset[Arrival]:
-        """The orders that the runs have."""
+        """The orders of the runs."""
         return frozenset(run.names for run in self.runs)
 
     def of(self, order: Arrival) -> list[Run]:
@@ -50,7 +50,7 @@ class Variant:
 
 @attrs.frozen
 class Study:
-    """All runs of one solver on one problem, against one ``d*`` (paper, appendix D.6)."""
+    """All runs of one solver on one problem, with one ``d*`` (paper, appendix D.6)."""
 
     problem: str
     solver: str
@@ -65,12 +65,12 @@ class Study:
 
     @property
     def lifelong(self) -> list[Variant]:
-        """Those that learn one task after another."""
+        """The default variants of the methods that learn one task after another."""
         return [variant for variant in self.main if not registry.knows_all_tasks(variant.method)]
 
     @property
     def orders(self) -> list[Arrival]:
-        """The orders that any of the runs has."""
+        """The orders of all runs."""
         return list(dict.fromkeys(run.names for each in self.variants for run in each.runs))
 
     def runs(self, method: str, orders: Collection[Arrival]) -> list[Run]:
@@ -79,7 +79,7 @@ class Study:
         return [run for run in found if run.names in orders]
 
     def metrics(self, run: Run, k: int | None = None) -> metrics.Metrics:
-        """Return the metrics after the first ``k`` tasks; after all when None."""
+        """Return the metrics after the first ``k`` tasks; None: after all."""
         return measured(run, self.best, k)
 
     def spreads(self, runs: Sequence[Run], k: int | None = None) -> dict[str, Spread]:
@@ -91,7 +91,7 @@ class Study:
         }
 
     def comparison(self, order: Arrival) -> Comparison:
-        """Return the default variants of the lifelong methods in one order, side by side."""
+        """Return the comparison of the lifelong methods' default variants in one order."""
         found = [(each.name, tuple(each.of(order))) for each in self.lifelong]
         groups = [Group(name, runs) for name, runs in found if runs]
         return Comparison(tuple(groups), self.best)
@@ -99,13 +99,13 @@ class Study:
 
 @attrs.frozen
 class Chapter:
-    """All runs on the same tasks: what a table of the paper may set side by side."""
+    """All runs on the same tasks; only these can be compared in one table."""
 
     key: str
-    """Name of its files."""
+    """Prefix of the names of its files."""
     title: str
     tasks: Arrival
-    """In the order of the tables' columns."""
+    """The tasks, in the order of the columns of the tables."""
     studies: tuple[Study, ...]
     orders: Mapping[Arrival, str]
     """Every order to its name, sorted."""
@@ -127,7 +127,7 @@ class Chapter:
         return {problem: found[problem] for problem in self.problems if problem in found}
 
     def runs(self) -> Iterator[tuple[Study, Variant, Run]]:
-        """Yield every run with where it stands."""
+        """Yield every run with its study and its variant."""
         for study in self.studies:
             for variant in study.variants:
                 for run in variant.runs:

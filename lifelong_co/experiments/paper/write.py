@@ -1,4 +1,4 @@
-"""Writes a report: ``report.html``, ``tables/`` in every form and ``figures/``."""
+"""Writing a report: ``report.html``, ``tables/`` in every form, and ``figures/``."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from lifelong_co.experiments.page import page
 from lifelong_co.experiments.report import Report
 
 PLACES = ("report.html", "tables", "figures")
-"""What a report leaves in its folder."""
+"""The files and folders of a report."""
 
 
 def write_report(report: Report, folder: Path, *, overwrite: bool = False) -> list[Path]:
@@ -17,8 +17,8 @@ def write_report(report: Report, folder: Path, *, overwrite: bool = False) -> li
     Raises
     ------
     ConfigError
-        If ``folder`` is a file, cannot be written, or holds a report already and ``overwrite`` is
-        not set.
+        If ``folder`` is a file or cannot be written, or if it holds a report already and
+        ``overwrite`` is False.
     """
     check_writable(folder, PLACES, overwrite=overwrite)
     files = {
@@ -31,7 +31,7 @@ def write_report(report: Report, folder: Path, *, overwrite: bool = False) -> li
 
 
 def older_files(folder: Path, written: list[Path]) -> list[Path]:
-    """Return files in a report's folders that are not of this report."""
+    """Return the files in a report's folders that do not belong to this report."""
     there = [path for name in PLACES[1:] for path in (folder / name).glob("*") if path.is_file()]
     return sorted(set(there) - set(written))
 
@@ -40,6 +40,6 @@ def printed(report: Report, form: str) -> str:
     """Return all tables in one of the `FORMATS`, one after another."""
     _, function = FORMATS[form]
     parts = [function(sheet) for sheet in report.sheets]
-    if form == "csv":  # which has no place for a title
+    if form == "csv":  # CSV has no title, so a comment line has it
         parts = [f"# {s.title}\n{text}" for s, text in zip(report.sheets, parts, strict=True)]
     return "\n".join(parts)

@@ -1,16 +1,16 @@
 """EWC: elastic weight consolidation (Kirkpatrick et al. 2017, eq. 3; paper §4).
 
-Past tasks hold the parameters where they were, each parameter as firmly as it mattered:
-``L = L_DRL + weight * sum_k sum_i F_k,i (theta_i - theta*_k,i)^2``, with one term for each past
-task ``k`` (not only the last, as in online EWC).
+A penalty keeps each parameter near its value after every past task, and the more so the more it
+mattered there: ``L = L_DRL + weight * sum_k sum_i F_k,i (theta_i - theta*_k,i)^2``. There is one
+term for each past task ``k`` (online EWC has a term for the last one only).
 
-As in the official code (LLR-BC at 9ae601f, ``CVRPTrainer_EWC``), and unlike Kirkpatrick et al.:
-no factor 1/2, and a Fisher information of another scale (`fisher.fisher_information`).
+The official code (LLR-BC at 9ae601f, ``CVRPTrainer_EWC``) differs from Kirkpatrick et al. in two
+points, and so does ours: there is no factor 1/2, and the Fisher information has another scale
+(`fisher.fisher_information`).
 
-Deviations from the official code, none of which changes what is learned from: its Fisher batches
-come from the stream of training instances, ours from a stream of their own; the Fisher information
-of the run's last task, which nothing uses, is not computed here (it does not do so either).
-The paper's weight is 10, its code's default 1; ours is the paper's.
+One thing differs from the official code: its Fisher batches come from the stream of training
+instances, ours from a separate stream. The last task of a run needs no Fisher information; neither
+computes it. The weight is 10 in the paper and by default 1 in its code; ours is 10.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,9 +31,9 @@ def ewc(weight: float = 10.0, fisher_batches: int = 16) -> Method:
     Parameters
     ----------
     weight
-        Of the sum of all past tasks' terms, at least 0.
+        Weight of the sum over all past tasks, at least 0.
     fisher_batches
-        Training batches from which a task's Fisher information is estimated, at least 1.
+        Training batches from which the Fisher information of a task is estimated, at least 1.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def ewc(weight: float = 10.0, fisher_batches: int = 16) -> Method:
 
 
 class Anchors:
-    """The parameters after each past task, and the Fisher information that they had there."""
+    """The parameters after each past task, with their Fisher information on that task."""
 
     def __init__(self, batches: int) -> None:
         self.batches = batches

@@ -1,4 +1,4 @@
-"""Fine-tuning: learn each task from where the last one ended, and nothing else (paper §4)."""
+"""Fine-tuning: learn each task with the parameters from the task before (paper §4)."""
 
 from lifelong_co.protocols import Method
 

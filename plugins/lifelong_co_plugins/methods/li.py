@@ -1,24 +1,29 @@
 """Li et al. 2024, "cross-size generalization … via continual learning", as the paper adapts it.
 
-Two things keep the past (their abstract): instances of past tasks are revisited, and the learner is
-regularised towards an exemplar, ``L = L_DRL + alpha * D``, with ``D`` the mean over the states of
-the rollout of ``KL(P_exemplar || P_theta)``:
+The method has two parts (their abstract). Instances of past tasks are replayed, and the learner is
+regularised towards an exemplar: ``L = L_DRL + alpha * D``, where ``D`` is the mean of
+``KL(P_exemplar || P_theta)`` over the states of the rollout.
 
-- ``li-inter``: the exemplar is the solver at the end of the previous task (none in the first);
-- ``li-intra``: it is the best solver so far in the present task, judged by the mean training cost
-  of an epoch on it (none in its first epoch).
+- ``li-inter``: the exemplar is the solver at the end of the previous task; the first task has none.
+- ``li-intra``: the exemplar is the best solver so far in the present task, by the mean training
+  cost of an epoch; the first epoch of a task has none.
 
-The paper's adaptation (appendix "Baselines"): past tasks cannot be generated anew, so a reservoir
+The paper's adaptation (appendix "Baselines"): past tasks cannot be generated again, so a reservoir
 of 200 instances is kept for each seen task; ``alpha`` is 0.5, "arbitrarily". Half of a task's
-epochs, rounded down, are spent on them: every second one, starting with the second.
+epochs, rounded down, replay these instances.
 
-Neither Li et al.'s code nor the paper's of this method is public, and their article was not at hand
-in full: the following is ours. Which epochs replay; that the batches of such an epoch go round the
-past tasks, one task a batch, each with its own batch size (fewer if its reservoir holds fewer);
-that the divergence is added in both kinds of epochs; its direction; that ``L_DRL`` keeps weight 1;
-that epochs of replay do not compete for the best so far, as their costs are of other tasks; that
-instances replayed are not offered to a reservoir again. In an epoch of replay no fresh instances
-are drawn, so from the second task on the stream of instances runs behind that of fine-tuning.
+The code of Li et al. and the paper's code of this method are not public, and we had no access to
+the full article. So these points are our choice:
+
+- The second epoch of a task replays, and then every second one.
+- The batches of such an epoch take the past tasks in turn. A batch has the batch size of its task,
+  or fewer instances if the reservoir holds fewer.
+- The divergence, in the direction above, is added in all epochs, and ``L_DRL`` has weight 1.
+- Epochs of replay do not count for the best solver so far: their costs are of other tasks.
+- Replayed instances are not offered to a reservoir again.
+
+An epoch of replay draws no fresh instances. So from the second task on, the training instances are
+not those of fine-tuning.
 """
 
 from collections.abc import Iterable, Mapping
@@ -128,12 +133,12 @@ def li_intra(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl")
 
 
 def replays(learner: LearnerState, memory: InstanceMemory) -> bool:
-    """Return whether the present epoch is one of replay."""
+    """Return whether the present epoch replays instances of past tasks."""
     return memory.capacity > 0 and learner.task > 0 and learner.epoch % 2 == 1
 
 
 def half_and_half(learner: LearnerState, memory: InstanceMemory) -> Any:
-    """Return a batch of the present task, or of a past one in every second epoch."""
+    """Return a batch of the present task, or, in every second epoch, of a past task."""
     if replays(learner, memory):
         return memory.sample(learner, learner.batch % learner.task)
     batch = learner.draw(learner.task)

@@ -1,22 +1,21 @@
-"""Multi-task learning of all tasks at once: references that know no forgetting (paper, appendix).
+"""Multi-task learning of all tasks at once: references without forgetting (paper, appendix).
 
-POMO-MT-EL and POMO-MT-BL, "Comparison with Non-lifelong Settings": the tasks are all there from the
+POMO-MT-EL and POMO-MT-BL, "Comparison with Non-lifelong Settings": all tasks are there from the
 beginning, and learning switches between them after every epoch or after every batch.
 
-The loop knows only tasks that arrive one after another; here they decide nothing but how many steps
-it takes before it tests. Which task a step learns is a schedule over all ``sum_j epochs_j *
-batches_j`` steps of the run, drawn once from the seed: a shuffle of each task's epochs (task ``j``
-``epochs_j`` times, ``batches_j`` steps each), or of its batches. So every task gets exactly the
-steps, the batch size and the number of instances that it gets in a lifelong run. Only the last row
-of the cost matrix, after the whole run, is what the paper reports; rows before it are of a run that
-is not finished. One optimizer learns all of it: the state of Adam is carried over where the loop
-would start a new one.
+The lifelong loop takes one task after another. Here its present task decides only when the solver
+is tested. A schedule, drawn once from the seed, says which task each of the ``sum_j epochs_j *
+batches_j`` steps of the run learns: a shuffle of all epochs of all tasks (task ``j`` has
+``epochs_j`` epochs of ``batches_j`` steps), or of all batches. So every task gets exactly the
+steps, the batch size and the number of instances of a lifelong run. The paper reports the last row
+of the cost matrix, after the whole run; earlier rows belong to an unfinished run. The whole run has
+one optimizer: where the loop starts a new Adam, the state of the old one is loaded into it. Epochs
+of the schedule need not begin with epochs of the loop.
 
-Deviations from the official code (LLR-BC at 9ae601f, ``CVRPTrainer_multitask``): it draws the task
-of each epoch or batch uniformly and independently, over 1,200 epochs, so that the tasks' shares are
-equal only on average; and switching by batch it counts an epoch as the tasks' mean number of
-instances, which gives large tasks more steps and small ones fewer than a lifelong run. Where
-batches per epoch differ, our epochs of a task do not begin with the loop's.
+The official code (LLR-BC at 9ae601f, ``CVRPTrainer_multitask``) differs in two points. It draws the
+task of each epoch or batch uniformly and independently, over 1,200 epochs, so the shares of the
+tasks are equal only on average. When it switches by batch, an epoch has the mean number of
+instances of all tasks, so large tasks get more steps than in a lifelong run, and small ones fewer.
 """
 
 import random
@@ -39,9 +38,9 @@ def multi_task_batch() -> Method:
 
 
 def scheduled_method(*, by_epoch: bool) -> Method:
-    """Return the method that learns what the schedule says."""
+    """Return the method that learns the tasks in the order of the schedule."""
     plan: list[tuple[int, int]] = []
-    carried: dict[str, Any] = {}  # the optimizer's state, between two of the loop's tasks
+    carried: dict[str, Any] = {}  # state of the optimizer, from one task of the loop to the next
 
     def instances(learner: LearnerState) -> Any:
         if not plan:
@@ -83,7 +82,7 @@ def schedule(tasks: Sequence[Any], seed: int, *, by_epoch: bool) -> list[int]:
 
 
 def counted(tasks: Iterable[int]) -> list[tuple[int, int]]:
-    """Return each task with how often it came before: a task that drifts does so as it is drawn."""
+    """Return each task with the number of its earlier steps, which decides how far it drifts."""
     seen: Counter[int] = Counter()
     found = []
     for task in tasks:
@@ -93,5 +92,5 @@ def counted(tasks: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def step(learner: LearnerState) -> int:
-    """Return how many steps the run took before this one."""
+    """Return the number of finished steps of the run."""
     return sum(learner.step_of(task) for task in range(learner.task + 1))

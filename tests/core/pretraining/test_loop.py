@@ -227,7 +227,7 @@ def test_maml_through_a_solver(problem):
 
 
 def saved(folder: Path):
-    """Return the last checkpoint's bytes and its log, but for times."""
+    """Return the last checkpoint's bytes and its log, without times."""
     found = checkpoint.latest(folder / "checkpoints")
     assert found is not None
     tree = found[1]

@@ -460,7 +460,7 @@ def test_the_solver_is_left_as_it_was(training):
 
 
 class OpenTSP:
-    """A stranger's problem: the tour stays at its last node."""
+    """A third-party problem: the tour stays at its last node."""
 
     name = "open-tsp"
 

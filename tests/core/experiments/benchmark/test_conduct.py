@@ -75,7 +75,7 @@ def test_other_weights_are_solved_again():
     trained = [both[0], entrant("two", "new", seed=2)]
     new, solved, told = go(INSTANCES, trained, old)
     assert solved == [f"{name}: two" for name in "abdc"]
-    assert told == ["two: has other weights now; 4 results dropped"]
+    assert told == ["two: the weights have changed; 4 results dropped"]
     assert [one for one in new if one.solver == "one"] == [
         one for one in old if one.solver == "one"
     ]
@@ -88,7 +88,7 @@ def test_another_file_of_the_same_name_is_solved_again():
     changed = [attrs.evolve(drawn("a", 7, 9)), *INSTANCES[1:3]]
     new, solved, told = go(changed, [entrant()], old)
     assert solved == ["a: one"]
-    assert told == ["a: the file holds something else now; 1 result dropped"]
+    assert told == ["a: the content of the file has changed; 1 result dropped"]
     assert [one.instance for one in new] == ["a", "b", "c", "d"]
     assert new[0].instance_key == of_file(changed[0]).key != old[0].instance_key
 

@@ -204,7 +204,7 @@ def test_files_that_cannot_be_used_are_named_and_left_out(tmp_path):
 
 
 def test_a_damaged_reference_costs_the_best_known_cost_alone(tmp_path):
-    """The instance is solved all the same, and the fault is told."""
+    """The instance is still solved, and the fault is reported."""
     (tmp_path / "five.tsp").write_text((FIXTURES / "five.tsp").read_text())
     [one] = read_folder("tsplib", tmp_path, references=tmp_path / "references").instances
     place = Cache(tmp_path / "references").place("tsp", of_file(one).key)
@@ -304,5 +304,5 @@ def test_results_of_older_versions_are_read_but_not_continued(tmp_path):
         del row["weights"], row["instance_key"], row["batch"]
     (tmp_path / "results.json").write_text(json.dumps({"settings": {}, "results": rows}))
     assert results.read(tmp_path).results == made()
-    with pytest.raises(ConfigError, match="an older version, which did not note what weights"):
+    with pytest.raises(ConfigError, match="an older version, which did not store the hashes"):
         results.load(tmp_path, {})

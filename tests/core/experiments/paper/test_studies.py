@@ -77,7 +77,7 @@ def test_a_folder_without_finished_runs_is_refused(root, tmp_path):
         collect([tmp_path])
     run = shutil.copytree(root / "kld", tmp_path / "run")
     (run / "costs.csv").unlink()
-    with pytest.raises(ConfigError, match=r"none of those there can be used: .*not finished"):
+    with pytest.raises(ConfigError, match=r"none of them can be used: .*not finished"):
         collect([tmp_path])
     with pytest.raises(ConfigError, match="run: the run is not finished"):
         collect([root, run])

@@ -95,7 +95,7 @@ def test_a_damaged_reference_is_named(tmp_path):
     assert content["solver"] == "test"
     assert content["settings"]["iterations"] == 2000
     file.write_text("{")
-    with pytest.raises(FileFormatError, match=r"\.json: expected a reference .*delete it"):
+    with pytest.raises(FileFormatError, match=r"\.json: expected a reference .*delete the file"):
         find(cache, 1)
     file.write_text(json.dumps({**content, "cost": "x"}))
     with pytest.raises(FileFormatError, match="cost: expected a number"):

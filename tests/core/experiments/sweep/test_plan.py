@@ -189,7 +189,7 @@ def test_a_folder_of_another_run_is_left_alone(tmp_path):
     job.prepare()
     job.prepare()
     assert RunFolder(job.folder).config() == job.config
-    with pytest.raises(ConfigError, match="wants tests = 5, the run there has 4"):
+    with pytest.raises(ConfigError, match="needs tests = 5, but the run in this folder has 4"):
         other.prepare()
 
 
@@ -205,7 +205,7 @@ def test_an_option_left_out_is_its_default(tmp_path):
     [job], [same], [another] = (plan.jobs.values() for plan in (left_out, default, other))
     job.prepare()
     same.prepare()
-    with pytest.raises(ConfigError, match="wants method_options"):
+    with pytest.raises(ConfigError, match="needs method_options"):
         another.prepare()
 
 
@@ -223,7 +223,7 @@ def test_a_task_file_may_have_moved(tmp_path):
         jobs += make_plan([grid], tmp_path / "sweep").jobs.values()
     jobs[0].prepare()
     jobs[1].prepare()
-    with pytest.raises(ConfigError, match="wants tasks"):
+    with pytest.raises(ConfigError, match="needs tasks"):
         jobs[2].prepare()
 
 
@@ -356,7 +356,7 @@ def test_one_sweep_at_a_time(tmp_path):
         child = subprocess.Popen(
             [sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,)
         )
-    with pytest.raises(ConfigError, match="at work"), locked(tmp_path / "sweep"):
+    with pytest.raises(ConfigError, match="still working"), locked(tmp_path / "sweep"):
         raise AssertionError
     child.communicate(b"\n")
     with locked(tmp_path / "sweep") as lock:
