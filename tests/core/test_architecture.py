@@ -75,6 +75,14 @@ SLOW = {
     "lifelong_co_adapters",
     "lifelong_co_plugins",
 }
+# Tables of presets and options, and checks that need a consolidation loss.
+NAMES_COMPONENTS = {
+    CORE / "config" / "presets.py",
+    CORE / "config" / "ablations.py",
+    CORE / "config" / "former_options.py",
+    CORE / "testing" / "gradients.py",
+}
+COMMAND = re.compile(r"lifelong-co (run|sweep|pretrain|compare|report|solve)|(^|\s)--[a-z]")
 # This module restores what official code has changed; it needs the same calls.
 PUTS_BACK = ROOT / "adapters" / "lifelong_co_adapters" / "official" / "untouched.py"
 LONGEST = 250
@@ -253,9 +261,8 @@ def strings(tree: ast.Module) -> Iterator[str]:
     statements = (each for node in bodies if isinstance(node.body, list) for each in node.body)
     documentation = {id(each.value) for each in statements if isinstance(each, ast.Expr)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in documentation:
-                yield node.value
+        if id(node) not in documentation and isinstance(node, ast.Constant):
+            yield from [node.value] if isinstance(node.value, str) else []
 
 
 @pytest.mark.parametrize(
