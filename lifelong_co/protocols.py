@@ -225,10 +225,10 @@ class Buffer(Protocol[X]):
         """How many items were offered to it so far."""
 
     def admit(self) -> int | None:
-        """Count one item as seen and return the slot it takes, or None: rejected."""
+        """Count an offer and return its slot, or None if rejected. Several may precede a `put`."""
 
     def put(self, slot: int, item: X) -> None:
-        """Store an admitted item."""
+        """Store an admitted item. Items are put in the order in which they were admitted."""
 
     def add(self, item: X) -> None:
         """Offer an item: `admit`, then `put`."""

@@ -9,9 +9,8 @@ import pytest
 import torch
 from lifelong_co_plugins.methods import libog as libog_module
 from lifelong_co_plugins.methods.ewc import Anchors
-from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar
+from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, frozen_copy
 from lifelong_co_plugins.methods.regularization.fisher import fisher_information
-from lifelong_co_plugins.methods.regularization.frozen import frozen_copy
 from tiny_runs import BATCH_SIZE, exact_run, parameters, same, tiny_config, tiny_learn
 from torch import Tensor, nn
 
