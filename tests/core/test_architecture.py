@@ -1,6 +1,7 @@
 """The rules of ARCHITECTURE.md, checked in the source: imports, packages, global state."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
