@@ -2,6 +2,12 @@
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
+
+NEW_FOLDER = "a new or empty folder"
+RUN = "a lifelong run"
+PRETRAINED = "pretrained parameters"
+IMPORTED = "imported parameters"
 
 
 class LifelongError(Exception):
@@ -57,3 +63,37 @@ class CheckpointError(LifelongError):
 
 class FileFormatError(LifelongError, ValueError):
     """A TSPLIB, CVRPLIB or ``.npz`` file that cannot be used."""
+
+
+class FolderError(ConfigError):
+    """A folder that holds something else than what is needed.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    expected
+        What should be there, e.g. `NEW_FOLDER`.
+    found
+        What is there, e.g. `RUN`; the command line adds which command uses it.
+    """
+
+    def __init__(self, folder: Path, expected: str, found: str) -> None:
+        self.folder = folder
+        self.expected = expected
+        self.found = found
+        super().__init__(folder, expected, found)  # all arguments, so that it can be pickled
+
+    def __str__(self) -> str:
+        return f"{self.folder}: expected {self.expected}, got {self.found}"
+
+
+class Interrupted(LifelongError):  # noqa: N818 - the run was asked to stop
+    """A run or pretraining was asked to stop. All it had done is saved in its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        super().__init__(folder)
+
+    def __str__(self) -> str:
+        return f"stopped; resume it from the folder {self.folder}"

@@ -38,9 +38,6 @@ class Metrics:
     """Average zero-shot generalization: the mean gap on each task just before learning it."""
 
 
-AT_ONCE = ("multi-task-epoch", "multi-task-batch")
-"""Methods that learn all tasks at once: references, and no lifelong learning."""
-
 NAMES: tuple[str, ...] = tuple(field.name for field in attrs.fields(Metrics))
 """``AP, AF, AMF, APl, AG``: the order of the paper's tables."""
 
@@ -84,12 +81,13 @@ def summarize(costs: Any, best: Any = None) -> Metrics:
     )
 
 
-def meaningful(found: Metrics, method: str) -> Metrics:
-    """Return the metrics of a run of a method, those without a meaning as ``nan``.
+def meaningful(found: Metrics, *, knows_all_tasks: bool) -> Metrics:
+    """Return the metrics of a run, those without a meaning as ``nan``.
 
-    Of what learned all tasks at once that is all but AP: no task came before another.
+    Of a method that learns all tasks at once (`Method.knows_all_tasks`) only AP has a meaning: no
+    task came before another.
     """
-    if method not in AT_ONCE:
+    if not knows_all_tasks:
         return found
     return attrs.evolve(found, AF=math.nan, AMF=math.nan, APl=math.nan, AG=math.nan)
 

@@ -265,12 +265,11 @@ class LearnerState:
     """The parameters before the first task."""
     tasks: Sequence[Any]
     """All tasks (`tasks.Task`), in the order of arrival."""
-    draw: Callable[..., Any]
-    """``draw(task, step=None)`` draws a fresh training batch of the task with this index, as it is
-    at a step of its budget, from 0; None: as it is now (a task that drifts changes, `drift`)."""
+    stream: Any
+    """Where training batches come from (`tasks.TaskStream`); methods call `draw`."""
     seed: int = 0
     """Seed of the run; `seeding` derives streams from it. Where several processes learn a run
-    together each has its own, but for the first, whose is the run's."""
+    together, the first has the run's and each other one a seed of its own."""
     schedule_seed: int = 0
     """Seed of what all processes must decide alike: the run's, in each."""
     processes: int = 1
@@ -278,6 +277,13 @@ class LearnerState:
     task: int = 0
     epoch: int = 0
     batch: int = 0
+
+    def draw(self, task: int, step: int | None = None) -> Any:
+        """Return a fresh training batch of the task with this index.
+
+        A task that drifts changes: the batch is of a step of its budget, from 0; None: `step_of`.
+        """
+        return self.stream.batch(task, self.step_of(task) if step is None else step)
 
     def step_of(self, task: int) -> int:
         """Return how many steps of its budget a task has had; all, if it is not the present one."""
@@ -338,6 +344,8 @@ class Method:
     travels through `state_dict` (nested dicts and lists of tensors and JSON values).
     """
 
+    knows_all_tasks: bool = False
+    """Whether it learns all tasks at once: a reference. Of its metrics only AP has a meaning."""
     restarts: bool = False
     """Whether every task is learned as if it were the first: `before_task` forgets the tasks
     before, and the loop puts the random streams back, so that a task is learned alike in every

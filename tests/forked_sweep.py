@@ -25,6 +25,7 @@ from lifelong_co.experiments.sweep.lock import locked
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.storage.files import write_whole
 
 FINISHED = 3  # runs, when the sweep is killed
@@ -63,7 +64,7 @@ class Forks:
 
 def run(folder: Path) -> None:
     """Do what `lifelong-co run --resume` does, but for drawing the report."""
-    learn(RunFolder(folder).config(), folder, resume=True, tell=print)
+    learn(prepare(RunFolder(folder).config(), folder, resume=True, log=print), log=print)
     write_whole(folder / "report.html", "")
 
 

@@ -21,6 +21,7 @@ import torch._dynamo  # noqa: F401 - what the first step of an optimizer imports
 from lifelong_co import registry
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
 
 
@@ -63,13 +64,13 @@ def attempt(folder: Path, kind: str, number: int) -> None:
         return acted
 
     os.fsync, os.replace = fatal(os.fsync), fatal(os.replace)
-    learn(
-        RunFolder(folder).config(),
-        folder,
-        resume=True,
-        watch=stepped,
-        tell=lambda line: print(line, flush=True),
-    )
+    config = RunFolder(folder).config()
+    learn(prepare(config, folder, resume=True, log=say), on_step=stepped, log=say)
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    print(line, flush=True)
 
 
 if __name__ == "__main__":

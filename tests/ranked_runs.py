@@ -9,10 +9,11 @@ from tiny_runs import tiny_config
 from torch import distributed
 
 from lifelong_co import registry
-from lifelong_co.errors import CheckpointError
-from lifelong_co.learner import Interrupted, learn
+from lifelong_co.errors import CheckpointError, Interrupted
+from lifelong_co.learner import learn
 from lifelong_co.reinforce import shared_baseline
 from lifelong_co.runs.data_parallel import Ranks, joined
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.storage import checkpoint
 from lifelong_co.tensors import records
 
@@ -21,13 +22,13 @@ OPTIONS = {"buffer_size": 6, "replay_size": 2, "replay_rows": 0.5}
 
 def whole(ranks: Ranks, folder: Path) -> None:
     """Learn from the beginning to the end."""
-    learn(tiny_config(**OPTIONS), folder / "whole", ranks=ranks)
+    learn(prepare(tiny_config(**OPTIONS), folder / "whole", ranks=ranks))
 
 
 def stopped(ranks: Ranks, folder: Path) -> None:
     """Stop after six steps because the second process wants to, and go on."""
     interrupted(ranks, folder / "stopped")
-    learn(tiny_config(**OPTIONS), folder / "stopped", ranks=ranks, resume=True)
+    learn(prepare(tiny_config(**OPTIONS), folder / "stopped", ranks=ranks, resume=True))
 
 
 def damaged(ranks: Ranks, folder: Path) -> None:
@@ -37,7 +38,7 @@ def damaged(ranks: Ranks, folder: Path) -> None:
         last = checkpoint.checkpoints(ranks.place(folder / "damaged" / "checkpoints"))[-1]
         last.write_bytes(last.read_bytes()[:-1])
     ranks.wait()
-    learn(tiny_config(**OPTIONS), folder / "damaged", ranks=ranks, resume=True)
+    learn(prepare(tiny_config(**OPTIONS), folder / "damaged", ranks=ranks, resume=True))
 
 
 def ruined(ranks: Ranks, folder: Path) -> None:
@@ -48,7 +49,7 @@ def ruined(ranks: Ranks, folder: Path) -> None:
             each.write_bytes(b"")
     ranks.wait()
     try:
-        learn(tiny_config(**OPTIONS), folder / "ruined", ranks=ranks, resume=True)
+        learn(prepare(tiny_config(**OPTIONS), folder / "ruined", ranks=ranks, resume=True))
     except CheckpointError as error:
         (folder / f"ruined-{ranks.rank}.txt").write_text(str(error))
 
@@ -58,9 +59,7 @@ def interrupted(ranks: Ranks, folder: Path) -> None:
     asked = iter(range(1, 10**6))
     with suppress(Interrupted):
         learn(
-            tiny_config(**OPTIONS),
-            folder,
-            ranks=ranks,
+            prepare(tiny_config(**OPTIONS), folder, ranks=ranks),
             stop=lambda: next(asked) == 6 and not ranks.first,
         )
 

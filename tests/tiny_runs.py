@@ -3,14 +3,18 @@
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import torch
 from torch import Tensor
 
 from lifelong_co.config.run_config import Config
-from lifelong_co.learner import Interrupted, learn
+from lifelong_co.errors import Interrupted
+from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run, new_optimizer, start
+from lifelong_co.tasks.stream import TaskStream
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors import records
 
@@ -50,7 +54,7 @@ def tiny_config(
 
 def tiny_learn(config: Config, folder: Path, **keywords: Any) -> Run:
     """Learn all tasks."""
-    return learn(config, folder / "run", **keywords)
+    return learn(prepare(config, folder / "run"), **keywords)
 
 
 def stopped_and_resumed(config: Config, folder: Path, after: int) -> Run:
@@ -58,12 +62,22 @@ def stopped_and_resumed(config: Config, folder: Path, after: int) -> Run:
     steps: list[int] = []
     with pytest.raises(Interrupted):
         learn(
-            config,
-            folder / "stopped",
-            watch=lambda run, _: steps.append(run.steps),
+            prepare(config, folder / "stopped"),
+            on_step=lambda run, _: steps.append(run.steps),
             stop=lambda: len(steps) == after,
         )
-    return learn(config, folder / "stopped", resume=True)
+    return learn(prepare(config, folder / "stopped", resume=True))
+
+
+@attrs.frozen
+class Doubled:
+    """A stream whose batches are in double precision."""
+
+    single: TaskStream
+
+    def batch(self, task: int, step: int) -> Any:
+        """Return a batch in double precision."""
+        return records.transform(self.single.batch(task, step), _double)
 
 
 def exact_run(config: Config, folder: Path) -> Run:
@@ -71,8 +85,7 @@ def exact_run(config: Config, folder: Path) -> Run:
     run = start(config, RunFolder(folder / "run"))
     learner = run.learner
     learner.solver.module.double()
-    single = learner.draw
-    learner.draw = lambda task: records.transform(single(task), _double)
+    learner.stream = Doubled(run.stream)
     learner.optimizer = new_optimizer(config, learner)
     return run
 

@@ -23,30 +23,26 @@ def continue_run(folder: Path) -> None:
 
 def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Show the configuration, learn, and end with the metrics and the report."""
+    from lifelong_co.errors import Interrupted
     from lifelong_co.experiments.comparison import gaps
     from lifelong_co.experiments.comparison.comparison import compare_folders
     from lifelong_co.experiments.comparison.publish import write_run_report
     from lifelong_co.experiments.comparison.tables import as_text
-    from lifelong_co.learner import Interrupted, learn
+    from lifelong_co.learner import learn
     from lifelong_co.runs.data_parallel import joined
+    from lifelong_co.runs.prepare import prepare
+    from lifelong_co_cli.advice import stopped
     from lifelong_co_cli.places import places
     from lifelong_co_cli.progress import watching
     from lifelong_co_cli.signals import stop_on_signal
 
     with joined(config.device) as ranks, stop_on_signal() as stop, silent(not ranks.first):
         try:
-            with watching(config) as watcher:
-                learn(
-                    config,
-                    folder,
-                    resume=resume,
-                    ranks=ranks,
-                    stop=stop,
-                    watch=watcher.watch,
-                    tell=watcher.tell,
-                )
+            with watching(config) as shown:
+                run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
+                learn(run, stop=stop, on_step=shown.on_step, log=shown.log)
         except Interrupted as interrupted:
-            print(interrupted)
+            print(stopped("run", interrupted.folder))
             raise typer.Exit(stop.status) from interrupted
     if not ranks.first:
         return

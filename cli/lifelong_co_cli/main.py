@@ -6,6 +6,7 @@ from typing import TextIO
 
 import typer
 
+from lifelong_co_cli.advice import advice
 from lifelong_co_cli.benchmark import benchmark
 from lifelong_co_cli.compare import compare
 from lifelong_co_cli.demo import demo
@@ -68,12 +69,13 @@ def main() -> None:
         raise SystemExit(error.exit_code) from error
     except Exception as error:
         # Imported only now: it brings torch, which `--help` can do without.
-        from lifelong_co.errors import LifelongError
+        from lifelong_co.errors import FolderError, LifelongError
 
         if not isinstance(error, LifelongError):
             raise
+        shown = f"{error}; {advice(error)}" if isinstance(error, FolderError) else f"{error}"
         notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-        print(f"lifelong-co: {error}{notes}", file=sys.stderr)
+        print(f"lifelong-co: {shown}{notes}", file=sys.stderr)
         raise SystemExit(2) from error
     raise SystemExit(status or 0)
 

@@ -183,16 +183,17 @@ def pretrain(
 
 def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Meta-train, and say how to go on from there."""
-    from lifelong_co.learner import Interrupted
+    from lifelong_co.errors import Interrupted
     from lifelong_co.pretraining.loop import pretrain as train
+    from lifelong_co_cli.advice import stopped
     from lifelong_co_cli.signals import stop_on_signal
 
     with stop_on_signal() as stop:
         try:
-            with showing() as (watch, tell):
-                train(config, folder, resume=resume, stop=stop, watch=watch, tell=tell)
+            with showing() as (on_iteration, log):
+                train(config, folder, resume=resume, stop=stop, on_iteration=on_iteration, log=log)
         except Interrupted as interrupted:
-            print(interrupted)
+            print(stopped("pretrain", interrupted.folder))
             raise typer.Exit(stop.status) from interrupted
     print(f"pretrained: {folder}")
 
@@ -210,10 +211,10 @@ def showing() -> Iterator[tuple[Callable[[Any], None], Callable[[str], None]]]:
     with Progress() as bar:
         row = bar.add_task("meta-training", total=None)
 
-        def watch(state: Any) -> None:
+        def on_iteration(state: Any) -> None:
             bar.update(row, total=state.settings.iterations, completed=state.iteration)
 
-        def tell(line: str) -> None:
+        def log(line: str) -> None:
             bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
-        yield watch, tell
+        yield on_iteration, log

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 SHOW_EVERY = 8
 
 
-class Watcher(Protocol):
-    """What the learner tells."""
+class Shown(Protocol):
+    """What shows the steps and the lines of a run."""
 
-    def watch(self, run: "Run", losses: "dict[str, Tensor]") -> None:
-        """Take note of a step."""
+    def on_step(self, run: "Run", losses: "dict[str, Tensor]") -> None:
+        """Note a step."""
 
-    def tell(self, line: str) -> None:
+    def log(self, line: str) -> None:
         """Show a line."""
 
 
 class Plain:
     """Lines for logs and pipes: one per epoch."""
 
-    def watch(self, run: "Run", losses: "dict[str, Tensor]") -> None:
+    def on_step(self, run: "Run", losses: "dict[str, Tensor]") -> None:
         """Print at the end of an epoch."""
         learner = run.learner
         task = run.config.tasks[learner.task]
@@ -39,15 +39,15 @@ class Plain:
         # Means over the epoch: those of its last batch alone are mostly noise.
         means = {name: float(run.sums[name]) / task.batches for name in losses}
         shown = "  ".join(f"{name} {value:.4g}" for name, value in means.items())
-        self.tell(f"{task.label} epoch {learner.epoch + 1}/{task.epochs} [{done:.0%}]: {shown}")
+        self.log(f"{task.label} epoch {learner.epoch + 1}/{task.epochs} [{done:.0%}]: {shown}")
 
-    def tell(self, line: str) -> None:
+    def log(self, line: str) -> None:
         """Print a line at once, so that a pipe shows it."""
         print(line, flush=True)
 
 
 @contextmanager
-def watching(config: "Config") -> Iterator[Watcher]:
+def watching(config: "Config") -> Iterator[Shown]:
     """Yield what shows the run's progress where standard output goes."""
     if not sys.stdout.isatty():
         yield Plain()
@@ -76,7 +76,7 @@ def watching(config: "Config") -> Iterator[Watcher]:
         class Live:
             cost = float("nan")
 
-            def watch(self, run: "Run", losses: "dict[str, Tensor]") -> None:
+            def on_step(self, run: "Run", losses: "dict[str, Tensor]") -> None:
                 learner = run.learner
                 task = config.tasks[learner.task]
                 if learner.batch % SHOW_EVERY == 1:
@@ -88,7 +88,7 @@ def watching(config: "Config") -> Iterator[Watcher]:
                     f"cost {self.cost:.3f}",
                 )
 
-            def tell(self, line: str) -> None:
+            def log(self, line: str) -> None:
                 # As it is: no markup in names, and paths stay in one piece.
                 bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
 

@@ -173,11 +173,12 @@ def describe(plan: "Plan", slots: int, *, each: bool) -> None:
 
 def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     """Do the runs and write and print the table; return the names of those that failed."""
+    from lifelong_co.errors import Interrupted
     from lifelong_co.experiments.sweep import table
     from lifelong_co.experiments.sweep.conduct import conduct
     from lifelong_co.experiments.sweep.estimate import remaining, show, wall
-    from lifelong_co.learner import Interrupted
     from lifelong_co.storage.files import write_whole
+    from lifelong_co_cli.advice import stopped
     from lifelong_co_cli.places import places
     from lifelong_co_cli.signals import stop_on_signal
 
@@ -198,7 +199,7 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
                 time_left=time_left,
             )
         except Interrupted as interrupted:
-            print(interrupted)
+            print(stopped("sweep", interrupted.folder))
             raise typer.Exit(stop.status) from interrupted
     results = table.gather(plan, places())
     text = table.as_text(results)

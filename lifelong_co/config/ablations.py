@@ -1,4 +1,4 @@
-"""The paper's ablations of ``llr-bc`` (§4 and its appendix) by their short names.
+"""Ablations of methods by their short names: those of the paper (§4 and its appendix).
 
 Each stands for the options that make it, so that a run of it is resolved like any other.
 """
@@ -10,25 +10,29 @@ from lifelong_co.errors import ConfigError, UnknownNameError
 
 Options = dict[str, Any]
 
-ABLATIONS: dict[str, Options] = {
-    "nEW": {"weighting": "uniform"},
-    "KLD": {"divergence": "kl"},
-    "Ent": {"weighting": "entropy"},
-    "T2M": {"weighting": "top2-margin"},
-    "EE": {"record": "every-epoch"},
-    "Res": {"buffer": "balanced"},
-    "IB": {"unit": "solution", "buffer_size": 20, "replay_size": 1},
+ABLATIONS: dict[str, dict[str, Options]] = {
+    "llr-bc": {
+        "nEW": {"weighting": "uniform"},
+        "KLD": {"divergence": "kl"},
+        "Ent": {"weighting": "entropy"},
+        "T2M": {"weighting": "top2-margin"},
+        "EE": {"record": "every-epoch"},
+        "Res": {"buffer": "balanced"},
+        "IB": {"unit": "solution", "buffer_size": 20, "replay_size": 1},
+    },
 }
-"""Short name to the options it stands for."""
+"""Method to short name to the options that the name stands for."""
 
 
-def ablated(given: Mapping[str, Any]) -> Options:
-    """Return options of ``llr-bc`` with those that their ``ablation``, if any, stands for.
+def ablated(method: str, given: Mapping[str, Any]) -> Options:
+    """Return options of a method with those that their ``ablation``, if any, stands for.
 
     Parameters
     ----------
+    method
+        Its registered name. The options of a method without ablations are returned unchanged.
     given
-        What somebody asked for; defaults and presets are no part of it, and give way.
+        The options that were asked for, without defaults and presets, which give way.
 
     Raises
     ------
@@ -37,17 +41,20 @@ def ablated(given: Mapping[str, Any]) -> Options:
     ConfigError
         If an option was given that the ablation sets otherwise.
     """
+    known = ABLATIONS.get(method)
+    if known is None:
+        return dict(given)
     name = given.get("ablation", "")
     if not isinstance(name, str):
         raise ConfigError(f"ablation: expected a string, got {name!r}")
     if not name:
         return dict(given)
-    if name not in ABLATIONS:
-        raise UnknownNameError("ablation", name, ABLATIONS)
-    for option, value in ABLATIONS[name].items():
+    if name not in known:
+        raise UnknownNameError("ablation", name, known)
+    for option, value in known[name].items():
         if given.get(option, value) != value:
             raise ConfigError(
-                f"method 'llr-bc': ablation {name!r} is {option} = {value!r}: expected no "
+                f"method {method!r}: ablation {name!r} is {option} = {value!r}: expected no "
                 f"other {option} beside it, got {option} = {given[option]!r}"
             )
-    return {**given, **ABLATIONS[name]}
+    return {**given, **known[name]}

@@ -25,6 +25,10 @@ class Preset:
 
     name: str
     summary: str
+    solver: str = "pomo"
+    """The solver of a run that names none; so are the next two."""
+    problem: str = "cvrp"
+    method: str = "llr-bc"
     scales: dict[str, Scale]
     """Distribution to scale."""
     epochs: int

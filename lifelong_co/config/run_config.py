@@ -56,7 +56,7 @@ def resolve(
     *,
     solver: str | None = None,
     problem: str | None = None,
-    method: str = "llr-bc",
+    method: str | None = None,
     preset: str = "small",
     order_number: int | None = None,
     tasks_file: Path | None = None,
@@ -74,7 +74,9 @@ def resolve(
     Parameters
     ----------
     solver, problem
-        Those of ``start_from`` when None, else ``pomo`` and ``cvrp``.
+        When None those of ``start_from``, else of the preset.
+    method
+        The preset's when None.
     order_number, tasks_file
         One of the paper's orders at the preset's sizes, or a task file (`read_tasks`); the
         preset's own sequence when neither is given.
@@ -108,8 +110,8 @@ def resolve(
         tasks = drifting(tasks)
     chosen = {name: value for name, value in settings.items() if value is not None}
     given, options = dict(method_options or {}), {**model, **(solver_options or {})}
-    if method == "llr-bc":
-        given = ablated(given)  # before the preset's options, which are nobody's wish
+    method = method or base.method
+    given = ablated(method, given)  # before the preset's options, which give way
     return Config(
         solver=solver,
         problem=problem,
@@ -139,8 +141,8 @@ def _model(
 ) -> tuple[str, str, Options]:
     """Return solver, problem and the solver's options; parameters fit only their own."""
     if start_from is None:
-        solver = solver or "pomo"
-        return solver, problem or "cvrp", base.solver_options.get(solver, {})
+        solver = solver or base.solver
+        return solver, problem or base.problem, base.solver_options.get(solver, {})
     source = read_config(start_from)
     for name, given, own in (
         ("solver", solver, source.solver),

@@ -5,22 +5,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import torch
 from torch import Tensor
 
 from lifelong_co.config.run_config import Config, to_toml
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import Interrupted
 from lifelong_co.evaluation import mean_cost
-from lifelong_co.learner import Interrupted, Stop, Tell
 from lifelong_co.pretraining.algorithms import Loss, adapt, leaves
 from lifelong_co.pretraining.inner import Parameters, moments_of
 from lifelong_co.pretraining.state import Pretraining, restore, save, start
+from lifelong_co.runs.run import Log, Stop
 from lifelong_co.runs.warm_start import load_parameters
 from lifelong_co.seeding import generator
-from lifelong_co.tensors import records
+from lifelong_co.tasks.stream import TaskStream
 from lifelong_co.tensors.modules import with_parameters
 
-Watch = Callable[[Pretraining], None]
+OnIteration = Callable[[Pretraining], None]
 
 
 def pretrain(
@@ -29,8 +30,8 @@ def pretrain(
     *,
     resume: bool = False,
     stop: Stop = lambda: False,
-    watch: Watch = lambda state: None,  # noqa: ARG005
-    tell: Tell = lambda line: None,  # noqa: ARG005
+    on_iteration: OnIteration = lambda state: None,  # noqa: ARG005
+    log: Log = lambda line: None,  # noqa: ARG005
 ) -> Pretraining:
     """Meta-train a solver over the tasks of a configuration.
 
@@ -46,11 +47,11 @@ def pretrain(
     folder
         The run folder: a new one, or with ``resume`` an interrupted one.
     stop
-        Asked after every iteration; when it says so all is saved and `Interrupted` raised.
-    watch
+        Asked after every iteration. When it returns True, all is saved and `Interrupted` raised.
+    on_iteration
         Called after every iteration.
-    tell
-        Told the configuration, and a line after every validation.
+    log
+        Called with the configuration, and with a line after every validation.
 
     Raises
     ------
@@ -59,30 +60,29 @@ def pretrain(
     """
     state = start(config, folder)
     if not resume:
-        _refuse_pretrained(state)
         take_parameters(state)  # what cannot be taken over is refused before anything is written
         state.folder.create(config)
-    tell(to_toml(config))
-    restored = resume and restore(state, tell)
+    log(to_toml(config))
+    restored = resume and restore(state, log)
     if not restored:
         if resume:
             take_parameters(state)
         state.objective.before_task(state.learner)
-        validate(state, tell)
+        validate(state, log)
     while state.iteration < state.settings.iterations:
         began = time.perf_counter()
         iterate(state)
         count(state, "seconds", time.perf_counter() - began)
-        watch(state)
+        on_iteration(state)
         if (
             state.iteration % state.settings.validate_every == 0
             or state.iteration == state.settings.iterations
         ):
             end_epoch(state)
-            validate(state, tell)
+            validate(state, log)
         if stop():
             save(state)
-            raise Interrupted(f"stopped; continue with: {state.resume_command}")
+            raise Interrupted(state.folder.path)
     return state
 
 
@@ -99,7 +99,7 @@ def iterate(state: Pretraining) -> None:
     total: Parameters = {}
     for _ in range(settings.meta_batch):
         choice = torch.randint(len(state.config.tasks), (), generator=state.choices)
-        loss = task_loss(state, int(choice), state.instances, state.actions, count)
+        loss = task_loss(state, int(choice), state.stream, state.actions, count)
         for name, gradient in state.algorithm.gradient(loss, theta, state.inner, moments).items():
             total[name] = total[name] + gradient if name in total else gradient
     for name, parameter in theta.items():
@@ -115,7 +115,7 @@ def iterate(state: Pretraining) -> None:
 def task_loss(
     state: Pretraining,
     task: int,
-    instances: torch.Generator,
+    stream: TaskStream,
     actions: torch.Generator,
     note: Callable[[Pretraining, str, float], None] = lambda state, name, value: None,  # noqa: ARG005
 ) -> Loss:
@@ -123,7 +123,7 @@ def task_loss(
     state.learner.task = task
 
     def loss(parameters: Parameters) -> Tensor:
-        batch = records.to(state.draws[task](instances), state.config.device)
+        batch = stream.batch(task, 0)  # no task drifts
 
         def learn() -> Tensor:
             rollout = state.solver.rollout(batch, "sample", generator=actions)
@@ -151,7 +151,7 @@ def end_epoch(state: Pretraining) -> None:
     learner.epoch += 1
 
 
-def validate(state: Pretraining, tell: Tell) -> None:
+def validate(state: Pretraining, log: Log) -> None:
     """Test before and after adaptation to each task, log it and save."""
     costs, adapted = {}, {}
     for index, task in enumerate(state.config.tasks):
@@ -162,11 +162,11 @@ def validate(state: Pretraining, tell: Tell) -> None:
         entry["train_cost"] = state.sums["cost"] / batches
         entry["losses"] = {"policy": state.sums["loss"] / batches}
         entry["seconds"] = round(state.sums["seconds"], 3)
-    state.log.append(entry)
+    state.history.append(entry)
     state.sums = {}
     save(state)
     shown = "  ".join(f"{name} {costs[name]:.3f} > {adapted[name]:.3f}" for name in costs)
-    tell(f"iteration {state.iteration}/{state.settings.iterations}: cost, adapted: {shown}")
+    log(f"iteration {state.iteration}/{state.settings.iterations}: cost, adapted: {shown}")
 
 
 def validate_task(state: Pretraining, task: int) -> tuple[float, float]:
@@ -178,12 +178,9 @@ def validate_task(state: Pretraining, task: int) -> tuple[float, float]:
     before = mean_cost(solver, tests, augment=config.augment)
     buffers = {name: value.clone() for name, value in solver.module.named_buffers()}
     label = f"pretraining validation {task}"
-    loss = task_loss(
-        state,
-        task,
-        generator(config.seed, f"{label} instances", config.device),
-        generator(config.seed, f"{label} actions", config.device),
-    )
+    instances = generator(config.seed, f"{label} instances", config.device)
+    actions = generator(config.seed, f"{label} actions", config.device)
+    loss = task_loss(state, task, attrs.evolve(state.stream, generator=instances), actions)
     adapted = adapt(
         loss, leaves(state.theta), state.inner.begin(), state.inner.steps, differentiable=False
     )
@@ -193,12 +190,3 @@ def validate_task(state: Pretraining, task: int) -> tuple[float, float]:
     for name, value in solver.module.named_buffers():
         value.copy_(buffers[name])
     return before, after
-
-
-def _refuse_pretrained(state: Pretraining) -> None:
-    file = state.folder.path / "config.toml"
-    if file.is_file():
-        raise ConfigError(
-            f"{state.folder.path}: expected a new or empty folder, found {file.name} there; choose"
-            f" another --out, or continue a pretraining with: {state.resume_command}"
-        )

@@ -1,8 +1,7 @@
 """A pretraining in motion: built from its configuration, saved, and restored to the same bytes."""
 
 import copy
-import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,11 @@ from lifelong_co.pretraining.settings import Settings, settings_of
 from lifelong_co.protocols import LearnerState, Objective, Solver
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.resume import resume
-from lifelong_co.runs.run import new_solver
+from lifelong_co.runs.run import Log, new_solver
 from lifelong_co.seeding import generator
 from lifelong_co.storage import checkpoint
-from lifelong_co.tasks import instances as streams
-from lifelong_co.tensors import records
+from lifelong_co.tasks.instances import testing
+from lifelong_co.tasks.stream import TaskStream, task_stream
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -38,12 +37,10 @@ class Pretraining:
     learner: LearnerState
     """Its optimizer is the outer one, its parameters ``theta``."""
     objective: Objective
-    draws: list[streams.Draw]
-    """Draw a training batch of each task."""
     choices: torch.Generator
     """Stream of the tasks drawn."""
-    instances: torch.Generator
-    """Stream of the training instances."""
+    stream: TaskStream
+    """Draws the training batches."""
     actions: torch.Generator
     """Stream of the sampled actions."""
     tests: list[list[Any]]
@@ -52,7 +49,8 @@ class Pretraining:
     """Steps of ``theta`` so far."""
     sums: dict[str, float] = attrs.field(factory=dict)
     """Sums since the last validation."""
-    log: list[dict[str, Any]] = attrs.field(factory=list)
+    history: list[dict[str, Any]] = attrs.field(factory=list)
+    """One entry for each validation: the lines of ``log.jsonl``."""
 
     @property
     def solver(self) -> Solver:
@@ -64,11 +62,6 @@ class Pretraining:
         """The meta-parameters: those of the solver that are not frozen."""
         named = self.solver.module.named_parameters()
         return {name: value for name, value in named if value.requires_grad}
-
-    @property
-    def resume_command(self) -> str:
-        """What to type in a shell to go on."""
-        return f"lifelong-co pretrain --resume {shlex.quote(str(self.folder.path))}"
 
 
 def start(config: Config, path: Path) -> Pretraining:
@@ -86,7 +79,7 @@ def start(config: Config, path: Path) -> Pretraining:
     problem = registry.problem(config.problem)
     solver = new_solver(config, problem)  # with the first parameters of a run with this seed
     instances = generator(config.seed, "pretraining instances", config.device)
-    draws = [streams.training(task, problem) for task in config.tasks]
+    stream = task_stream(config.tasks, problem, instances, config.device)
     learner = LearnerState(
         problem=problem,
         solver=solver,
@@ -95,7 +88,7 @@ def start(config: Config, path: Path) -> Pretraining:
         ),
         initial=copy.deepcopy(solver.module.state_dict()),
         tasks=config.tasks,
-        draw=lambda task, step=None: records.to(draws[task](instances), config.device),  # noqa: ARG005
+        stream=stream,
         seed=config.seed,
     )
     return Pretraining(
@@ -106,17 +99,16 @@ def start(config: Config, path: Path) -> Pretraining:
         folder=RunFolder(path),
         learner=learner,
         objective=solver.objective(),
-        draws=draws,
         choices=generator(config.seed, "pretraining tasks"),
-        instances=instances,
+        stream=stream,
         actions=generator(config.seed, "pretraining actions", config.device),
-        tests=[streams.testing(task, problem, config.tests) for task in config.tasks],
+        tests=[testing(task, problem, config.tests) for task in config.tasks],
     )
 
 
 def save(state: Pretraining) -> None:
     """Write the log and a checkpoint of all there is."""
-    state.folder.write_log(state.log)
+    state.folder.write_log(state.history)
     learner = state.learner
     checkpoint.save(
         state.folder.checkpoints,
@@ -127,15 +119,15 @@ def save(state: Pretraining) -> None:
             "optimizer": learner.optimizer.state_dict(),
             "objective": state.objective.state_dict(),
             "choices": state.choices.get_state(),
-            "instances": state.instances.get_state(),
+            "instances": state.stream.generator.get_state(),
             "actions": state.actions.get_state(),
             "sums": state.sums,
-            "log": state.log,
+            "log": state.history,
         },
     )
 
 
-def restore(state: Pretraining, tell: Callable[[str], None]) -> bool:
+def restore(state: Pretraining, log: Log) -> bool:
     """Continue from the latest checkpoint that is whole; return False when there is none.
 
     Raises
@@ -143,21 +135,21 @@ def restore(state: Pretraining, tell: Callable[[str], None]) -> bool:
     CheckpointError
         If checkpoints are there and none is whole, or the one that is belongs to another run.
     """
-    path = resume(state.folder, lambda saved: load(state, saved), tell)
+    path = resume(state.folder, lambda saved: load(state, saved), log)
     if path is None:
         return False
-    tell(f"continuing after iteration {state.iteration} from {path}")
+    log(f"continuing after iteration {state.iteration} from {path}")
     return True
 
 
 def load(state: Pretraining, saved: Mapping[str, Any]) -> None:
-    """Undo `save`."""
+    """Put in place what `save` has written."""
     learner = state.learner
     learner.solver.module.load_state_dict(saved["parameters"])
     learner.optimizer.load_state_dict(saved["optimizer"])
     state.objective.load_state_dict(learner, saved["objective"])
     state.choices.set_state(saved["choices"])
-    state.instances.set_state(saved["instances"])
+    state.stream.generator.set_state(saved["instances"])
     state.actions.set_state(saved["actions"])
-    state.iteration, state.sums, state.log = saved["iteration"], saved["sums"], saved["log"]
-    learner.epoch = len(state.log) - 1  # the first entry is from before the first epoch
+    state.iteration, state.sums, state.history = saved["iteration"], saved["sums"], saved["log"]
+    learner.epoch = len(state.history) - 1  # the first entry is from before the first epoch

@@ -6,7 +6,7 @@ Plugins are loaded when something is first asked for, never at import.
 from collections.abc import Mapping
 from typing import Any, cast
 
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import ConfigError, LifelongError, UnknownNameError
 from lifelong_co.protocols import (
     Buffer,
     Distribution,
@@ -34,6 +34,7 @@ __all__ = [
     "distribution",
     "divergence",
     "failures",
+    "knows_all_tasks",
     "method",
     "name_clashes",
     "names",
@@ -109,6 +110,14 @@ def method_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         return {**defaults(_find("method", name).thing), **given}
     except UnknownNameError:
         return dict(given)
+
+
+def knows_all_tasks(name: str) -> bool:
+    """Return `Method.knows_all_tasks` of a method; False if the name is unknown."""
+    try:
+        return method(name).knows_all_tasks
+    except LifelongError:  # not installed where its run is read, or no method: a start for runs
+        return False
 
 
 def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[Any]:

@@ -1,5 +1,6 @@
 """Rollouts: from a policy to solutions."""
 
+from lifelong_co.rollout.action_selection import Decoding
 from lifelong_co.rollout.decoding import multi_start, rollout, single
 
-__all__ = ["multi_start", "rollout", "single"]
+__all__ = ["Decoding", "multi_start", "rollout", "single"]

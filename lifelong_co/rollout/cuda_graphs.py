@@ -15,7 +15,8 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.protocols import Decode, Observer, Rollout, Solver
+from lifelong_co.protocols import Observer, Rollout, Solver
+from lifelong_co.rollout.action_selection import Decoding
 from lifelong_co.rollout.static_rollout import Starts, Tape, new_tape
 from lifelong_co.tensors import records
 
@@ -131,55 +132,41 @@ class Graphs:
         self.capture = capture
         self.captured: OrderedDict[Hashable, Captured] = OrderedDict()
 
-    def record(self, solver: Solver, *arguments: Any, **options: Any) -> Captured:
-        """Capture the beginning and the step of a tape, given what `new_tape` is given."""
+    def record(
+        self, solver: Solver, instances: Any, decoding: Decoding, starts: Starts
+    ) -> Captured:
+        """Capture the beginning and the step of a tape."""
         buffers = [(each, each.clone()) for each in solver.module.buffers()]
-        tape = new_tape(solver, *arguments, **options)
+        tape = new_tape(solver, instances, decoding, starts)
         begin = self.capture(tape.begin, None)
         begin.replay()  # capturing computes nothing, and the step needs an encoding to warm up on
-        advance = self.capture(tape.advance, tape.generator)
+        advance = self.capture(tape.advance, decoding.generator)
         for buffer, before in buffers:  # running statistics, which trial runs are no part of
             buffer.copy_(before)
         return Captured(tape, begin, advance)
 
     @torch.no_grad()
     def rollout(
-        self,
-        solver: Solver,
-        instances: Any,
-        decode: Decode,
-        *,
-        starts: Starts,
-        trajectories: int,
-        generator: torch.Generator | None = None,
-        observe: Observer | None = None,
+        self, solver: Solver, instances: Any, decoding: Decoding, starts: Starts
     ) -> Rollout:
-        """Do what `rollout.rollout` does without gradients, by graphs."""
+        """Do what `decoding.decoded` does, without gradients, by graphs."""
         device = records.device(instances)
         key = (
-            decode,
-            trajectories,
-            observe is None,
-            id(generator),
+            decoding.decode,
+            decoding.trajectories,
+            decoding.observe is None,
+            id(decoding.generator),
             solver.module.training,
             torch.is_autocast_enabled(device.type),
             tuple((name, x.shape, x.dtype) for name, x in records.tensors(instances).items()),
-            # Others than its own may stand in for a while (`functional`).
+            # Others than its own may stand in for a while (`tensors.modules`).
             tuple(parameter.data_ptr() for parameter in solver.module.parameters()),
         )
         # A stream is one of the present GPU, which need not be that of the instances.
         with torch.cuda.device(device) if device.type == "cuda" else nullcontext():
             if key not in self.captured:
-                self.captured[key] = self.record(
-                    solver,
-                    instances,
-                    decode,
-                    starts=starts,
-                    trajectories=trajectories,
-                    generator=generator,
-                    observed=observe is not None,
-                )
+                self.captured[key] = self.record(solver, instances, decoding, starts)
             self.captured.move_to_end(key)
             while len(self.captured) > KEPT:
                 self.captured.popitem(last=False)
-            return self.captured[key].rollout(instances, observe)
+            return self.captured[key].rollout(instances, decoding.observe)

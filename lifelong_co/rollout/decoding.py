@@ -1,13 +1,13 @@
 """Decoding: the one loop that turns a policy into solutions, for every solver and problem."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import ConfigError
-from lifelong_co.protocols import Decode, Observer, Rollout, Solver
-from lifelong_co.rollout.action_selection import pick
+from lifelong_co.protocols import Decode, Rollout, Solver
+from lifelong_co.rollout.action_selection import Decoding, pick, with_default
 from lifelong_co.rollout.cuda_graphs import Graphs
 from lifelong_co.tensors import records
 
@@ -17,15 +17,76 @@ ASK_EVERY = 8
 
 def rollout(
     solver: Solver,
-    instances: object,
+    instances: Any,
     decode: Decode = "greedy",
     *,
     starts: Sequence[Tensor],
-    trajectories: int,
-    generator: torch.Generator | None = None,
-    observe: Observer | None = None,
+    **options: Any,
 ) -> Rollout:
-    """Build ``S = trajectories`` solutions of every instance.
+    """Build solutions that begin with forced actions; see `decoded`.
+
+    Parameters
+    ----------
+    solver, instances, starts
+        As for `decoded`.
+    decode, **options
+        The fields of `Decoding`.
+
+    Raises
+    ------
+    ConfigError
+        If ``decode`` or ``trajectories`` cannot be used.
+    """
+    return decoded(solver, instances, Decoding(decode, **options), starts)
+
+
+def multi_start(
+    solver: Solver,
+    instances: Any,
+    decode: Decode = "greedy",
+    *,
+    graphs: Graphs | None = None,
+    **options: Any,
+) -> Rollout:
+    """Solve with one trajectory from every node, or from the first ``trajectories`` nodes.
+
+    Parameters
+    ----------
+    solver, instances
+        As for `decoded`.
+    decode, **options
+        The fields of `Decoding`; ``trajectories`` may be None.
+    graphs
+        With them a GPU replays the steps while no gradients are kept; nothing in the solver's
+        `encode` and `log_probs` may wait for the device then.
+    """
+    problem = solver.problem
+    decoding = with_default(problem.size(instances), decode, **options)
+    S = decoding.trajectories
+    on_gpu = records.device(instances).type == "cuda"
+    if graphs is not None and on_gpu and not torch.is_grad_enabled():
+        return graphs.rollout(solver, instances, decoding, lambda batch: problem.starts(batch, S))
+    return decoded(solver, instances, decoding, problem.starts(instances, S))
+
+
+def single(solver: Solver, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
+    """Solve with ``trajectories`` solutions each, by default one.
+
+    Only where they begin nowhere (TSP) are their first nodes forced, to be different ones. The
+    parameters are those of `multi_start`.
+    """
+    problem = solver.problem
+    decoding = with_default(1, decode, **options)
+    S = decoding.trajectories
+    nowhere = problem.context(problem.reset(instances, S)).nowhere
+    starts = () if nowhere is None else problem.starts(instances, S)
+    return decoded(solver, instances, decoding, starts)
+
+
+def decoded(
+    solver: Solver, instances: Any, decoding: Decoding, starts: Sequence[Tensor]
+) -> Rollout:
+    """Build the ``S = decoding.trajectories`` solutions of every instance.
 
     Parameters
     ----------
@@ -33,36 +94,21 @@ def rollout(
         Its `encode` is called once, its `log_probs` at every step that is not forced.
     instances
         ``B`` instances of the solver's problem.
-    decode
-        ``greedy`` takes the likeliest action, ``sample`` draws one.
+    decoding
+        How actions are chosen, and who observes the steps.
     starts
         The forced first actions, each long ``[B, S]``.
-    trajectories
-        ``S``.
-    generator
-        The random stream of ``sample``; torch's own when None.
-    observe
-        Called with ``(state, log_probs)`` at every step that is not forced.
-
-    Raises
-    ------
-    ConfigError
-        If ``decode`` is neither of the two, or ``trajectories`` is below 1.
     """
-    if decode not in ("greedy", "sample"):
-        raise ConfigError(f"decode: expected 'greedy' or 'sample', got {decode!r}")
-    if trajectories < 1:
-        raise ConfigError(f"trajectories: expected at least 1, got {trajectories}")
-    problem = solver.problem
+    problem, S = solver.problem, decoding.trajectories
     least, most = problem.steps(problem.size(instances))
     # An observer shall see no step after all are done.
-    waits = records.device(instances).type == "cpu" or observe is not None
+    waits = records.device(instances).type == "cpu" or decoding.observe is not None
 
     encoding = solver.encode(instances)
-    state = problem.reset(instances, trajectories)
+    state = problem.reset(instances, S)
     # One place for all actions: small tensors that stay, allocated between large ones that go,
     # would make the heap grow at every step (500 nodes: by 1.6 GiB in all).
-    shape = records.rows(instances), trajectories, most
+    shape = records.rows(instances), S, most
     actions = torch.empty(shape, dtype=torch.long, device=records.device(instances))
     taken = 0
     likelihood = torch.zeros(shape[:2], device=actions.device)
@@ -80,9 +126,9 @@ def rollout(
         ):
             break
         log_probs = solver.log_probs(encoding, state)  # [B, S, A]
-        if observe is not None:
-            observe(state, log_probs)
-        action = pick(log_probs, decode, generator)
+        if decoding.observe is not None:
+            decoding.observe(state, log_probs)
+        action = pick(log_probs, decoding.decode, decoding.generator)
         log_prob = log_probs.gather(2, action[..., None]).squeeze(2)
         if log_prob.requires_grad:
             chosen.append(log_prob)
@@ -97,70 +143,4 @@ def rollout(
         likelihood = likelihood + torch.stack(chosen, dim=2).sum(dim=2)
     return Rollout(
         actions=sequence, cost=problem.cost(instances, sequence), log_likelihood=likelihood
-    )
-
-
-def multi_start(
-    solver: Solver,
-    instances: object,
-    decode: Decode = "greedy",
-    *,
-    trajectories: int | None = None,
-    generator: torch.Generator | None = None,
-    observe: Observer | None = None,
-    graphs: Graphs | None = None,
-) -> Rollout:
-    """Solve with one trajectory from every node, or from the first ``trajectories`` nodes.
-
-    With ``graphs`` a GPU replays the steps while no gradients are kept; nothing in the solver's
-    `encode` and `log_probs` may wait for the device then.
-    """
-    problem = solver.problem
-    S = problem.size(instances) if trajectories is None else trajectories
-    replayed = graphs is not None and not torch.is_grad_enabled()
-    if graphs is not None and replayed and records.device(instances).type == "cuda":
-        return graphs.rollout(
-            solver,
-            instances,
-            decode,
-            starts=lambda batch: problem.starts(batch, S),
-            trajectories=S,
-            generator=generator,
-            observe=observe,
-        )
-    return rollout(
-        solver,
-        instances,
-        decode,
-        starts=problem.starts(instances, S),
-        trajectories=S,
-        generator=generator,
-        observe=observe,
-    )
-
-
-def single(
-    solver: Solver,
-    instances: object,
-    decode: Decode = "greedy",
-    *,
-    trajectories: int | None = None,
-    generator: torch.Generator | None = None,
-    observe: Observer | None = None,
-) -> Rollout:
-    """Solve with ``trajectories`` solutions each, by default one.
-
-    Only where they begin nowhere (TSP) are their first nodes forced, to be different ones.
-    """
-    problem = solver.problem
-    S = 1 if trajectories is None else trajectories
-    nowhere = problem.context(problem.reset(instances, S)).nowhere
-    return rollout(
-        solver,
-        instances,
-        decode,
-        starts=() if nowhere is None else problem.starts(instances, S),
-        trajectories=S,
-        generator=generator,
-        observe=observe,
     )

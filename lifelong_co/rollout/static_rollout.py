@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co.protocols import Decode, Solver
-from lifelong_co.rollout.action_selection import pick
+from lifelong_co.rollout.action_selection import Decoding, pick
 from lifelong_co.tensors import records
 
 Starts = Callable[[Any], Sequence[Tensor]]
@@ -20,11 +20,11 @@ class Tape:
     """A rollout of fixed shapes, everything it reads and writes at one place in memory."""
 
     solver: Solver
-    decode: Decode
-    starts: Starts
-    trajectories: int
-    generator: torch.Generator | None
+    decoding: Decoding
+    """Without the observer, which changes from rollout to rollout."""
     observed: bool
+    """Whether there is one, so that what it is shown is kept."""
+    starts: Starts
     instances: Any
     steps: int
     """The most that are not forced."""
@@ -56,7 +56,7 @@ class Tape:
 
     def advance(self) -> None:
         """Take a step."""
-        made = self._made(self.decode)
+        made = self._made(self.decoding.decode)
         for name, tensor in made.items():
             self.kept[name].index_copy_(0, self.now, tensor[None])
         problem = self.solver.problem
@@ -67,7 +67,7 @@ class Tape:
     def _made(self, decode: Decode) -> dict[str, Tensor]:
         """Return all that a step leaves."""
         log_probs = self.solver.log_probs(self.encoding, self.state)
-        action = pick(log_probs, decode, self.generator)
+        action = pick(log_probs, decode, self.decoding.generator)
         chosen = log_probs.gather(2, action[..., None]).squeeze(2)
         made = {"action": action, "chosen": chosen}
         if self.observed:
@@ -78,7 +78,7 @@ class Tape:
 
     def _started(self) -> Any:
         problem = self.solver.problem
-        state = problem.reset(self.instances, self.trajectories)
+        state = problem.reset(self.instances, self.decoding.trajectories)
         for action in self.starts(self.instances):
             state = problem.step(self.instances, state, action)
         return state
@@ -100,15 +100,16 @@ class Tape:
             mine.copy_(its)
 
 
-def new_tape(solver: Solver, instances: Any, decode: Decode, **others: Any) -> Tape:
+def new_tape(solver: Solver, instances: Any, decoding: Decoding, starts: Starts) -> Tape:
     """Return a tape for batches of the shapes of these instances, its memory allocated."""
     steps = solver.problem.steps(solver.problem.size(instances))[1]
     tape = Tape(
         solver=solver,
-        decode=decode,
+        decoding=attrs.evolve(decoding, observe=None),
+        observed=decoding.observe is not None,
+        starts=starts,
         instances=records.transform(instances, lambda tensor: tensor.clone()),
-        steps=steps - len(others["starts"](instances)),
-        **others,
+        steps=steps - len(starts(instances)),
     )
     tape.allocate()
     return tape

@@ -1,26 +1,25 @@
-"""The folder of a run: its configuration, costs, metrics, log and checkpoints (design §3)."""
+"""The folder of a run: its configuration, costs, metrics, log and checkpoints."""
 
 import csv
 import io
 import json
-import shlex
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from lifelong_co import metrics
+from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import Config, read_config, to_toml
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import IMPORTED, NEW_FOLDER, PRETRAINED, RUN, ConfigError, FolderError
 from lifelong_co.storage.files import write_whole
 
 STARTS = {
-    "reptile": "pretrained parameters",
-    "fomaml": "pretrained parameters",
-    "maml": "pretrained parameters",
-    "import-checkpoint": "imported parameters",
+    "reptile": PRETRAINED,
+    "fomaml": PRETRAINED,
+    "maml": PRETRAINED,
+    "import-checkpoint": IMPORTED,
 }
-"""What the folder holds, by the ``method`` of its configuration."""
+"""What a folder that is no lifelong run holds, by the ``method`` of its configuration."""
 
 HEADER = ("learning", "epoch", "tested", "name", "cost")
 
@@ -52,11 +51,6 @@ class RunFolder:
         """Where the checkpoints lie."""
         return self.path / "checkpoints"
 
-    @property
-    def resume_command(self) -> str:
-        """What to type in a shell to continue the run."""
-        return f"lifelong-co run --resume {shlex.quote(str(self.path))}"
-
     def after_task(self, learned: int) -> Path:
         """Where the parameters after learning so many tasks are kept."""
         return self.checkpoints / f"after-task-{learned}"
@@ -66,16 +60,13 @@ class RunFolder:
 
         Raises
         ------
+        FolderError
+            If something is there already, as nothing is overwritten.
         ConfigError
-            If something is there already, as nothing is overwritten, or it cannot be written.
+            If it cannot be written.
         """
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            found = self._holds()
-            remedy = f", or continue it with: {self.resume_command}" if found == "a run" else ""
-            raise ConfigError(
-                f"run folder {self.path}: expected a new or empty folder, found {found} there; "
-                f"choose another --out{remedy}"
-            )
+            raise FolderError(self.path, NEW_FOLDER, self._holds())
         try:
             # The configuration first: with it, and nothing else yet, the run can be resumed.
             self.path.mkdir(parents=True, exist_ok=True)
@@ -88,7 +79,7 @@ class RunFolder:
 
     def _holds(self) -> str:
         try:
-            return STARTS.get(self.config().method, "a run")
+            return STARTS.get(self.config().method, RUN)
         except ConfigError:
             return "something else"
 
@@ -137,25 +128,19 @@ def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
         "tasks": [task.label for task in config.tasks],
         "costs": matrix,
         "best": best,
-        "metrics": metrics.json_values(metrics.meaningful(values, config.method)),
+        "metrics": metrics.json_values(
+            metrics.meaningful(values, knows_all_tasks=registry.knows_all_tasks(config.method))
+        ),
     }
 
 
 def refuse_start(config: Config, folder: Path) -> None:
-    """Refuse such a folder where a lifelong run is wanted.
+    """Refuse a folder with nothing but parameters to start from, where a lifelong run is wanted.
 
     Raises
     ------
-    ConfigError
-        If it is one; the message says what can be done with it.
+    FolderError
+        If it is one.
     """
-    if config.method not in STARTS:
-        return
-    place = shlex.quote(str(folder))
-    more = ""
-    if STARTS[config.method] == "pretrained parameters":
-        more = f", or go on pretraining with: lifelong-co pretrain --resume {place}"
-    raise ConfigError(
-        f"{folder}: expected a lifelong run, got {STARTS[config.method]} ({config.method}); start"
-        f" a run from them with: lifelong-co run --start-from {place}{more}"
-    )
+    if config.method in STARTS:
+        raise FolderError(folder, RUN, STARTS[config.method])

@@ -14,7 +14,7 @@ from lifelong_co.storage.tree import Tree
 def resume(
     folder: RunFolder,
     load: Callable[[Mapping[str, Any]], None],
-    tell: Callable[[str], None],
+    log: Callable[[str], None],
     ranks: Ranks = ALONE,
 ) -> Path | None:
     """Load the latest checkpoint that is whole and return its file; None when there is none.
@@ -25,8 +25,8 @@ def resume(
         Where the checkpoints lie.
     load
         Puts what one holds in place.
-    tell
-        Told when there is none.
+    log
+        Called with a line when there is none.
     ranks
         Of several processes each loads its own, all of the same step.
 
@@ -37,7 +37,7 @@ def resume(
     """
     found = latest_of_all(folder, ranks)
     if found is None:
-        tell("no checkpoint yet: starting from the beginning")
+        log("no checkpoint yet: starting from the beginning")
         return None
     path, state = found
     try:

@@ -14,12 +14,17 @@ from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import LearnerState, Method, Objective, Problem, Solver
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import Cost, RunFolder
-from lifelong_co.runs.resume import resume
 from lifelong_co.seeding import generator, python_seed
 from lifelong_co.storage import checkpoint
-from lifelong_co.tasks import drift
-from lifelong_co.tasks import instances as streams
-from lifelong_co.tensors import records
+from lifelong_co.tasks.instances import testing
+from lifelong_co.tasks.stream import TaskStream, task_stream
+
+Stop = Callable[[], bool]
+"""Returns whether to save and stop."""
+Log = Callable[[str], None]
+"""Shows a line."""
+OnStep = Callable[["Run", dict[str, Tensor]], None]
+"""Called after a step with the run and the losses of the step, scalars on the device."""
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -33,12 +38,13 @@ class Run:
     objective: Objective
     actions: torch.Generator
     """Stream of the sampled actions."""
-    instances: torch.Generator
-    """Stream of the training instances."""
+    stream: TaskStream
+    """Draws the training batches."""
     tests: list[list[Any]]
     """Test instances of every task."""
     costs: list[Cost] = attrs.field(factory=list)
-    log: list[dict[str, Any]] = attrs.field(factory=list)
+    history: list[dict[str, Any]] = attrs.field(factory=list)
+    """One entry for each finished epoch: the lines of ``log.jsonl``."""
     sums: dict[str, float | Tensor] = attrs.field(factory=dict)
     """Sums over the present epoch's batches of the losses and of the training cost."""
     steps: int = 0
@@ -49,21 +55,16 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
     """Build everything a run needs; all of it follows from the configuration and the rank."""
     problem = registry.problem(config.problem)
     solver = new_solver(config, problem)
-    instances = generator(config.seed, ranks.stream("instances"), config.device)
     tasks = tuple(attrs.evolve(t, batch_size=ranks.share(t.batch_size)) for t in config.tasks)
-    draws = [drift.training(task, problem) for task in tasks]
-
-    def draw(task: int, step: int | None = None) -> Any:
-        now = learner.step_of(task) if step is None else step
-        return records.to(draws[task](instances, now), config.device)
-
+    instances = generator(config.seed, ranks.stream("instances"), config.device)
+    stream = task_stream(tasks, problem, instances, config.device)
     learner = LearnerState(
         problem=problem,
         solver=solver,
         optimizer=torch.optim.Adam(solver.module.parameters()),
         initial=copy.deepcopy(solver.module.state_dict()),
         tasks=tasks,
-        draw=draw,
+        stream=stream,
         seed=config.seed if ranks.first else python_seed(config.seed, ranks.stream("method")),
         schedule_seed=config.seed,
         processes=ranks.count,
@@ -75,15 +76,15 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
         method=registry.method(config.method, **config.method_options),
         objective=solver.objective(),
         actions=generator(config.seed, ranks.stream("actions"), config.device),
-        instances=instances,
-        tests=[streams.testing(task, problem, config.tests) for task in config.tasks],
+        stream=stream,
+        tests=[testing(task, problem, config.tests) for task in config.tasks],
         ranks=ranks,
     )
 
 
 def rewind(run: Run) -> None:
     """Put the streams of instances and actions back to where they were before the first task."""
-    for stream, purpose in ((run.instances, "instances"), (run.actions, "actions")):
+    for stream, purpose in ((run.stream.generator, "instances"), (run.actions, "actions")):
         stream.manual_seed(python_seed(run.config.seed, run.ranks.stream(purpose)))
 
 
@@ -98,7 +99,7 @@ def new_solver(config: Config, problem: Problem) -> Solver:
 
 
 def new_optimizer(config: Config, learner: LearnerState) -> torch.optim.Optimizer:
-    """Return a fresh Adam, as at the start of every task (design §4)."""
+    """Return the fresh Adam with which every task starts."""
     return torch.optim.Adam(
         learner.solver.module.parameters(),
         lr=config.learning_rate,
@@ -112,7 +113,7 @@ def save(run: Run) -> None:
     learner, ranks = run.learner, run.ranks
     if ranks.first:
         run.folder.write_costs(run.costs, run.config)
-        run.folder.write_log(run.log)
+        run.folder.write_log(run.history)
         ranks.wait()  # the checkpoint is there when the first process's is: it comes last
     checkpoint.save(
         ranks.place(run.folder.checkpoints),
@@ -128,9 +129,9 @@ def save(run: Run) -> None:
             "method": run.method.state_dict(),
             "objective": run.objective.state_dict(),
             "actions": run.actions.get_state(),
-            "instances": run.instances.get_state(),
+            "instances": run.stream.generator.get_state(),
             "costs": [attrs.astuple(cost) for cost in run.costs],
-            "log": run.log,
+            "log": run.history,
             "sums": {name: float(total) for name, total in run.sums.items()},
             **({"ranks": ranks.count} if ranks.count > 1 else {}),
         },
@@ -140,31 +141,15 @@ def save(run: Run) -> None:
 
 
 def save_learned(run: Run) -> None:
-    """Keep the parameters after a task, for `trained.load_solver`."""
+    """Keep the parameters after a task, for `trained_solver.load_solver`."""
     if not run.ranks.first:
         return
     parameters = {"parameters": run.learner.solver.module.state_dict()}
     checkpoint.save(run.folder.after_task(run.learner.task + 1), run.steps, parameters)
 
 
-def restore(run: Run, tell: Callable[[str], None]) -> bool:
-    """Continue from the latest checkpoint that is whole; return whether there was one.
-
-    Raises
-    ------
-    CheckpointError
-        If checkpoints are there and none is whole, or the one that is belongs to another run.
-    """
-    path = resume(run.folder, lambda state: load(run, state), tell, run.ranks)
-    if path is None:
-        return False
-    run.steps = checkpoint.step_of(path)
-    tell(f"continuing after step {run.steps} from {path}")
-    return True
-
-
 def load(run: Run, state: Mapping[str, Any]) -> None:
-    """Undo `save`."""
+    """Put in place what `save` has written."""
     learner, count = run.learner, state.get("ranks", 1)
     if count != run.ranks.count:
         raise CheckpointError(
@@ -180,6 +165,6 @@ def load(run: Run, state: Mapping[str, Any]) -> None:
     run.method.load_state_dict(learner, state["method"])
     run.objective.load_state_dict(learner, state["objective"])
     run.actions.set_state(state["actions"])
-    run.instances.set_state(state["instances"])
+    run.stream.generator.set_state(state["instances"])
     run.costs = [Cost(*cost) for cost in state["costs"]]
-    run.log, run.sums = state["log"], state["sums"]
+    run.history, run.sums = state["log"], state["sums"]

@@ -18,6 +18,9 @@ from lifelong_co.tasks import instances as streams
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors import records
 
+Draw = Callable[[torch.Generator, int], Any]
+"""Draws a training batch from a generator, on its device, at a step of the task's budget."""
+
 
 def share(task: Task, step: int) -> float:
     """Return the chance that an instance is of the task's own distribution, in ``[0, 1]``.
@@ -33,8 +36,8 @@ def share(task: Task, step: int) -> float:
     return 1.0 if step >= last else step / last
 
 
-def training(task: Task, problem: Problem) -> Callable[[torch.Generator, int], Any]:
-    """Return a function of a stream and a step that draws a training batch, on its device."""
+def training(task: Task, problem: Problem) -> Draw:
+    """Return the function that draws a task's training batches."""
     own = streams.training(task, problem)
     if not task.drift_from:
         return lambda stream, step: own(stream)  # noqa: ARG005

@@ -6,6 +6,7 @@ Gradients are taken aside; neither parameters nor what is in their ``grad`` chan
 import copy
 from typing import Any
 
+import attrs
 import torch
 from torch import Tensor
 
@@ -72,6 +73,17 @@ def _skewed(log_probs: Tensor) -> Tensor:
     return (log_probs + preference).log_softmax(dim=2)
 
 
+@attrs.frozen(eq=False)
+class Repeated:
+    """A stream that has nothing but one batch."""
+
+    instances: Any
+
+    def batch(self, task: int, step: int) -> Any:  # noqa: ARG002
+        """Return it."""
+        return self.instances
+
+
 def _standing(solver: Solver, instances: Any, seed: int) -> LearnerState:
     """Return the start of a task of one batch."""
     parameters = list(solver.module.parameters())
@@ -89,6 +101,6 @@ def _standing(solver: Solver, instances: Any, seed: int) -> LearnerState:
         optimizer=torch.optim.Adam(parameters),
         initial=copy.deepcopy(solver.module.state_dict()),
         tasks=(task,),
-        draw=lambda task, step=None: instances,  # noqa: ARG005
+        stream=Repeated(instances),
         seed=seed,
     )

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from command_line import call, results, run_options, spawn, wait
 
-from lifelong_co.learner import Interrupted, learn
+from lifelong_co.errors import Interrupted
+from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.prepare import prepare
 
 LABELS = ["U6", "E7", "U6 manhattan"]
 
@@ -46,8 +48,8 @@ def test_a_drifting_run_resumes_to_the_same_bytes(steps, folder, tmp_path):
     config = RunFolder(folder).config()
     asked = iter(range(1, 10**6))
     with pytest.raises(Interrupted):
-        learn(config, tmp_path / "run", stop=lambda: next(asked) == steps)
-    learn(config, tmp_path / "run", resume=True)
+        learn(prepare(config, tmp_path / "run"), stop=lambda: next(asked) == steps)
+    learn(prepare(config, tmp_path / "run", resume=True))
     assert results(tmp_path / "run") == results(folder)
 
 

@@ -87,6 +87,14 @@ def test_it_is_no_lifelong_run(pretrained):
     assert contents(pretrained) == before
 
 
+def test_a_pretraining_is_not_overwritten(pretrained, family):
+    """The command that goes on with it is offered."""
+    refused = call(*options(family), "--out", pretrained)
+    assert refused.status == 2
+    command = f"lifelong-co pretrain --resume {shlex.quote(str(pretrained))}"
+    assert refused.err.endswith(f"choose another --out, or go on pretraining with: {command}\n")
+
+
 def test_a_signal_saves_and_stops(family, tmp_path):
     """Ctrl-C ends the program; the command it prints goes on to the same bytes."""
     long = options(family, "--iterations=60", "--validate-every=40")

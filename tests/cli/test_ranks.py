@@ -15,6 +15,7 @@ from lifelong_co.errors import CheckpointError, ConfigError
 from lifelong_co.learner import learn
 from lifelong_co.runs.data_parallel import ALONE, Ranks, joined
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.storage import checkpoint
 
 PROGRAM = PROGRAMS / "ranked_runs.py"
@@ -110,7 +111,7 @@ def test_begun_by_two_it_is_not_continued_by_one(both: Path) -> None:
     """The other shards of the buffer would be lost."""
     folder = both / "whole"
     with pytest.raises(CheckpointError, match="expected 2 processes"):
-        learn(RunFolder(folder).config(), folder, resume=True)
+        learn(prepare(RunFolder(folder).config(), folder, resume=True))
 
 
 def test_a_batch_that_cannot_be_shared_is_refused() -> None:

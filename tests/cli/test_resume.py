@@ -14,9 +14,10 @@ from command_line import MODEL, REPLAY, call, contents, results, run_options, sp
 from paths import PROGRAMS
 
 from lifelong_co.config.run_config import Config, from_toml
-from lifelong_co.errors import CheckpointError
-from lifelong_co.learner import Interrupted, learn
+from lifelong_co.errors import CheckpointError, Interrupted
+from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.storage import checkpoint
 from lifelong_co.tasks.task import Task
 
@@ -54,15 +55,15 @@ def config(epochs: int = 4) -> Config:
 def interrupt(folder: Path, of: Config, steps: int) -> None:
     """Start a run and stop it after some steps."""
     asked = iter(range(1, 10**6))
-    with pytest.raises(Interrupted, match="lifelong-co run --resume"):
-        learn(of, folder, stop=lambda: next(asked) == steps)
+    with pytest.raises(Interrupted, match="stopped; resume it from the folder"):
+        learn(prepare(of, folder), stop=lambda: next(asked) == steps)
 
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Carry out `config` from the start to the end."""
     folder = tmp_path_factory.mktemp("uninterrupted") / "run"
-    learn(config(), folder)
+    learn(prepare(config(), folder))
     return folder
 
 
@@ -101,7 +102,7 @@ def test_killed_at_ten_random_moments(uninterrupted, tmp_path):
 def test_stopped_and_resumed(steps, uninterrupted, tmp_path):
     """Stopped in an epoch, at the end of a task, in the next and after the last step: the same."""
     interrupt(tmp_path / "run", config(), steps)
-    learn(config(), tmp_path / "run", resume=True)
+    learn(prepare(config(), tmp_path / "run", resume=True))
     assert results(tmp_path / "run") == results(uninterrupted)
 
 
@@ -179,7 +180,8 @@ def test_a_configuration_alone_is_enough(uninterrupted, tmp_path):
     folder.mkdir()
     shutil.copy(uninterrupted / "config.toml", folder)
     said: list[str] = []
-    learn(from_toml((folder / "config.toml").read_text()), folder, resume=True, tell=said.append)
+    of = from_toml((folder / "config.toml").read_text())
+    learn(prepare(of, folder, resume=True, log=said.append))
     assert from_toml(said[0]) == config()  # the configuration first
     assert said[1] == "no checkpoint yet: starting from the beginning"
     assert results(folder) == results(uninterrupted)
@@ -194,7 +196,7 @@ def test_a_checkpoint_folder_without_method_state_is_refused(uninterrupted, tmp_
     for path in folder.glob("checkpoints/after-task-1/*"):
         shutil.copy(path, folder / "checkpoints")
     with pytest.raises(CheckpointError, match=r"checkpoint-00000012\.safetensors: does not fit"):
-        learn(config(), folder, resume=True)
+        learn(prepare(config(), folder, resume=True))
 
 
 @pytest.fixture(scope="module")

@@ -45,7 +45,7 @@ def test_it_learns_two_tasks(documented, tmp_path, monkeypatch):
     """The page's run learns both tasks, consolidates on the second and changes its parameters."""
     monkeypatch.chdir(tmp_path)
     run = documented.train()
-    first, second = (entry["losses"] for entry in run.log)
+    first, second = (entry["losses"] for entry in run.history)
     assert "consolidation" not in first
     assert second["consolidation"] >= 0
     assert (tmp_path / "runs" / "mine" / "metrics.json").is_file()

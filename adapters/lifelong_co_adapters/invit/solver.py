@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
-import torch
 from torch import Tensor
 
-from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
+from lifelong_co.protocols import Decode, Objective, Problem, Rollout
 from lifelong_co.reinforce import greedy_baseline
 from lifelong_co.rollout.decoding import single
 from lifelong_co_adapters.invit.network import Network, Prepared
@@ -49,27 +48,12 @@ class INViT:
             problem.unfinished(state),
         )
 
-    def rollout(
-        self,
-        instances: Any,
-        decode: Decode = "greedy",
-        *,
-        trajectories: int | None = None,
-        generator: torch.Generator | None = None,
-        observe: Observer | None = None,
-    ) -> Rollout:
+    def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
         """Solve with ``trajectories`` solutions each, by default one.
 
         Solutions of a problem that begins nowhere are forced to begin at different nodes.
         """
-        return single(
-            self,
-            instances,
-            decode,
-            trajectories=trajectories,
-            generator=generator,
-            observe=observe,
-        )
+        return single(self, instances, decode, **options)
 
     def objective(self) -> Objective:
         """Return REINFORCE with a greedy rollout baseline."""

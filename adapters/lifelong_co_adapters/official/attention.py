@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
+from lifelong_co.protocols import Decode, Objective, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
 from lifelong_co.rollout.decoding import multi_start
 from lifelong_co.validators import above_zero
@@ -110,24 +110,9 @@ class OfficialAttention:
         log_probs = torch.where(feasible, probs, 1.0).clamp(min=smallest).log()
         return log_probs.masked_fill(~feasible, -torch.inf)
 
-    def rollout(
-        self,
-        instances: Any,
-        decode: Decode = "greedy",
-        *,
-        trajectories: int | None = None,
-        generator: torch.Generator | None = None,
-        observe: Observer | None = None,
-    ) -> Rollout:
+    def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
         """Solve with one trajectory from every node, or from the first ``trajectories`` nodes."""
-        return multi_start(
-            self,
-            instances,
-            decode,
-            trajectories=trajectories,
-            generator=generator,
-            observe=observe,
-        )
+        return multi_start(self, instances, decode, **options)
 
     def objective(self) -> Objective:
         """Return REINFORCE with the shared baseline."""

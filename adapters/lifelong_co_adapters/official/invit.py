@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
-import torch
 from torch import Tensor, nn
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
+from lifelong_co.protocols import Decode, Objective, Problem, Rollout
 from lifelong_co.reinforce import greedy_baseline
 from lifelong_co.rollout.decoding import single
 from lifelong_co_adapters.invit.sizes import check_sizes
@@ -46,28 +45,13 @@ class OfficialINViT:
             self.module, self.sizes, encoding, state, strict_capacity=self.strict_capacity
         )
 
-    def rollout(
-        self,
-        instances: Any,
-        decode: Decode = "greedy",
-        *,
-        trajectories: int | None = None,
-        generator: torch.Generator | None = None,
-        observe: Observer | None = None,
-    ) -> Rollout:
+    def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
         """Solve with ``S = trajectories`` solutions each, by default one.
 
         The TSP's start at the first ``S`` nodes (the official code's at random ones), the CVRP's
         at the depot, from where the solver chooses every action itself.
         """
-        return single(
-            self,
-            instances,
-            decode,
-            trajectories=trajectories,
-            generator=generator,
-            observe=observe,
-        )
+        return single(self, instances, decode, **options)
 
     def objective(self) -> Objective:
         """Return REINFORCE with a greedy rollout baseline."""

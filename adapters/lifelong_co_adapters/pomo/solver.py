@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import attrs
-import torch
 from torch import Tensor
 
-from lifelong_co.protocols import Decode, Objective, Observer, Problem, Rollout
+from lifelong_co.protocols import Decode, Objective, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
 from lifelong_co.rollout.cuda_graphs import Graphs
 from lifelong_co.rollout.decoding import multi_start
@@ -46,25 +45,9 @@ class POMO:
         feasible = self.problem.feasible(encoding.instances, state)
         return self.module.decode(encoding.nodes, self.problem.context(state), feasible)
 
-    def rollout(
-        self,
-        instances: Any,
-        decode: Decode = "greedy",
-        *,
-        trajectories: int | None = None,
-        generator: torch.Generator | None = None,
-        observe: Observer | None = None,
-    ) -> Rollout:
+    def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
         """Solve with one trajectory from every node, or from the first ``trajectories`` nodes."""
-        return multi_start(
-            self,
-            instances,
-            decode,
-            trajectories=trajectories,
-            generator=generator,
-            observe=observe,
-            graphs=self.graphs,
-        )
+        return multi_start(self, instances, decode, graphs=self.graphs, **options)
 
     def objective(self) -> Objective:
         """Return REINFORCE with the shared baseline."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from lifelong_co import metrics
+from lifelong_co import metrics, registry
 from lifelong_co.experiments.comparison.runs import Run
 
 
@@ -11,7 +11,7 @@ def least_costs(runs: Sequence[Run]) -> dict[str, float]:
 
     What learned all tasks at once counts only where nothing else is compared.
     """
-    lifelong = [run for run in runs if run.config.method not in metrics.AT_ONCE]
+    lifelong = [run for run in runs if not registry.knows_all_tasks(run.config.method)]
     return metrics.best_by_task((run.names, run.costs) for run in lifelong or runs)
 
 
@@ -19,4 +19,4 @@ def measured(run: Run, best: Mapping[str, float], k: int | None = None) -> metri
     """Return the metrics of a run after its first ``k`` tasks, or all; `metrics.meaningful`."""
     costs = [row[:k] for row in run.costs[:k]]
     found = metrics.summarize(costs, [best[name] for name in run.names[:k]])
-    return metrics.meaningful(found, run.config.method)
+    return metrics.meaningful(found, knows_all_tasks=registry.knows_all_tasks(run.config.method))

@@ -5,7 +5,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lifelong_co import metrics
+from lifelong_co import metrics, registry
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 
 Table = list[list[str]]
@@ -52,7 +52,7 @@ def caption(comparison: Comparison) -> str:
     """Return what the numbers of `metrics_table` are, in one line."""
     count = len(comparison.runs)
     runs = "this run" if count == 1 else f"these {count} runs"
-    at_once = [run.config.method in metrics.AT_ONCE for run in comparison.runs]
+    at_once = [registry.knows_all_tasks(run.config.method) for run in comparison.runs]
     runs += " but multi-task" if any(at_once) and not all(at_once) else ""
     said = f"in 10^-3, lower is better; gaps (d - d*) / d* to the least cost d* of {runs}"
     repeated = any(len(group.runs) > 1 for group in comparison.groups)

@@ -101,16 +101,15 @@ def variant_name(config: Config, usual: Config) -> str:
 def _ablations(config: Config, usual: Config, changed: dict[str, Any]) -> list[str]:
     """Take the settings that make an ablation out of ``changed``; return its name."""
     options = config.method_options
-    if config.method != "llr-bc":
-        return []
+    known = ABLATIONS.get(config.method, {})
     alias = options.get("ablation", "")
-    names = [alias] if alias in ABLATIONS else list(ABLATIONS)
+    names = [alias] if alias in known else list(known)
     found = []
     for name in names:
-        told = {k: v for k, v in ABLATIONS[name].items() if usual.method_options.get(k) != v}
+        told = {k: v for k, v in known[name].items() if usual.method_options.get(k) != v}
         if told and all(options.get(k) == v for k, v in told.items()):
             found.append(f"-{name}")
-            for key in (*ABLATIONS[name], "ablation"):
+            for key in (*known[name], "ablation"):
                 changed.pop(f"method_options.{key}", None)
     return found
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from lifelong_co import metrics
+from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.measured import least_costs, measured
@@ -55,7 +55,7 @@ class Study:
     @property
     def lifelong(self) -> list[Variant]:
         """Those that learn one task after another."""
-        return [variant for variant in self.main if variant.method not in metrics.AT_ONCE]
+        return [variant for variant in self.main if not registry.knows_all_tasks(variant.method)]
 
     @property
     def orders(self) -> list[Arrival]:

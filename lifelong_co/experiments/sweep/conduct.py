@@ -4,7 +4,6 @@ A run's folder is all that a sweep knows of it: a sweep that was killed looks at
 goes on.
 """
 
-import shlex
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -12,10 +11,9 @@ from pathlib import Path
 
 import attrs
 
-from lifelong_co.errors import LifelongError
+from lifelong_co.errors import Interrupted, LifelongError
 from lifelong_co.experiments.sweep.engines import Engine, Handle
 from lifelong_co.experiments.sweep.plan import Job, Plan
-from lifelong_co.learner import Interrupted
 
 RETRIES = 2
 """How often a run that died without getting any further is resumed."""
@@ -133,8 +131,7 @@ def conduct(
                     handle.stop()
                 while any(handle.poll() is None for handle in work.running.values()):
                     time.sleep(PAUSE)
-                again = f"lifelong-co sweep --resume {shlex.quote(str(plan.folder))}"
-                raise Interrupted(f"stopped; continue with: {again}")
+                raise Interrupted(plan.folder)
             ended = work.look()
             work.launch()
             if not ended:

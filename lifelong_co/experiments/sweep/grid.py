@@ -97,8 +97,8 @@ class Grid:
     def rows(self) -> tuple[Variant, ...]:
         """The rows of the table, top to bottom."""
         for name in self.ablations:
-            if name not in ABLATIONS:
-                raise UnknownNameError("ablation", name, ABLATIONS)
+            if name not in ABLATIONS["llr-bc"]:
+                raise UnknownNameError("ablation", name, ABLATIONS["llr-bc"])
         return (
             *(Variant(name=method, method=method) for method in self.methods),
             *(Variant(name=name, options={"ablation": name}) for name in self.ablations),

@@ -29,7 +29,7 @@ def with_ablations(method: Callable[..., Method]) -> Callable[..., Method]:
 
     @functools.wraps(method)
     def build(**options: Any) -> Method:
-        return method(**ablated(options))
+        return method(**ablated("llr-bc", options))
 
     return build
 

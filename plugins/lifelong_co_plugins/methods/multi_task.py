@@ -61,6 +61,7 @@ def scheduled_method(*, by_epoch: bool) -> Method:
         carried.update(state["optimizer"])
 
     return Method(
+        knows_all_tasks=True,
         before_task=before_task,
         instances=instances,
         after_task=after_task,

@@ -22,7 +22,7 @@ names = pytest.mark.parametrize("name", MEANT)
 
 def test_they_are_the_papers() -> None:
     """Seven, and no more than what each is about."""
-    assert MEANT == ABLATIONS
+    assert ABLATIONS == {"llr-bc": MEANT}
 
 
 @names
@@ -53,7 +53,7 @@ def test_another_value_of_what_it_sets_is_refused(name: str) -> None:
         resolve(method_options=clash)
     with pytest.raises(lco.ConfigError, match=message):
         lco.method("llr-bc", **clash)
-    assert ablated({"ablation": name, option: value, "alpha": 2.0})["alpha"] == 2.0
+    assert ablated("llr-bc", {"ablation": name, option: value, "alpha": 2.0})["alpha"] == 2.0
 
 
 def test_a_number_it_sets_is_refused_too() -> None:
@@ -64,8 +64,8 @@ def test_a_number_it_sets_is_refused_too() -> None:
 
 def test_without_an_ablation_nothing_changes() -> None:
     """Options are given back as they are."""
-    assert ablated({"alpha": 1.0}) == {"alpha": 1.0}
-    assert ablated({}) == {}
+    assert ablated("llr-bc", {"alpha": 1.0}) == {"alpha": 1.0}
+    assert ablated("llr-bc", {}) == {}
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,15 @@ import torch
 from tiny_runs import MODEL, same
 
 from lifelong_co import registry
-from lifelong_co.errors import CheckpointError, ConfigError, UnknownNameError
-from lifelong_co.learner import Interrupted
+from lifelong_co.errors import (
+    IMPORTED,
+    PRETRAINED,
+    CheckpointError,
+    ConfigError,
+    FolderError,
+    Interrupted,
+    UnknownNameError,
+)
 from lifelong_co.pretraining import loop
 from lifelong_co.pretraining.algorithms import ALGORITHMS, adapt, gradient, leaves, maml
 from lifelong_co.pretraining.inner import Inner, Moments, adam, moments_of
@@ -250,7 +257,7 @@ def test_twice_the_same_and_resumed_the_same(algorithm, family, tmp_path):
     for name in ("one", "two"):
         loop.pretrain(config, tmp_path / name)
     asked = iter(range(1, 100))
-    with pytest.raises(Interrupted, match="lifelong-co pretrain --resume"):
+    with pytest.raises(Interrupted, match="resume it from the folder"):
         loop.pretrain(config, tmp_path / "stopped", stop=lambda: next(asked) == 3)
     assert saved(tmp_path / "stopped")[0] == "checkpoint-00000003.safetensors"
     # Killed after that: what has happened since the checkpoint is done again.
@@ -311,7 +318,7 @@ def test_meta_training_helps(algorithm, family, tmp_path):
         inner_learning_rate=3e-3,
         meta_learning_rate=1.0 if algorithm == "reptile" else 3e-3,
     )
-    first, last = loop.pretrain(attrs.evolve(config, tests=32), tmp_path / "run").log
+    first, last = loop.pretrain(attrs.evolve(config, tests=32), tmp_path / "run").history
     for costs in ("costs", "adapted_costs"):
         assert all(last[costs][task] < 0.97 * first[costs][task] for task in ("U9", "E8"))
 
@@ -319,7 +326,7 @@ def test_meta_training_helps(algorithm, family, tmp_path):
 def test_the_log(family, tmp_path):
     """One line before the first iteration and one for every validation, the last included."""
     said = []
-    loop.pretrain(tiny(family, iterations=5), tmp_path / "run", tell=said.append)
+    loop.pretrain(tiny(family, iterations=5), tmp_path / "run", log=said.append)
     log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     assert [entry["iteration"] for entry in log] == [0, 2, 4, 5]
     assert all(entry["costs"].keys() == entry["adapted_costs"].keys() for entry in log)
@@ -353,7 +360,7 @@ def test_the_result_is_a_start(family, tmp_path):
         loop.pretrain(config, tmp_path / "two", stop=lambda: True)
     shutil.rmtree(tmp_path / "one")
     second = loop.pretrain(config, tmp_path / "two", resume=True)
-    assert second.log[0]["costs"] == done.log[-1]["costs"]
+    assert second.history[0]["costs"] == done.history[-1]["costs"]
 
 
 def test_a_start_that_does_not_fit_is_refused(family, tmp_path):
@@ -401,14 +408,15 @@ def test_folders_of_something_else(family, tmp_path):
     with pytest.raises(ConfigError, match="expected a pretraining by reptile, fomaml, maml"):
         loop.pretrain(other, tmp_path / "run", resume=True)
     loop.pretrain(tiny(family, iterations=1), tmp_path / "run")
-    with pytest.raises(ConfigError, match="or continue a pretraining with: lifelong-co pretrain"):
+    with pytest.raises(FolderError, match="a new or empty folder, got pretrained parameters"):
         loop.pretrain(tiny(family), tmp_path / "run")
 
 
 def test_what_is_no_lifelong_run_is_refused_as_one(family):
-    """Every algorithm and the import are known as starts, and the message says what to do."""
+    """Every algorithm and the import are known as starts, and the error says which start it is."""
     for method in (*ALGORITHMS, official_checkpoints.METHOD):
         config = attrs.evolve(tiny(family), method=method)
-        with pytest.raises(ConfigError, match=r"folder: expected a lifelong run.*--start-from"):
+        with pytest.raises(FolderError, match="folder: expected a lifelong run") as refused:
             starts.refuse_start(config, Path("folder"))
+        assert refused.value.found == (PRETRAINED if method in ALGORITHMS else IMPORTED)
     starts.refuse_start(attrs.evolve(config, method="llr-bc"), Path("folder"))

@@ -10,6 +10,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 import lifelong_co as lco
 from lifelong_co.protocols import Decode, Rollout
 from lifelong_co.rollout import cuda_graphs as room
+from lifelong_co.rollout.action_selection import Decoding
 from lifelong_co.rollout.cuda_graphs import Graphs
 from lifelong_co.rollout.decoding import multi_start
 from lifelong_co.rollout.static_rollout import new_tape
@@ -59,13 +60,9 @@ def replayed(
 ) -> Rollout:
     """Return a multi-start rollout by graphs."""
     n = solver.problem.size(instances)
+    decoding = Decoding(decode, trajectories=n, **more)
     return graphs.rollout(
-        solver,
-        instances,
-        decode,
-        starts=lambda batch: solver.problem.starts(batch, n),
-        trajectories=n,
-        **more,
+        solver, instances, decoding, lambda batch: solver.problem.starts(batch, n)
     )
 
 
@@ -154,15 +151,8 @@ def test_no_step_waits_for_the_device(problem: str, decode: Decode) -> None:
     with pytest.raises(RuntimeError, match="meta"):
         bool(nowhere.nodes.sum() > 0)
     with torch.no_grad():
-        tape = new_tape(
-            solver,
-            nowhere,
-            decode,
-            starts=lambda batch: solver.problem.starts(batch, 7),
-            trajectories=7,
-            generator=None,
-            observed=True,
-        )
+        decoding = Decoding(decode, trajectories=7, observe=lambda *_: None)
+        tape = new_tape(solver, nowhere, decoding, lambda batch: solver.problem.starts(batch, 7))
         tape.load(nowhere)
         tape.begin()
         tape.advance()

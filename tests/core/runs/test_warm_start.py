@@ -10,7 +10,9 @@ from tiny_runs import MODEL, parameters, same, tiny_config, tiny_learn
 
 import lifelong_co as lco
 from lifelong_co.config.run_config import Config, resolve
-from lifelong_co.learner import Interrupted, learn
+from lifelong_co.errors import Interrupted
+from lifelong_co.learner import learn
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
 from lifelong_co.runs.trained_solver import load_solver
 
@@ -38,14 +40,14 @@ def stopped_after(steps: int, config: Config, folder: Path) -> None:
     """Start a run and stop it."""
     left = iter(range(steps))
     with pytest.raises(Interrupted):
-        learn(config, folder, stop=lambda: next(left, None) in (None, steps - 1))
+        learn(prepare(config, folder), stop=lambda: next(left, None) in (None, steps - 1))
 
 
 def test_a_run_starts_with_the_parameters(source: Path, tmp_path: Path) -> None:
     """Those at the first step are the source's, and `restart` goes back to them."""
     first: list[dict[str, torch.Tensor]] = []
     config = attrs.evolve(from_its_parameters(source, method="restart"), learning_rate=0.0)
-    run = tiny_learn(config, tmp_path, watch=lambda run, _: first.append(parameters(run)))
+    run = tiny_learn(config, tmp_path, on_step=lambda run, _: first.append(parameters(run)))
     given = load_solver(source).module.state_dict()
     assert same(first[0], given)
     assert same(run.learner.initial, given)
@@ -56,10 +58,10 @@ def test_a_stopped_run_needs_its_source_no_more(source: Path, tmp_path: Path) ->
     copy = tmp_path / "copy"
     shutil.copytree(source, copy)
     config = from_its_parameters(copy, method="restart")
-    whole = learn(config, tmp_path / "whole")
+    whole = learn(prepare(config, tmp_path / "whole"))
     stopped_after(3, config, tmp_path / "stopped")
     shutil.rmtree(copy)
-    resumed = learn(config, tmp_path / "stopped", resume=True)
+    resumed = learn(prepare(config, tmp_path / "stopped", resume=True))
     assert same(parameters(resumed), parameters(whole))
     assert resumed.costs == whole.costs
 
@@ -92,7 +94,7 @@ def test_a_fresh_solver_consolidates_another_ones_buffer(source: Path, tmp_path:
     """POMO replays Omni's experiences from its first step on, and keeps them beside its own."""
     losses: list[dict[str, float]] = []
     config = attrs.evolve(tiny_config(), buffer_from=str(source))
-    run = tiny_learn(config, tmp_path, watch=lambda _, values: losses.append(values))
+    run = tiny_learn(config, tmp_path, on_step=lambda _, values: losses.append(values))
     assert losses[0]["consolidation"] > 0
     assert set(units(run)) == {-1, 0, 1}
 
@@ -102,10 +104,10 @@ def test_an_adopted_buffer_is_kept_when_stopped(source: Path, tmp_path: Path) ->
     copy = tmp_path / "copy"
     shutil.copytree(source, copy)
     config = attrs.evolve(tiny_config(), buffer_from=str(copy))
-    whole = learn(config, tmp_path / "whole")
+    whole = learn(prepare(config, tmp_path / "whole"))
     stopped_after(1, config, tmp_path / "stopped")
     shutil.rmtree(copy)
-    resumed = learn(config, tmp_path / "stopped", resume=True)
+    resumed = learn(prepare(config, tmp_path / "stopped", resume=True))
     assert same(parameters(resumed), parameters(whole))
     assert units(resumed) == units(whole)
 
@@ -114,14 +116,14 @@ def test_a_buffer_that_cannot_be_used_is_refused(source: Path, tmp_path: Path) -
     """One of another problem, one that is not there, and a method that keeps none."""
     other = attrs.evolve(tiny_config(problem="cvrp"), buffer_from=str(source))
     with pytest.raises(lco.ConfigError, match="expected a run on 'cvrp', got 'tsp'"):
-        learn(other, tmp_path / "other")
+        learn(prepare(other, tmp_path / "other"))
     plain = attrs.evolve(tiny_config("fine-tuning"), buffer_from=str(source))
     with pytest.raises(lco.ConfigError, match="expected a method with a buffer"):
-        learn(plain, tmp_path / "plain")
-    learn(tiny_config("fine-tuning"), tmp_path / "bufferless")
+        learn(prepare(plain, tmp_path / "plain"))
+    learn(prepare(tiny_config("fine-tuning"), tmp_path / "bufferless"))
     empty = attrs.evolve(tiny_config(), buffer_from=str(tmp_path / "bufferless"))
     with pytest.raises(lco.ConfigError, match="expected a run with a buffer"):
-        learn(empty, tmp_path / "empty")
+        learn(prepare(empty, tmp_path / "empty"))
     assert not (tmp_path / "empty").exists()
 
 
@@ -130,5 +132,5 @@ def test_a_buffer_that_holds_nothing_yet_is_refused(tmp_path: Path) -> None:
     stopped_after(1, tiny_config(), tmp_path / "stopped")
     config = attrs.evolve(tiny_config(), buffer_from=str(tmp_path / "stopped"))
     with pytest.raises(lco.ConfigError, match=r"buffer_from \S+stopped: .*got an empty buffer"):
-        learn(config, tmp_path / "run")
+        learn(prepare(config, tmp_path / "run"))
     assert not (tmp_path / "run").exists()

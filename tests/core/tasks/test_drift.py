@@ -18,10 +18,10 @@ from tiny_runs import tiny_config
 
 import lifelong_co as lco
 from lifelong_co.config.run_config import Config
-from lifelong_co.learner import learn
 from lifelong_co.pretraining.settings import configure
 from lifelong_co.pretraining.state import start as start_pretraining
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import start
 from lifelong_co.seeding import generator
 from lifelong_co.tasks import drift
@@ -211,7 +211,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     of = config()
     unknown = attrs.evolve(of.tasks[1], drift_from="UU")
     with pytest.raises(lco.UnknownNameError, match="distribution 'UU'") as refused:
-        learn(attrs.evolve(of, tasks=(of.tasks[0], unknown)), tmp_path / "run")
+        prepare(attrs.evolve(of, tasks=(of.tasks[0], unknown)), tmp_path / "run")
     assert refused.value.__notes__ == ["task U6"]
     assert not (tmp_path / "run").exists()
     meta = attrs.evolve(configure(preset="demo"), tasks=of.tasks)

@@ -13,13 +13,14 @@ from tiny_runs import tiny_config
 
 import lifelong_co as lco
 from lifelong_co.config.run_config import Config, from_toml, read_tasks, to_toml
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import ConfigError, Interrupted, UnknownNameError
 from lifelong_co.evaluation import mean_cost
 from lifelong_co.experiments.comparison.comparison import compare_folders
 from lifelong_co.experiments.references.sources import from_run
 from lifelong_co.experiments.sweep.plan import tasks_tested
-from lifelong_co.learner import Interrupted, learn
+from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import start
 from lifelong_co.seeding import generator
 from lifelong_co.tasks import instances as streams
@@ -95,7 +96,7 @@ def test_a_run_is_tested_by_each_tasks_distance(problem: str, tmp_path: Path) ->
     """On the same instances Manhattan costs most and Chebyshev least, the eight images as well."""
     for augment in (False, True):
         of = attrs.evolve(config(problem=problem), augment=augment)
-        run = learn(of, tmp_path / str(augment))
+        run = learn(prepare(of, tmp_path / str(augment)))
         last = {cost.name: cost.cost for cost in run.costs if cost.learning == 3}
         assert list(last) == ["U5 manhattan", "U5", "U5 chebyshev"]
         assert last["U5 manhattan"] > last["U5"] > last["U5 chebyshev"]
@@ -144,11 +145,11 @@ REPLAYING = {"llr-bc": {"buffer_size": 6, "replay_size": 4}, "feng": {}, "li-int
 def test_methods_that_replay_resume_to_the_same_costs(name: str, tmp_path: Path) -> None:
     """Batches of different distances are replayed together, from checkpoints as without them."""
     of = config(name, **REPLAYING[name])
-    whole = learn(of, tmp_path / "whole")
+    whole = learn(prepare(of, tmp_path / "whole"))
     steps = iter(range(100))
     with pytest.raises(Interrupted):
-        learn(of, tmp_path / "run", stop=lambda: next(steps) == 9)
-    resumed = learn(of, tmp_path / "run", resume=True)
+        learn(prepare(of, tmp_path / "run"), stop=lambda: next(steps) == 9)
+    resumed = learn(prepare(of, tmp_path / "run", resume=True))
     assert resumed.costs == whole.costs
 
 

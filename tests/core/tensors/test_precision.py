@@ -26,7 +26,7 @@ def test_bfloat16_learns_nearly_the_same_with_float32_parameters(
         config = attrs.evolve(tiny_config(method, problem), precision=precision)
         run = tiny_learn(config, tmp_path / precision)
         assert {p.dtype for p in run.learner.solver.module.parameters()} == {torch.float32}
-        losses[precision] = [row["train_cost"] for row in run.log]
+        losses[precision] = [row["train_cost"] for row in run.history]
     assert losses["bfloat16"] != losses["float32"]
     assert losses["bfloat16"] == pytest.approx(losses["float32"], rel=0.1)
 

@@ -102,13 +102,13 @@ def test_a_steps_gradient_by_hand(
     options = {"divergence": divergence, "replay_rows": replay_rows, "replay_size": 3}
     run, units, batches = replaying(tmp_path, monkeypatch, alpha=0.3, beta=0.7, **options)
     learner, module = run.learner, run.learner.solver.module
-    streams = run.actions.get_state(), run.instances.get_state()
+    streams = run.actions.get_state(), run.stream.generator.get_state()
     losses = train_batch(run)
     got = {name: value.grad.clone() for name, value in module.named_parameters()}
     assert len(units) == 3
     assert len(batches) == 1
     run.actions.set_state(streams[0])
-    run.instances.set_state(streams[1])
+    run.stream.generator.set_state(streams[1])
     stream = generator(learner.seed, "replayed actions 1 0 0 of a unit")
     policies = []
     for instances, actions in ((learner.draw(1), run.actions), (batches[0], stream)):
@@ -152,7 +152,7 @@ def test_every_step_of_every_epoch_is_offered(tmp_path: Path) -> None:
         losses.append(set(each))
         offered.append(run.method.state_dict()["buffer"]["seen"])
 
-    run = tiny_learn(tiny_config("der++", sizes=(5, 6)), tmp_path, watch=watch)
+    run = tiny_learn(tiny_config("der++", sizes=(5, 6)), tmp_path, on_step=watch)
     steps = EPOCHS * BATCHES
     want = [STEPS[5]] * steps + [STEPS[6]] * steps
     assert offered == [sum(want[: i + 1]) for i in range(len(want))]
@@ -179,7 +179,9 @@ def test_either_term_can_be_left_out(
     """Without both it is fine-tuning to the bit."""
     found: set[str] = set()
     run = tiny_learn(
-        tiny_config("der++", **options), tmp_path / "one", watch=lambda _, each: found.update(each)
+        tiny_config("der++", **options),
+        tmp_path / "one",
+        on_step=lambda _, each: found.update(each),
     )
     assert found - {"cost", "policy"} == names
     if not names:

@@ -40,9 +40,9 @@ def test_fisher_by_hand(tmp_path: Path) -> None:
     """
     run = begun(tmp_path, "ewc")
     learner, module = run.learner, run.learner.solver.module
-    before = run.instances.get_state(), run.actions.get_state(), parameters(run)
+    before = run.stream.generator.get_state(), run.actions.get_state(), parameters(run)
     fisher = fisher_information(learner, 2)
-    assert torch.equal(run.instances.get_state(), before[0])
+    assert torch.equal(run.stream.generator.get_state(), before[0])
     assert torch.equal(run.actions.get_state(), before[1])
     assert same(parameters(run), before[2])
     assert all(value.grad is None for value in module.parameters())
@@ -297,7 +297,7 @@ def test_the_official_loss_counts_the_terms(tmp_path: Path) -> None:
         losses.append(each)
         notes.append(run.method.state_dict()["best"]["total"])
 
-    tiny_learn(config, tmp_path, watch=watch)
+    tiny_learn(config, tmp_path, on_step=watch)
     assert set(losses[-1]) == {"cost", "policy", "ewc", "intra"}
     want = float(sum(losses[-1].values()) - losses[-1]["cost"])
     assert -(notes[-1] - notes[-2]) == pytest.approx(want, rel=1e-5)
@@ -309,7 +309,7 @@ def test_a_first_epoch_has_no_best(tmp_path: Path) -> None:
     tiny_learn(
         tiny_config("libog", fisher_batches=1),
         tmp_path,
-        watch=lambda run, each: losses.append((run.learner.epoch, "intra" in each)),
+        on_step=lambda run, each: losses.append((run.learner.epoch, "intra" in each)),
     )
     assert {epoch for epoch, _ in losses} == {0, 1}
     assert all(there == (epoch > 0) for epoch, there in losses)

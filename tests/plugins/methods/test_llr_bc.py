@@ -108,14 +108,14 @@ def test_a_steps_gradient_by_hand(
         "bundle_size": bundle_size,
     }
     run, passes = replaying(tmp_path, monkeypatch, problem=problem, alpha=7.0, **options)
-    streams = run.actions.get_state(), run.instances.get_state()
+    streams = run.actions.get_state(), run.stream.generator.get_state()
     losses = train_batch(run)
     got = gradients(run)
     units = [pair for each in passes for pair in each]
     assert len(units) == 6 if bundle_size == 1 else len(units) > 3  # of three bundles
     assert {unit.task for unit, _ in units} == {0, 1}
     run.actions.set_state(streams[0])
-    run.instances.set_state(streams[1])
+    run.stream.generator.set_state(streams[1])
     policy, consolidation = by_hand(run, units, behavior, 7.0)
     assert losses["policy"].item() == pytest.approx(policy.item(), rel=1e-9)
     assert losses["consolidation"].item() == pytest.approx(consolidation.item(), rel=1e-6)

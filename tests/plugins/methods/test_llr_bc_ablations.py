@@ -84,7 +84,7 @@ def test_every_epoch_is_recorded(tmp_path: Path, options: dict[str, str]) -> Non
     def watch(run: Run, _: dict[str, torch.Tensor]) -> None:
         seen.append(memory_state(run)["buffer"]["seen"])
 
-    tiny_learn(tiny_config(**options), tmp_path, watch=watch)
+    tiny_learn(tiny_config(**options), tmp_path, on_step=watch)
     steps = [STEPS[5]] * (EPOCHS * BATCHES) + [STEPS[6]] * (EPOCHS * BATCHES)
     assert seen == [sum(steps[: i + 1]) for i in range(len(steps))]
 
@@ -97,7 +97,7 @@ def test_always_needs_no_task_boundaries(
     run = tiny_learn(
         tiny_config(record="always", replay_size=40),
         tmp_path,
-        watch=lambda _, each: losses.append(set(each)),
+        on_step=lambda _, each: losses.append(set(each)),
     )
     assert all("consolidation" in names for names in losses)
     sizes = [len(units) for units, _ in drawn]

@@ -9,7 +9,9 @@ import torch
 from tiny_runs import BATCHES, EPOCHS, parameters, same, tiny_config, tiny_learn
 
 import lifelong_co as lco
-from lifelong_co.learner import Interrupted, learn
+from lifelong_co.errors import Interrupted
+from lifelong_co.learner import learn
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
 from lifelong_co.storage.tree import flatten
 
@@ -38,15 +40,16 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path: Path, method: str) ->
     """Stopped in an epoch of the first task and of the last; with finite losses all along."""
     config = tiny_config(method, "cvrp", SIZES, **METHODS[method])
     losses: list[dict[str, float]] = []
-    whole = tiny_learn(config, tmp_path / "whole", watch=lambda _, each: losses.append(each))
+    whole = tiny_learn(config, tmp_path / "whole", on_step=lambda _, each: losses.append(each))
     assert len(losses) == len(SIZES) * EPOCHS * BATCHES
     assert all(math.isfinite(value) for each in losses for value in each.values())
     folder = tmp_path / "stopped"
     for resume, steps in ((False, 3), (True, 8)):
         asked = iter(range(1, 99))
+        run = prepare(config, folder, resume=resume)
         with pytest.raises(Interrupted):
-            learn(config, folder, resume=resume, stop=lambda n=asked, end=steps: next(n) == end)
-    resumed = learn(config, folder, resume=True)
+            learn(run, stop=lambda n=asked, end=steps: next(n) == end)
+    resumed = learn(prepare(config, folder, resume=True))
     assert same(parameters(resumed), parameters(whole))
     assert resumed.costs == whole.costs
     assert identical(resumed.method.state_dict(), whole.method.state_dict())
@@ -63,9 +66,9 @@ def streams(method: str, options: dict[str, Any], folder: Path) -> list[Streams]
     seen: list[Streams] = []
 
     def watch(run: Run, _: dict[str, torch.Tensor]) -> None:
-        seen.append((run.instances.get_state(), run.actions.get_state()))
+        seen.append((run.stream.generator.get_state(), run.actions.get_state()))
 
-    tiny_learn(tiny_config(method, sizes=(5, 6), **options), folder, watch=watch)
+    tiny_learn(tiny_config(method, sizes=(5, 6), **options), folder, on_step=watch)
     return seen
 
 

@@ -56,7 +56,7 @@ def test_the_others_go_on_from_the_last_task(
 def test_nothing_is_added_to_the_loss(tmp_path: Path, method: str) -> None:
     """The only losses are the policy's, and there is nothing to save."""
     losses: list[dict[str, float]] = []
-    run = tiny_learn(tiny_config(method), tmp_path, watch=lambda _, each: losses.append(each))
+    run = tiny_learn(tiny_config(method), tmp_path, on_step=lambda _, each: losses.append(each))
     assert len(losses) == 2 * EPOCHS * BATCHES
     assert all(set(each) == {"cost", "policy"} for each in losses)
     assert run.method.state_dict() == {}

@@ -16,6 +16,7 @@ from tiny_runs import parameters, same, tiny_config
 from lifelong_co import learner as loop
 from lifelong_co.config.run_config import Config
 from lifelong_co.learner import learn
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
 from lifelong_co.tasks.task import Task
 
@@ -97,7 +98,7 @@ def test_a_run_spends_what_a_lifelong_run_does(
     monkeypatch.setattr(loop, "train_batch", spy)
     budgets = [(2, 3), (3, 2), (2, 4)]
     for name in ("fine-tuning", method):
-        learn(config(name, budgets), tmp_path / name)
+        learn(prepare(config(name, budgets), tmp_path / name))
     assert spent[method] == spent["fine-tuning"]
     assert sizes[method] != sizes["fine-tuning"]
     plan = schedule(tasks(budgets), 0, by_epoch=method.endswith("epoch"))
@@ -117,15 +118,15 @@ def test_one_optimizer_for_the_whole_run(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(loop, "train_epoch", spy)
     budgets = [(2, 3), (3, 2), (2, 4)]
-    learn(config("multi-task-batch", budgets), tmp_path / "multi")
+    learn(prepare(config("multi-task-batch", budgets), tmp_path / "multi"))
     assert begins == [0.0, 6.0, 12.0]
 
 
 def test_one_task_alone_is_fine_tuning(tmp_path: Path) -> None:
     """To the bit: there is nothing to mix."""
     runs = [
-        learn(config(method, [(2, 2)]), tmp_path / method)
+        learn(prepare(config(method, [(2, 2)]), tmp_path / method))
         for method in ("fine-tuning", "multi-task-epoch", "multi-task-batch")
     ]
     assert all(same(parameters(runs[0]), parameters(run)) for run in runs[1:])
-    assert torch.equal(runs[0].instances.get_state(), runs[2].instances.get_state())
+    assert torch.equal(runs[0].stream.generator.get_state(), runs[2].stream.generator.get_state())

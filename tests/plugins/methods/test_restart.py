@@ -8,6 +8,7 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.experiments.comparison import curves
 from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.learner import learn
+from lifelong_co.runs.prepare import prepare
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def test_restart_learns_a_task_alike_in_every_order(config, tmp_path):
     """The costs after it are the same bits, and so are those on the way to it."""
     found = []
     for i, tasks in enumerate((config.tasks, config.tasks[::-1])):
-        run = learn(attrs.evolve(config, tasks=tasks), tmp_path / str(i))
+        run = learn(prepare(attrs.evolve(config, tasks=tasks), tmp_path / str(i)))
         costs = {(tasks[c.learning - 1].label, c.epoch, c.name): c.cost for c in run.costs}
         assert len(costs) == len(run.costs)
         found.append(costs)
@@ -31,7 +32,7 @@ def test_restart_learns_a_task_alike_in_every_order(config, tmp_path):
 
 def test_on_the_way_restart_tests_the_present_task_alone(config, tmp_path):
     """Its curve of the present task has every test, the mean over the learned tasks the whole."""
-    learn(config, tmp_path / "run")
+    learn(prepare(config, tmp_path / "run"))
     run = load_run(tmp_path / "run")
     start, end = (float(epoch) for epoch in curves.boundaries(run)[1:])
     epochs = [start + i for i in range(config.tasks[1].epochs + 1)]

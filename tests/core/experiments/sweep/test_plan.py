@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_runs import finish, two_orders
 
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import ConfigError, Interrupted, UnknownNameError
 from lifelong_co.experiments.sweep import student, table
 from lifelong_co.experiments.sweep.conduct import conduct
 from lifelong_co.experiments.sweep.grid import (
@@ -27,7 +27,6 @@ from lifelong_co.experiments.sweep.grid import (
 from lifelong_co.experiments.sweep.lock import locked
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.experiments.sweep.ranges import parse_ranges, show_ranges
-from lifelong_co.learner import Interrupted
 from lifelong_co.runs.folder import Cost, RunFolder
 
 

@@ -11,6 +11,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.sweep.grid import Grid, grids_from_toml, grids_to_toml, read_grids
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.learner import learn
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.trained_solver import load_solver
 
 TASKS = """
@@ -83,7 +84,7 @@ def test_runs_begin_with_the_starts_parameters(folder, tmp_path):
     found = plan(folder)
     given = load_solver(folder / "pretrained" / "run").module.state_dict()
     for method in ("fine-tuning", "restart"):
-        assert same(learn(of(found, method), tmp_path / method).learner.initial, given)
+        assert same(learn(prepare(of(found, method), tmp_path / method)).learner.initial, given)
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_only_the_last_epoch_of_a_task_is_recorded(tmp_path: Path) -> None:
         offered = run.method.state_dict()["buffer"]["seen"]
         seen.append((run.learner.task, run.learner.epoch, offered))
 
-    run = tiny_learn(tiny_config(), tmp_path, watch=watch)
+    run = tiny_learn(tiny_config(), tmp_path, on_step=watch)
     first, both = BATCHES * STEPS[5], BATCHES * (STEPS[5] + STEPS[6])
     want = [(0, 0, 0)] * BATCHES + [(0, 1, STEPS[5] * (b + 1)) for b in range(BATCHES)]
     want += [(1, 0, first)] * BATCHES + [(1, 1, first + STEPS[6] * (b + 1)) for b in range(BATCHES)]
@@ -105,7 +105,7 @@ def test_only_the_snapshot_of_the_tasks_start_is_replayed(
 
     # So small that the last epoch replaces units which the snapshot still holds.
     config = tiny_config(sizes=(5, 6, 5), buffer_size=6, replay_size=2)
-    tiny_learn(config, tmp_path, watch=watch)
+    tiny_learn(config, tmp_path, on_step=watch)
     by_task = {task: {tuple(ids) for other, ids in snapshots if other == task} for task in range(3)}
     assert by_task[0] == {()}
     assert all(len(by_task[task]) == 1 for task in range(3))

@@ -19,6 +19,7 @@ import lifelong_co as lco
 from lifelong_co.config.run_config import Config
 from lifelong_co.learner import learn, train_batch
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run, start
 from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
@@ -63,7 +64,7 @@ def test_half_of_the_epochs_are_spent_on_past_tasks(
 ) -> None:
     """Exactly, rounded down: whole epochs, every past task equally often, on instances it had."""
     config = longer(method, epochs, buffer_size=100)
-    learn(config, tmp_path / "run")
+    learn(prepare(config, tmp_path / "run"))
     sizes = [(task, epoch, nodes.shape[1]) for task, epoch, nodes in trained_on]
     want = {0: {SIZES[0]: 4 * epochs}}
     replayed = 4 * (epochs // 2)
@@ -207,7 +208,8 @@ def test_which_model_is_the_exemplar(
             ends.append(parameters(run))
 
     epochs = 4
-    learn(longer(method, epochs, buffer_size=9), tmp_path / "run", watch=watch)
+    config = longer(method, epochs, buffer_size=9)
+    learn(prepare(config, tmp_path / "run"), on_step=watch)
 
     def mean(task: int, epoch: int) -> float:
         found = [cost for t, e, cost in costs if (t, e) == (task, epoch)]
@@ -261,12 +263,12 @@ def test_fengs_loss_by_hand(tmp_path: Path) -> None:
     run.learner.optimizer.step = lambda: None  # type: ignore[method-assign]
     memory = InstanceMemory(200)
     memory.load_state_dict(learner, run.method.state_dict()["memory"])
-    streams = run.actions.get_state(), run.instances.get_state()
+    streams = run.actions.get_state(), run.stream.generator.get_state()
     losses = train_batch(run)
     module = learner.solver.module
     got = {name: value.grad.clone() for name, value in module.named_parameters()}
     run.actions.set_state(streams[0])
-    run.instances.set_state(streams[1])
+    run.stream.generator.set_state(streams[1])
     replayed = memory.sample(learner, 0)
     stream = generator(learner.seed, "replayed actions 1 0 0 of task 0")
     total = torch.zeros((), dtype=torch.float64)
@@ -294,5 +296,5 @@ def test_fengs_replay_grows_with_the_tasks(tmp_path: Path) -> None:
     def watch(run: Run, each: dict[str, torch.Tensor]) -> None:
         replays[run.learner.task] += "replay" in each
 
-    tiny_learn(tiny_config("feng", sizes=(5, 6, 5), every=2), tmp_path, watch=watch)
+    tiny_learn(tiny_config("feng", sizes=(5, 6, 5), every=2), tmp_path, on_step=watch)
     assert [replays[task] for task in range(3)] == [0, BATCHES, 2 * BATCHES]

@@ -1,0 +1,33 @@
+"""The commands that go on from a folder, for messages."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lifelong_co.errors import FolderError
+
+
+def resume_command(command: str, folder: Path) -> str:
+    """Return what to type in a shell to go on with ``run``, ``pretrain`` or ``sweep``."""
+    return f"lifelong-co {command} --resume {shlex.quote(str(folder))}"
+
+
+def stopped(command: str, folder: Path) -> str:
+    """Return the line that an interrupted command ends with."""
+    return f"stopped; continue with: {resume_command(command, folder)}"
+
+
+def advice(error: "FolderError") -> str:
+    """Return what to do instead, for a folder that holds something else than is needed."""
+    from lifelong_co.errors import NEW_FOLDER, PRETRAINED, RUN
+
+    remedies = ["choose another --out"]
+    if error.expected != NEW_FOLDER:
+        start = f"lifelong-co run --start-from {shlex.quote(str(error.folder))}"
+        remedies = [f"start a run from them with: {start}"]
+    if error.found == RUN:
+        remedies.append(f"continue it with: {resume_command('run', error.folder)}")
+    if error.found == PRETRAINED:
+        remedies.append(f"go on pretraining with: {resume_command('pretrain', error.folder)}")
+    return ", or ".join(remedies)

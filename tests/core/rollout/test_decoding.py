@@ -1,0 +1,143 @@
+"""The one decoding loop, with a policy that prefers near nodes and has no parameters."""
+
+from typing import Any
+
+import attrs
+import pytest
+import torch
+from torch import Tensor, nn
+
+import lifelong_co as lco
+from lifelong_co.protocols import Problem, Rollout
+from lifelong_co.rollout import Decoding, multi_start, rollout, single
+from lifelong_co.rollout.action_selection import pick, with_default
+
+both = pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+
+
+@attrs.frozen(eq=False)
+class Near:
+    """A policy ``P(j) ~ exp(-5 distance)``; counts its calls."""
+
+    problem: Problem
+    module: nn.Module = attrs.field(factory=nn.Module)
+    calls: list[str] = attrs.field(factory=list)
+
+    def encode(self, instances: Any) -> Any:
+        """Return the distances between the places of all actions."""
+        self.calls.append("encode")
+        features = self.problem.features(instances).values()
+        points = torch.cat([feature[..., :2] for feature in features], dim=1)
+        return instances, torch.cdist(points, points)
+
+    def log_probs(self, encoding: Any, state: Any) -> Tensor:
+        """Return the behavior ``[B, S, A]``."""
+        self.calls.append("log_probs")
+        instances, distance = encoding
+        feasible = self.problem.feasible(instances, state)
+        here = state.current.clamp(min=0)[..., None].expand(feasible.shape)
+        scores = -5 * distance.gather(1, here)
+        return scores.masked_fill(~feasible, -torch.inf).log_softmax(dim=-1)
+
+
+def near(problem: str) -> Any:
+    """Return the policy for a problem."""
+    return Near(lco.problem(problem))
+
+
+def batch(problem: str, rows: int = 3, n: int = 6) -> Any:
+    """Return uniform instances."""
+    stream = torch.Generator().manual_seed(1)
+    return lco.distribution("U", problem=problem).sample(rows, n, generator=stream)
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    """Return a random stream."""
+    return torch.Generator().manual_seed(seed)
+
+
+def summed(found: Rollout, seen: list[Tensor]) -> Tensor:
+    """Return the sum of the log-probabilities of the actions that were not forced."""
+    chosen = found.actions[..., -len(seen) :]
+    steps = zip(seen, chosen.unbind(2), strict=True)
+    return torch.stack([p.gather(2, a[..., None]).squeeze(2) for p, a in steps]).sum(dim=0)
+
+
+@both
+@pytest.mark.parametrize("decode", ["greedy", "sample"])
+def test_a_rollout_is_consistent(problem: str, decode: Any) -> None:
+    """Cost and likelihood are those of the actions; one encoding, one call for each free step."""
+    solver, instances, seen = near(problem), batch(problem), []
+    found = multi_start(
+        solver, instances, decode, generator=seeded(), observe=lambda _, p: seen.append(p)
+    )
+    assert found.actions.shape[:2] == (3, 6)
+    torch.testing.assert_close(found.cost, solver.problem.cost(instances, found.actions))
+    torch.testing.assert_close(found.log_likelihood, summed(found, seen))
+    assert solver.calls == ["encode", *["log_probs"] * len(seen)]
+    forced = len(solver.problem.starts(instances, 6))
+    assert found.actions.shape[2] == forced + len(seen)
+    if decode == "greedy":
+        best = torch.stack([p.argmax(dim=2) for p in seen], dim=2)
+        assert torch.equal(found.actions[..., forced:], best)
+
+
+@both
+def test_a_multi_start_begins_with_the_forced_actions(problem: str) -> None:
+    """With one trajectory from each node, or from as many as are asked for."""
+    solver, instances = near(problem), batch(problem)
+    for wanted, S in ((None, 6), (2, 2)):
+        starts = solver.problem.starts(instances, S)
+        found = multi_start(solver, instances, trajectories=wanted)
+        assert torch.equal(found.actions[..., : len(starts)], torch.stack(list(starts), dim=2))
+        same = rollout(solver, instances, starts=starts, trajectories=S)
+        assert torch.equal(found.actions, same.actions)
+
+
+def test_a_single_solution_is_forced_only_where_it_begins_nowhere() -> None:
+    """A tour has to begin at some node, a route begins at the depot."""
+    for problem, forced in (("tsp", 1), ("cvrp", 0)):
+        solver, instances, seen = near(problem), batch(problem), []
+        found = single(solver, instances, observe=lambda _, p, seen=seen: seen.append(p))
+        assert found.actions.shape[1] == 1
+        assert found.actions.shape[2] - len(seen) == forced
+
+
+@both
+def test_the_generator_decides_what_is_sampled(problem: str) -> None:
+    """The same seed gives the same actions, another one others; greedy draws nothing."""
+    solver, instances, stream = near(problem), batch(problem, rows=8), seeded()
+    runs = [multi_start(solver, instances, "sample", generator=seeded(s)) for s in (0, 0, 1)]
+    assert torch.equal(runs[0].actions, runs[1].actions)
+    shape = runs[0].actions.shape == runs[2].actions.shape
+    assert not (shape and torch.equal(runs[0].actions, runs[2].actions))
+    multi_start(solver, instances, "greedy", generator=stream)
+    assert torch.equal(stream.get_state(), seeded().get_state())
+
+
+def test_ways_to_decode_that_do_not_exist_are_refused() -> None:
+    """By one line that names the option."""
+    solver, instances = near("tsp"), batch("tsp")
+    with pytest.raises(lco.ConfigError, match="decode: expected 'greedy' or 'sample', got 'beam'"):
+        multi_start(solver, instances, "beam")  # type: ignore[arg-type]
+    for decoder in (multi_start, single):
+        with pytest.raises(lco.ConfigError, match="trajectories: expected at least 1, got 0"):
+            decoder(solver, instances, trajectories=0)
+    with pytest.raises(TypeError, match="beams"):
+        multi_start(solver, instances, beams=3)
+    assert not solver.calls
+
+
+def test_a_default_gives_way() -> None:
+    """Only where no number of trajectories is asked for."""
+    assert with_default(7).trajectories == 7
+    assert with_default(7, trajectories=2).trajectories == 2
+    assert Decoding().trajectories == 1
+
+
+def test_impossible_actions_are_never_picked() -> None:
+    """Where only one action has a chance, it is taken every time."""
+    log_probs = torch.full((4, 5, 3), -torch.inf)
+    log_probs[..., 1] = 0.0
+    for decode in ("greedy", "sample"):
+        assert (pick(log_probs, decode, seeded()) == 1).all()  # type: ignore[arg-type]
