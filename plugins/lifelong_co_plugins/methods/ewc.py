@@ -1,16 +1,16 @@
 """EWC: elastic weight consolidation (Kirkpatrick et al. 2017, eq. 3; paper §4).
 
-A penalty keeps each parameter near its value after every past task, and the more so the more it
-mattered there: ``L = L_DRL + weight * sum_k sum_i F_k,i (theta_i - theta*_k,i)^2``. There is one
-term for each past task ``k`` (online EWC has a term for the last one only).
+Each parameter is pulled back to its value after each past task, the more it mattered there:
+``L = L_DRL + weight * sum_k sum_i F_k,i (theta_i - theta*_k,i)^2``, with one term for each past
+task ``k`` (online EWC has only the last).
 
-The official code (LLR-BC at 9ae601f, ``CVRPTrainer_EWC``) differs from Kirkpatrick et al. in two
-points, and so does ours: there is no factor 1/2, and the Fisher information has another scale
-(`fisher.fisher_information`).
+As in the official code (LLR-BC at 9ae601f, ``CVRPTrainer_EWC``), and unlike Kirkpatrick et al.,
+there is no factor 1/2, and the Fisher information has another scale (`fisher.fisher_information`).
 
 One thing differs from the official code: its Fisher batches come from the stream of training
-instances, ours from a separate stream. The last task of a run needs no Fisher information; neither
-computes it. The weight is 10 in the paper and by default 1 in its code; ours is 10.
+instances, ours from a separate stream, so that they do not change what is learned from. Neither
+computes the Fisher information of the run's last task, which nothing uses. The paper's weight is
+10, the default of its code 1; ours is the paper's.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ def ewc(weight: float = 10.0, fisher_batches: int = 16) -> Method:
     Parameters
     ----------
     weight
-        Weight of the sum over all past tasks, at least 0.
+        Weight of the sum of all past tasks' terms, at least 0.
     fisher_batches
         Training batches from which the Fisher information of a task is estimated, at least 1.
 

@@ -59,7 +59,7 @@ def test_tasks_share_equally(capacity: int, amounts: list[int], seed: int) -> No
 
 @given(capacities, offers, seeds)
 def test_admission_comes_before_the_item(capacity: int, amounts: list[int], seed: int) -> None:
-    """Told of the task, it decides on items yet to be made as on items that say it themselves."""
+    """`start_task` before `admit` gives the same buffer as `add` of items that hold their task."""
     buffer: Balanced[Item] = Balanced(capacity, seed=seed)
     made = 0
     for task, amount in enumerate(amounts):

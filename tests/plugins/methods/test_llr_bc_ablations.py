@@ -63,7 +63,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[Bundle], Replayed]
 def test_ablations_of_the_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ablation: str, option: dict[str, str]
 ) -> None:
-    """The run is that of the option, to the bit, and not that of the method as it is."""
+    """The run is that of the option, to the bit, and not that of the default options."""
     built: list[tuple[Any, ...]] = []
     original = llr_bc.consolidation_loss
     monkeypatch.setattr(llr_bc, "consolidation_loss", lambda *x: built.append(x) or original(*x))
@@ -122,7 +122,7 @@ def test_every_epoch_replays_what_was_there_when_the_task_began(
 
 
 def test_res_shares_the_buffer_among_tasks(tmp_path: Path) -> None:
-    """Two tasks that offer 8 and 10 steps hold four of eight each, told apart by their index."""
+    """Two tasks that offer 8 and 10 steps hold four of eight slots each, known by their index."""
     run = tiny_learn(tiny_config(ablation="Res", buffer_size=8), tmp_path)
     held = memory_state(run)["buffer"]
     assert Counter(unit["task"] for unit in held["items"]) == {0: 4, 1: 4}

@@ -29,7 +29,7 @@ def beginnings(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Tensor]]:
     return found
 
 
-def test_restart_begins_every_task_anew(
+def test_restart_begins_every_task_with_the_initial_parameters(
     tmp_path: Path, beginnings: list[dict[str, Tensor]]
 ) -> None:
     """Before each task the parameters are those before the first."""

@@ -22,7 +22,7 @@ from lifelong_co.tasks.task import Task
 
 
 def tasks(budgets: list[tuple[int, int]]) -> tuple[Task, ...]:
-    """Return tasks of ``(epochs, batches)``, told apart by size and batch size."""
+    """Return tasks of ``(epochs, batches)``, which differ in size and batch size."""
     return tuple(
         Task(distribution="U", size=4 + j, epochs=e, batches=b, batch_size=2 + j)
         for j, (e, b) in enumerate(budgets)

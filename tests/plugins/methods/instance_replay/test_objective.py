@@ -28,7 +28,7 @@ SIZES = (4, 5, 6)
 
 
 def longer(method: str, epochs: int, **options: Any) -> Config:
-    """Return a run of three tasks, told apart by their sizes and batch sizes, on four batches."""
+    """Return a run of three tasks of four batches, which differ in size and batch size."""
     config = tiny_config(method, sizes=SIZES, **options)
     tasks = (
         attrs.evolve(task, epochs=epochs, batches=4, batch_size=2 + j)
