@@ -48,7 +48,7 @@ def test_another_value_of_what_it_sets_is_refused(name: str) -> None:
         "bundle_size": 1,
     }
     clash = {"ablation": name, option: others[option]}
-    message = f"ablation '{name}' is {option} = {value!r}: .* got {option} = {others[option]!r}"
+    message = f"ablation '{name}' sets {option} = {value!r}: .* got {option} = {others[option]!r}"
     with pytest.raises(lco.ConfigError, match=message):
         resolve(method_options=clash)
     with pytest.raises(lco.ConfigError, match=message):
@@ -58,7 +58,7 @@ def test_another_value_of_what_it_sets_is_refused(name: str) -> None:
 
 def test_a_number_it_sets_is_refused_too() -> None:
     """IB's 20 units are part of what it is."""
-    with pytest.raises(lco.ConfigError, match=r"'IB' is buffer_size = 20: .* buffer_size = 1000"):
+    with pytest.raises(lco.ConfigError, match=r"'IB' sets buffer_size = 20: .* buffer_size = 1000"):
         resolve(method_options={"ablation": "IB", "buffer_size": 1000})
 
 

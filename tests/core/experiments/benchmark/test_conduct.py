@@ -49,7 +49,7 @@ def go(instances, entrants, done=(), **how):
     return found, solved, [line for line in told if ": cost" not in line]
 
 
-def test_what_is_there_is_taken_and_the_rest_solved():
+def test_known_results_are_kept_and_the_rest_is_solved():
     """Instance by instance, whatever was there before, and nothing twice."""
     both = [entrant(), entrant("two", "v", seed=1)]
     whole, solved, _ = go(INSTANCES, both)

@@ -89,7 +89,7 @@ def test_chunks_find_the_same_solutions(problem, at_once):
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 @pytest.mark.parametrize("trajectories", [1, 4, 11])
 @pytest.mark.parametrize("at_once", [3, None])
-def test_so_many_trajectories_start_at_the_first_nodes(problem, trajectories, at_once):
+def test_fewer_trajectories_start_at_the_first_nodes(problem, trajectories, at_once):
     """And begin again at the first where there are more than nodes."""
     network = solver(problem)
     seen = double(to_instances(instance(problem), network.problem))
@@ -154,7 +154,7 @@ def test_a_batch_needs_no_more_memory_than_one_instance_may(size, at_once):
 
 
 @pytest.mark.parametrize(("norm", "alone"), [("batch", False), ("batch_no_track", True)])
-def test_what_normalises_over_the_batch_is_solved_alone(norm, alone):
+def test_networks_that_normalise_over_the_batch_solve_one_at_a_time(norm, alone):
     """As Omni's published weights do: other costs would come of other neighbours."""
     assert (room(solver("tsp", "omni", norm=norm), 9) == 1) is alone
 
@@ -245,7 +245,7 @@ def made():
     ]
 
 
-def test_gaps_are_to_the_best_known():
+def test_gaps_are_relative_to_the_best_known_cost():
     """A row for each instance and the mean gap over those with a best known cost."""
     table = tables.cost_table(made()).shown
     assert table[0] == ["instance", "n", "best known", "one cost", "one gap", "two cost", "two gap"]
@@ -267,7 +267,7 @@ def test_the_papers_table_is_relative_to_the_best_of_the_checkpoints():
     assert f"{statistics.fmean(papers):.2f} ({statistics.stdev(papers):.2f})" == "7.88 (8.75)"
 
 
-def test_an_instance_that_is_not_done_everywhere_is_not_compared():
+def test_instances_that_a_solver_has_not_solved_are_not_compared():
     """An interrupted benchmark shows what can be compared."""
     assert [row[0] for row in tables.cost_table(made()[:5]).shown] == ["instance", "a", "b", "mean"]
 

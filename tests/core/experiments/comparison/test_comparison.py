@@ -51,7 +51,7 @@ def test_without_a_usable_log_only_the_time_is_unknown(tmp_path: Path) -> None:
     assert load_run(folder).seconds is None
 
 
-def test_what_is_no_run_folder_is_refused(tmp_path: Path) -> None:
+def test_folders_without_a_run_are_refused(tmp_path: Path) -> None:
     """A missing folder, a file and a folder of something else are each named."""
     with pytest.raises(ConfigError, match="absent: expected a run folder, found nothing"):
         load_run(tmp_path / "absent")
@@ -107,7 +107,7 @@ def test_runs_are_grouped_over_seeds_and_share_d_star(comparison: Comparison) ->
         assert comparison.best[name] == min(row[j] for run in comparison.runs for row in run.costs)
 
 
-def test_multi_task_has_a_mean_ap_and_nothing_else(tmp_path: Path) -> None:
+def test_multi_task_has_only_ap(tmp_path: Path) -> None:
     """Over several seeds as well; the caption says that it sets no d*."""
     paths = [
         synthetic_runs.write(tmp_path / f"{method}{seed}", synthetic_runs.config(method, seed=seed))
@@ -164,7 +164,7 @@ def test_runs_that_test_different_things_are_not_compared(
         compare_folders([one, two])
 
 
-def test_another_budget_is_a_row_of_its_own(tmp_path: Path) -> None:
+def test_runs_with_another_budget_have_another_row(tmp_path: Path) -> None:
     """How long a task was learned does not stop a comparison, but tells rows apart."""
     one = synthetic_runs.write(tmp_path / "1", synthetic_runs.config())
     two = synthetic_runs.write(tmp_path / "2", synthetic_runs.config(task={"batches": 9}))
@@ -172,7 +172,7 @@ def test_another_budget_is_a_row_of_its_own(tmp_path: Path) -> None:
     assert labels == ["llr-bc (batches=2)", "llr-bc (batches=9)"]
 
 
-def test_the_same_seed_again_is_no_repetition(tmp_path: Path) -> None:
+def test_runs_with_the_same_seed_are_not_grouped(tmp_path: Path) -> None:
     """Two folders of one seed stay apart under their paths; one folder twice is refused."""
     one, two = (
         synthetic_runs.write(tmp_path / name, synthetic_runs.config()) for name in ("a", "b")
@@ -211,7 +211,7 @@ def test_curves_run_over_all_epochs_and_end_at_the_metrics(comparison: Compariso
     assert current[2][-1] == (12.0, run.costs[2][2])
 
 
-def test_the_curve_of_a_task_tells_zero_shot_from_learned(comparison: Comparison) -> None:
+def test_curve_of_a_task_separates_zero_shot_from_learned(comparison: Comparison) -> None:
     """A task is tested after each earlier task before its own start, which both parts share."""
     run = comparison.runs[0]
     before, after = curves.of_task(run, 3)

@@ -59,7 +59,7 @@ def test_restart_is_measured_just_after_learning_each_task(tmp_path):
     assert sheet.note == "restart is measured on each task just after learning it."
 
 
-def test_without_references_nothing_speaks_of_them(comparison):
+def test_output_without_references_has_no_gaps(comparison):
     """Columns, keys and the section are left out, also where they were looked for."""
     assert "gap" not in tables.as_csv(comparison)
     data = tables.as_json(comparison)
@@ -70,7 +70,7 @@ def test_without_references_nothing_speaks_of_them(comparison):
     assert tables.as_text(comparison, NOTHING) == tables.as_text(comparison)
 
 
-def test_a_written_comparison_has_them_too(comparison, tmp_path):
+def test_written_comparison_has_gaps(comparison, tmp_path):
     """Text, CSV and page in the folder; they say which references were used."""
     publish.write_report(comparison, tmp_path / "out", references=FOUND)
     for name in ("table.txt", "report.html"):
@@ -79,14 +79,14 @@ def test_a_written_comparison_has_them_too(comparison, tmp_path):
     assert "E20_gap" in (tmp_path / "out" / "table.csv").read_text()
 
 
-def test_tasks_of_different_origin_are_told_apart():
+def test_origin_names_the_folder_of_each_task():
     """Each origin with its tasks."""
     folders = {"E20": (OWN,), "U10": (THEIRS,), "R20": (OWN,)}
     found = gaps.MeanReferences(Places(OWN), dict.fromkeys(folders, 1.0), folders)
     assert found.origin == "in own for E20, R20; in theirs (published) for U10"
 
 
-def test_a_runs_own_report_has_gaps(tmp_path):
+def test_report_of_a_run_has_gaps(tmp_path):
     """On the tasks whose test instances all have a reference; one that is damaged is named."""
     of = synthetic_runs.config()
     folder = synthetic_runs.write(tmp_path / "run", of)

@@ -156,7 +156,9 @@ def test_a_run_report_can_be_made_again(tmp_path: Path) -> None:
     ]
 
 
-def test_nothing_is_overwritten_unasked(folders: list[Path], tmp_path: Path) -> None:
+def test_existing_reports_are_not_overwritten_by_default(
+    folders: list[Path], tmp_path: Path
+) -> None:
     """One file of an earlier report is enough to refuse, and then nothing is written at all."""
     out = tmp_path / "out"
     out.mkdir()

@@ -26,7 +26,7 @@ def solved(best=100.0, **more):
     ]
 
 
-def test_a_reference_found_since_shows(tmp_path):
+def test_new_references_update_the_tables(tmp_path):
     """Without solving; one that cannot be read is named and costs nothing else."""
     place = Cache(tmp_path / "references").place("cvrp", "ab12")
     place.parent.mkdir(parents=True)

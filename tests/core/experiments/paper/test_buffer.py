@@ -105,7 +105,7 @@ def test_a_run_without_a_buffer_or_checkpoint_says_so(tmp_path):
         items_of(load_run(folder))
 
 
-def test_the_papers_counts_stand_beside_order_1_only(tmp_path):
+def test_counts_of_the_paper_are_shown_for_order_1_only(tmp_path):
     """Its numbers are for its order and its two kinds of buffer."""
     order1 = ("E", "C", "G", "U", "R", "GM")
     for options, expected in (({}, 287), ({"buffer": "balanced"}, 153)):

@@ -62,7 +62,7 @@ def around(n: int = 6, certainty: float = 8.0) -> Tensor:
     return table
 
 
-def test_the_parting_decision_is_found():
+def test_first_different_decision_is_found():
     """Both go 2, 3, 4; there the old solver is for 5, the next on the circle, the new one for 1."""
     old, new = around(), around()
     old[4], new[4] = torch.tensor([[0.0, 0.2, 0, 0, 0, 0.5], [0.0, 2.0, 0, 0, 0, 1.0]])
@@ -82,7 +82,7 @@ def test_the_parting_decision_is_found():
     assert {row[:2] for row in drift.likeliest} >= set(top)
 
 
-def test_the_three_likeliest_of_each_are_listed():
+def test_three_likeliest_actions_of_each_solver_are_listed():
     """Actions of either solver's top three, with the probability that each gave them."""
     old, new = around(), around()
     old[2] = torch.tensor([0.0, 0.0, 0.0, 3.0, 2.0, 1.0])

@@ -136,14 +136,14 @@ def test_the_table_over_orders_has_mean_and_deviation_of_the_orders(chapter):
     assert sheet.columns[:3] == ("method", "CVRP runs", "CVRP AP")
 
 
-def test_what_was_varied_stands_beside_the_default_with_the_same_orders_and_seeds(chapter):
+def test_variants_share_a_block_with_the_default_of_the_same_orders_and_seeds(chapter):
     """Nothing was varied in order 2 nor with seed 1, so neither counts for the default."""
     (sheet,) = metric_tables.varied(chapter)
     assert [row[0].shown for row in sheet.rows] == ["-α(10)", "-KLD", "default"]
     assert [row[1].shown for row in sheet.rows] == ["1", "1", "1"]
 
 
-def test_what_was_varied_elsewhere_has_a_separate_default(root, tmp_path):
+def test_variants_in_other_orders_have_another_default_row(root, tmp_path):
     """A setting with two seeds is not held against a mean over other seeds, nor changes it."""
     for seed in (0, 1):
         write(tmp_path, f"units-{seed}", options={"replay_size": 4}, seed=seed)
@@ -155,7 +155,7 @@ def test_what_was_varied_elsewhere_has_a_separate_default(root, tmp_path):
     ]
 
 
-def test_means_over_different_orders_are_not_set_against_each_other(root, tmp_path):
+def test_means_over_different_orders_are_not_compared(root, tmp_path):
     """A method with order 1 alone stands beside the others in that order, in a separate block."""
     write(tmp_path, "ewc", "ewc")
     (more,) = chapters(collect([root, tmp_path]).runs)
@@ -167,7 +167,7 @@ def test_means_over_different_orders_are_not_set_against_each_other(root, tmp_pa
     assert sheet.columns[:3] == ("method", "orders", "CVRP runs")
 
 
-def test_what_learns_all_tasks_at_once_is_no_lifelong_learning(root, tmp_path):
+def test_multi_task_is_not_among_the_lifelong_methods(root, tmp_path):
     """It neither sets d*, nor has forgetting or plasticity, nor is drawn; its AP is known."""
     path = write(tmp_path, "at-once", "multi-task-epoch", "2")
     costs = path / "costs.csv"
@@ -188,7 +188,7 @@ def test_what_learns_all_tasks_at_once_is_no_lifelong_learning(root, tmp_path):
     assert alone.metrics(variant.runs[0]).AP == 0
 
 
-def test_other_solvers_stand_apart(chapter):
+def test_other_solvers_have_another_table(chapter):
     """Each has a separate block and d*; only orders that another solver has count."""
     (sheet,) = metric_tables.applicability(chapter)
     assert [[row[0].shown for row in block] for block in sheet.blocks] == [

@@ -27,7 +27,7 @@ def test_every_table_is_written_in_every_form(report, tmp_path):
     assert all(path.stat().st_size for path in written)
 
 
-def test_the_summary_of_benchmarks_is_the_papers(report):
+def test_summary_of_benchmarks_is_that_of_the_paper(report):
     """Methods by libraries, in 10^-3 above the best of them."""
     (sheet,) = (sheet for sheet in report.sheets if sheet.key == "benchmarks")
     assert sheet.header == ("method", "CVRPLIB")
@@ -38,7 +38,7 @@ def test_the_summary_of_benchmarks_is_the_papers(report):
     assert sheet.best() == {(0, 1)}
 
 
-def test_nothing_is_overwritten_unasked(report, tmp_path):
+def test_existing_reports_are_not_overwritten_by_default(report, tmp_path):
     """A folder with a report, or part of one, is refused; files of an earlier one are named."""
     (tmp_path / "tables").mkdir()
     old = tmp_path / "tables" / "old.txt"

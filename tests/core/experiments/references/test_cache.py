@@ -48,7 +48,7 @@ def find(cache, count=3, **options):
     return {s.name: (r, new) for s, r, new in batch.find(subjects, cache, SETTINGS, **options)}
 
 
-def test_what_was_found_is_not_sought_again(tmp_path, solved):
+def test_known_references_are_not_searched_again(tmp_path, solved):
     """An interrupted search goes on where it stopped; costs are those of the instance."""
     cache = Cache(tmp_path)
     assert find(cache, stop=lambda: len(solved) >= 2).keys() == {"S #0", "S #1"}
@@ -76,7 +76,7 @@ def test_again_keeps_the_better_and_leaves_the_proven(tmp_path, solved):
     assert found["S #1"][0].proven
 
 
-def test_a_solver_that_errs_is_found_out(tmp_path, monkeypatch):
+def test_wrong_results_of_a_solver_are_refused(tmp_path, monkeypatch):
     """What does not solve the instance is never stored."""
     wrong = Found([0, 1, 2, 2], False, "test", "1", {}, 0.0)
     monkeypatch.setattr(batch, "solve", lambda model, settings: wrong)  # noqa: ARG005
@@ -117,7 +117,7 @@ def reference(cost):
     return lookup.Known(cost, Path("references"))
 
 
-def test_gaps_are_of_the_means_over_what_is_covered():
+def test_gaps_use_the_means_over_instances_with_references():
     """Mean cost over mean reference; instances without a reference are left out and counted."""
     gap = gaps.gap_of([11.0, 5.0, 22.0], [reference(10.0), None, reference(20.0)])
     assert (gap.value, gap.reference) == (pytest.approx(0.1), 15.0)
@@ -135,7 +135,7 @@ def published(folder, costs):
 
 
 @pytest.mark.usefixtures("solved")
-def test_others_costs_are_read_as_they_are(tmp_path):
+def test_published_costs_are_read_unchanged(tmp_path):
     """Stored costs fill in for instances without a reference of our own."""
     made = published(tmp_path, [4.1, 2.2, 1.5])
     known = lookup.references([tmp_path], TSP, made, "U")
@@ -222,7 +222,7 @@ def test_published_solutions_are_checked(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("solved")
-def test_our_own_references_are_checked(tmp_path):
+def test_cached_references_are_checked(tmp_path):
     """A reference changed by hand is found."""
     cache = Cache(tmp_path)
     find(cache, 2)
@@ -236,7 +236,7 @@ def test_our_own_references_are_checked(tmp_path):
     ]
 
 
-def test_seed_0_draws_what_a_task_is_tested_on():
+def test_seed_0_draws_the_test_instances_of_a_task():
     """References of a distribution are those of a task's test instances."""
     from lifelong_co.experiments.references.subject import keys_of
     from lifelong_co.tasks.instances import testing
@@ -249,7 +249,7 @@ def test_seed_0_draws_what_a_task_is_tested_on():
     assert drawn[0].name == "E7 #0"
 
 
-def test_files_are_taken_in_their_own_units_or_as_tasks_see_them(tmp_path):
+def test_files_are_read_in_rounded_or_scaled_units(tmp_path):
     """Rounded distances by default, the unit square when scaled; nothing there is an error."""
     text = (
         "NAME: s\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"

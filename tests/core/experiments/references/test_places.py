@@ -44,7 +44,7 @@ def test_official_test_sets_find_published_costs(tmp_path, official):
         ({"distribution": "", "size": 0, "files": "some.npz"}, TESTS),
     ],
 )
-def test_other_tests_never_look_there(tmp_path, official, changes, tests):
+def test_published_folders_are_not_read_for_other_tests(tmp_path, official, changes, tests):
     """Only the paper's own thousand instances can have their costs there."""
     task = attrs.evolve(TASK, **changes)
     looked = Places(tmp_path / "absent", (official,))
@@ -52,7 +52,7 @@ def test_other_tests_never_look_there(tmp_path, official, changes, tests):
     assert looked.of(TASK, TSP, TESTS) == (official,)
 
 
-def test_nothing_is_drawn_where_there_is_nowhere_to_look(tmp_path, monkeypatch):
+def test_no_instances_are_drawn_without_folders(tmp_path, monkeypatch):
     """Neither test instances nor official ones: a report costs nothing more than before."""
 
     def never(*_):

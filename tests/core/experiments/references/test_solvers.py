@@ -130,7 +130,7 @@ def test_fractions_of_no_capacity_keep_their_order_and_never_exceed_the_toleranc
     assert 1e8 < capacity <= 1e8 * (1 + 1e-5)
 
 
-def test_keys_name_an_instance_by_what_it_holds():
+def test_keys_depend_on_the_contents_of_an_instance():
     """Stable across runs and precision, different for other nodes, demands and problems."""
     nodes = torch.tensor([[[0.0, 0.0], [1.0, 0.5]]])
     one = of_instances(TSP.instances(nodes=nodes), TSP, "a")[0].key
@@ -165,7 +165,7 @@ def test_costs_are_in_the_units_of_the_instance():
         ([0, 1, 2, 0, 4, 0], "expected nodes 0 to 3, got 4"),
     ],
 )
-def test_faults_are_told(actions, fault):
+def test_faults_are_reported(actions, fault):
     """Every way a solution of a test instance can fail."""
     made = CVRP.instances(
         depot=torch.zeros(1, 1, 2), nodes=torch.rand(1, 3, 2), demand=torch.full((1, 3), 0.4)

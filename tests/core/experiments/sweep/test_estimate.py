@@ -51,7 +51,7 @@ def test_a_log_counts_up_to_a_torn_line(tmp_path: Path) -> None:
     assert estimate.logged(tmp_path) == 4
 
 
-def test_the_wall_time() -> None:
+def test_wall_time_by_hand() -> None:
     """Slots share the work, but one run is never split."""
     assert estimate.wall([60.0, 60.0, 60.0], 2) == 90
     assert estimate.wall([100.0, 10.0], 2) == 100

@@ -91,7 +91,7 @@ def test_tasks_without_references_are_left_out(plan, tmp_path):
         assert f"no gap on E5: {tmp_path / 'references' / 'cvrp-E5.npz'}: expected" in shown
 
 
-def test_without_references_nothing_changes(plan, tmp_path):
+def test_tables_without_references_do_not_change(plan, tmp_path):
     """Every form is the same to the byte, whether or not one looked."""
     before, after = table.gather(plan), table.gather(plan, Places(tmp_path / "absent"))
     for form in (table.as_text, table.as_markdown, table.as_csv):

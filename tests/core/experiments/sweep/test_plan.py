@@ -58,7 +58,7 @@ def test_ranges_by_hand():
         ("0-999999999", "at most 10000 numbers"),
     ],
 )
-def test_what_is_no_range(text, said):
+def test_invalid_ranges_are_refused(text, said):
     """Whatever is no list of different numbers is refused, with what was written."""
     with pytest.raises(ConfigError, match=f"seeds: .*{said}"):
         parse_ranges(text, "seeds")
@@ -109,13 +109,13 @@ def test_a_file_is_read_and_written_back(tmp_path):
         ("methods = [", "not valid TOML"),
     ],
 )
-def test_a_file_that_cannot_be_used(text, said, tmp_path):
+def test_invalid_sweep_files_are_refused(text, said, tmp_path):
     """Every slip is refused, naming the file."""
     with pytest.raises(ConfigError, match=f"(?s)mine.toml.*{said}"):
         grids_from_toml(text, "mine.toml", tmp_path)
 
 
-def test_names_that_are_unknown(tmp_path):
+def test_unknown_names_are_refused(tmp_path):
     """Methods, options and ablations are checked when planning, before anything runs."""
     with pytest.raises(UnknownNameError, match=r"fine-tunning.*Did you mean 'fine-tuning'"):
         make_plan([Grid(methods=("fine-tunning",), device="cpu")], tmp_path / "sweep")
@@ -179,7 +179,7 @@ def test_rows_that_ask_for_the_same_run_share_it(tmp_path):
     assert [job[: len(lower)] for job in make_plan(named, tmp_path).jobs] == [name, lower, lower]
 
 
-def test_a_folder_of_another_run_is_left_alone(tmp_path):
+def test_folders_of_other_runs_are_refused(tmp_path):
     """A run there with another configuration is named, with what differs."""
     one = make_plan([Grid(methods=("ewc",), orders="1", device="cpu", tests=4)], tmp_path)
     two = make_plan([Grid(methods=("ewc",), orders="1", device="cpu", tests=5)], tmp_path)
@@ -335,7 +335,7 @@ def test_a_run_that_gets_further_each_time_is_resumed_again(plan):
     assert engine.attempts.count(name) == 7
 
 
-def test_asked_to_stop(plan):
+def test_stop_ends_the_runs_and_the_sweep(plan):
     """Runs are asked once, and the error names the folder to resume."""
     engine = Invented({name: [None] * 9 for name in plan.jobs})
     looks = iter(range(9))
@@ -345,7 +345,7 @@ def test_asked_to_stop(plan):
     assert not any(job.finished for job in plan.jobs.values())
 
 
-def test_one_sweep_at_a_time(tmp_path):
+def test_second_sweep_in_a_folder_is_refused(tmp_path):
     """A second one is refused, also while a run holds on to the lock that it inherited."""
     with locked(tmp_path / "sweep") as lock:
         with (
@@ -364,7 +364,7 @@ def test_one_sweep_at_a_time(tmp_path):
 
 
 @given(level=st.floats(0.01, 0.999), freedom=st.integers(1, 60))
-def test_student(level, freedom):
+def test_students_t_has_the_known_quantiles(level, freedom):
     """The quantiles are scipy's."""
     expected = scipy.stats.t.ppf((1 + level) / 2, freedom)
     assert spread.quantile(level, freedom) == pytest.approx(expected, rel=1e-9)

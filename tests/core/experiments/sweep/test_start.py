@@ -53,7 +53,7 @@ def of(plan: Plan, method: str) -> Config:
     return config
 
 
-def test_the_start_is_read(folder):
+def test_start_of_a_grid_is_read(folder):
     """Relative to the file; problem and solver are its own where the file does not say them."""
     [grid] = read_grids(folder / "sweep.toml")
     assert grid.start_from == str((folder / "pretrained" / "run").resolve())
@@ -64,7 +64,7 @@ def test_the_start_is_read(folder):
     assert "drift" not in plain
 
 
-def test_every_run_starts_there(folder):
+def test_every_run_has_the_start(folder):
     """With the start's own model, whatever the preset's."""
     found = plan(folder)
     configs = [job.config for job in found.jobs.values()]
@@ -100,14 +100,14 @@ def test_another_problem_or_solver_is_refused(extra, said, folder):
         plan(folder, extra)
 
 
-def test_a_start_that_is_none(folder):
+def test_starts_that_are_no_runs_are_refused(folder):
     """A folder without a run is refused before anything is planned."""
     for start, said in (("nowhere", "nowhere: expected a run folder"), (3, "expected str, got 3")):
         with pytest.raises(ConfigError, match=said):
             grids_from_toml(f"methods = ['ewc']\nstart_from = {start!r}", "mine.toml", folder)
 
 
-def test_a_sweep_of_drifting_tasks(folder):
+def test_tasks_of_a_sweep_drift(folder):
     """`drift = true` makes them other runs under other names."""
     text = FILE + '[[grids]]\nname = "still"\n[[grids]]\nname = "drifting"\ndrift = true\n'
     grids = grids_from_toml(text, "sweep.toml", folder)
