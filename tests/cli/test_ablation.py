@@ -42,6 +42,6 @@ def test_option_that_contradicts_the_ablation_is_refused(tmp_path, tasks):
     size = f"--buffer-size={REPLAY['buffer_size']}"
     done = call("run", "--ablation=IB", size, tasks, *SMALL, f"--out={folder}")
     assert done.status == 2
-    assert "'IB' is buffer_size = 20" in done.err
+    assert "'IB' sets buffer_size = 20" in done.err
     assert "got buffer_size = 8" in done.err
     assert not folder.exists()

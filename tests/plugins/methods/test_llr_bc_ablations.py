@@ -245,7 +245,7 @@ def test_experiences_of_another_run_become_bundles_of_this_kind(
         ({"record": "never"}, "record 'never'.*last-epoch, every-epoch, always"),
         (
             {"ablation": "IB", "bundle_size": 4},
-            "ablation 'IB' is bundle_size = 0.* bundle_size = 4",
+            "ablation 'IB' sets bundle_size = 0.* bundle_size = 4",
         ),
         ({"row_choice": "weight"}, "option 'row_choice'"),
         ({"ablation": "KDL"}, "ablation 'KDL'.*Did you mean 'KLD'"),
