@@ -19,7 +19,14 @@ def test_proof_counts_the_rows_of_the_papers_tables() -> None:
 def test_row_that_the_formulas_allow_is_not_counted() -> None:
     """With AP = APl any AF is possible."""
     script = runpy.run_path(str(ROOT / "benchmarks" / "published_metrics.py"))
-    row = dict(
-        problem="tsp", order="1", k="6", method="x", AP="5.0", AF="0.0", AMF="0.0", APl="5.0"
-    )
+    row = {
+        "problem": "tsp",
+        "order": "1",
+        "k": "6",
+        "method": "x",
+        "AP": "5.0",
+        "AF": "0.0",
+        "AMF": "0.0",
+        "APl": "5.0",
+    }
     assert script["proof"]([row])[1].endswith("in 0 of 1 rows:")
