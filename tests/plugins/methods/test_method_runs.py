@@ -25,6 +25,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "multi-task-batch": {},
     "der++": {"buffer_size": 5, "replay_size": 2, "replay_rows": 0.5},
 }
+SIMPLE = ("fine-tuning", "restart", "llr-bc")
 SIZES = (5, 6, 5)
 Streams = tuple[torch.Tensor, torch.Tensor]
 
@@ -83,7 +84,17 @@ def test_it_draws_what_fine_tuning_draws(
         assert all(map(torch.equal, first, second))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SIMPLE)
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_the_same_run_twice(tmp_path: Path, method: str, problem: str) -> None:
+    """Same configuration, same bits; another seed, others."""
+    config = tiny_config(method, problem)
+    runs = [tiny_learn(config, tmp_path / name) for name in ("first", "second")]
+    assert same(*(parameters(run) for run in runs))
+    assert runs[0].costs == runs[1].costs
+
+
+@pytest.mark.parametrize("method", [*METHODS, *SIMPLE])
 def test_an_unknown_option_is_refused(method: str) -> None:
     """The error names method and option."""
     with pytest.raises(lco.ConfigError, match=rf"method '{method.replace('+', '.')}'.*'gamma'"):

@@ -1,8 +1,11 @@
 """Restart: each task is learned as if it were the first."""
 
+from pathlib import Path
+
 import attrs
 import pytest
-from tiny_runs import tiny_config
+from tiny_runs import parameters, same, tiny_config, tiny_learn
+from torch import Tensor
 
 from lifelong_co.config.run_config import Config
 from lifelong_co.experiments.comparison import curves
@@ -17,6 +20,17 @@ def config() -> Config:
     found = tiny_config("restart", "cvrp")
     tasks = (attrs.evolve(found.tasks[0], epochs=3), *found.tasks[1:])
     return attrs.evolve(found, tasks=tasks, curve_every=1)
+
+
+def test_restart_begins_every_task_anew(
+    tmp_path: Path, beginnings: list[dict[str, Tensor]]
+) -> None:
+    """Before each task the parameters are those before the first."""
+    run = tiny_learn(tiny_config("restart", sizes=(5, 6, 5)), tmp_path)
+    assert len(beginnings) == 3
+    assert same(beginnings[0], beginnings[1])
+    assert same(beginnings[0], beginnings[2])
+    assert not same(beginnings[0], parameters(run))
 
 
 def test_restart_learns_a_task_alike_in_every_order(config, tmp_path):
