@@ -13,11 +13,12 @@ from lifelong_co.rollout import cuda_graphs as room
 from lifelong_co.rollout.action_selection import Decoding
 from lifelong_co.rollout.cuda_graphs import Graphs
 from lifelong_co.rollout.decoding import multi_start
-from lifelong_co.rollout.static_rollout import new_tape
 from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("problem", ["cvrp", "tsp"])
+
 decodings = pytest.mark.parametrize("decode", get_args(Decode))
+
 SMALL = {"embedding_dim": 16, "head_num": 2, "qkv_dim": 8, "ff_hidden_dim": 16}
 
 
@@ -138,26 +139,6 @@ def test_running_statistics_move_once_a_rollout() -> None:
         replayed(graphs, replaying, instances)
     for mine, its in zip(replaying.module.buffers(), plain.module.buffers(), strict=True):
         torch.testing.assert_close(mine, its)
-
-
-@both
-@decodings
-def test_no_step_waits_for_the_device(problem: str, decode: Decode) -> None:
-    """Tensors without values take a GPU's ways, and reading one raises."""
-    solver = lco.solver("pomo", problem=problem, encoder_layer_num=1, **SMALL)
-    solver.module.to("meta")
-    nowhere = records.to(batch(problem, 7, 0), "meta")
-    nowhere = records.transform(nowhere, lambda x: x.float())
-    with pytest.raises(RuntimeError, match="meta"):
-        bool(nowhere.nodes.sum() > 0)
-    with torch.no_grad():
-        decoding = Decoding(decode, trajectories=7, observe=lambda *_: None)
-        tape = new_tape(solver, nowhere, decoding, lambda batch: solver.problem.starts(batch, 7))
-        tape.load(nowhere)
-        tape.begin()
-        tape.advance()
-        tape.advance()
-    assert all(kept.device.type == "meta" for kept in tape.kept.values())
 
 
 @both

@@ -9,8 +9,7 @@ from torch import Tensor, nn
 
 import lifelong_co as lco
 from lifelong_co.protocols import Problem, Rollout
-from lifelong_co.rollout import Decoding, multi_start, rollout, single
-from lifelong_co.rollout.action_selection import pick, with_default
+from lifelong_co.rollout import multi_start, rollout, single
 
 both = pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 
@@ -126,18 +125,3 @@ def test_ways_to_decode_that_do_not_exist_are_refused() -> None:
     with pytest.raises(TypeError, match="beams"):
         multi_start(solver, instances, beams=3)
     assert not solver.calls
-
-
-def test_a_default_gives_way() -> None:
-    """Only where no number of trajectories is asked for."""
-    assert with_default(7).trajectories == 7
-    assert with_default(7, trajectories=2).trajectories == 2
-    assert Decoding().trajectories == 1
-
-
-def test_impossible_actions_are_never_picked() -> None:
-    """Where only one action has a chance, it is taken every time."""
-    log_probs = torch.full((4, 5, 3), -torch.inf)
-    log_probs[..., 1] = 0.0
-    for decode in ("greedy", "sample"):
-        assert (pick(log_probs, decode, seeded()) == 1).all()  # type: ignore[arg-type]
