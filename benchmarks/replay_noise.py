@@ -16,15 +16,12 @@ from typing import Any
 
 import attrs
 import torch
-from lifelong_co_plugins.methods.experience_replay.behaviors import (
-    batches_of_one_size,
-    behaviors,
-    count,
-)
-from lifelong_co_plugins.methods.experience_replay.behaviors import bundles as bundled_in
-from lifelong_co_plugins.methods.experience_replay.bundles import foreign
+from lifelong_co_plugins.methods.der import uniform_rows
+from lifelong_co_plugins.methods.experience_replay.behaviors import behavior
+from lifelong_co_plugins.methods.experience_replay.bundles import adopted
 from lifelong_co_plugins.methods.experience_replay.memory import ADOPTED, Memory
-from lifelong_co_plugins.methods.experience_replay.weights import Weighing
+from lifelong_co_plugins.methods.experience_replay.replayed import Replayed
+from lifelong_co_plugins.methods.experience_replay.weights import Weights
 from torch import Tensor
 
 from lifelong_co.config.run_config import read_config
@@ -47,40 +44,39 @@ class Replay:
     """The same, as they were recorded."""
     loss: Any
 
-    def gradient(self, units: Any, chosen: Any, weights: Any) -> tuple[Tensor, int]:
+    def gradient(self, replayed: Replayed) -> tuple[Tensor, int]:
         """Return the gradient of the loss, flat, and how many rows were encoded."""
         module = self.learner.solver.module
         module.zero_grad()
-        for group in batches_of_one_size(units, chosen, module):
-            pairs = [units[i] for i in group], [chosen[i] for i in group]
-            learners = behaviors(self.learner, *pairs)
-            shares = [
-                self.loss.unit(weights[i], units[i].log_probs(chosen[i]), learner)
-                for i, learner in zip(group, learners, strict=True)
-            ]
-            torch.stack(shares).sum().backward()
+        for batch in replayed.of_one_size():
+            now = behavior(self.learner.solver, batch)
+            self.loss.unit(batch.weights, batch.teacher, now).backward()
         parts = [p.grad.flatten() for p in module.parameters() if p.grad is not None]
-        firsts = [bundle[0] for bundle in bundled_in(units, chosen)]
-        return torch.cat(parts), sum(count(units[i], chosen[i]) for i in firsts)
+        return torch.cat(parts), sum(bundle.count for bundle in replayed.bundles)
 
     def uniform(self, k: int, share: float) -> Draw:
-        """Return draws of a share of the rows of ``k`` units, each row as likely."""
+        """Return draws of a share of the rows of ``k`` steps, each row as likely."""
+        module, stream = self.learner.solver.module, self.memory.random
 
         def draw() -> tuple[Tensor, int]:
-            units, chosen = self.memory.draw(k, share)
-            teachers = [unit.log_probs(rows) for unit, rows in zip(units, chosen, strict=True)]
-            return self.gradient(units, chosen, weights_of(self.loss, teachers))
+            drawn = uniform_rows(module, self.memory.sample(k), share, stream)
+            steps = [(step, each.rows) for each in drawn.bundles for step in each.steps]
+            weights = iter(weights_of(self.loss, [step.log_probs(rows) for step, rows in steps]))
+            weighed = [
+                attrs.evolve(each, weights=tuple(next(weights) for _ in each.steps))
+                for each in drawn.bundles
+            ]
+            return self.gradient(attrs.evolve(drawn, bundles=tuple(weighed)))
 
         return draw
 
     def weighted(self, k: int, share: float, *, bundled: bool = False) -> Draw:
         """Return draws by weight, of ``k`` steps alone or in as many bundles."""
         held = self.bundles if bundled else self.memory.snapshot
-        weighing = Weighing(self.loss)
+        weights = Weights(self.loss, share, self.memory.random)
 
         def draw() -> tuple[Tensor, int]:
-            units = self.memory.random.sample(held, k)
-            return self.gradient(*weighing.draw(units, share, self.memory.random.random()))
+            return self.gradient(weights.replayed(self.learner, self.memory.random.sample(held, k)))
 
         return draw
 
@@ -95,7 +91,7 @@ def replay_of(folder: Path) -> Replay:
     load(run, found[1])
     memory = Memory("reservoir", config.method_options["buffer_size"])
     memory.load_state_dict(run.learner, found[1]["method"])
-    bundles, memory.snapshot = memory.snapshot, foreign(memory.snapshot, "step", 1, ADOPTED)
+    bundles, memory.snapshot = memory.snapshot, adopted(memory.snapshot, 1, ADOPTED)
     names = [config.method_options[name] for name in ("weighting", "divergence", "behavior")]
     return Replay(run.learner, memory, bundles, consolidation_loss(*names))
 

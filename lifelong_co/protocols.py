@@ -225,10 +225,14 @@ class Buffer(Protocol[X]):
         """How many items were offered to it so far."""
 
     def admit(self) -> int | None:
-        """Count one item as seen and return the slot it takes, or None: rejected."""
+        """Count one item as seen and return the slot for it, or None if it is rejected.
+
+        A rollout's items are admitted while it runs and put after the step. So a slot may not
+        depend on what has been put: count the offers, not the items.
+        """
 
     def put(self, slot: int, item: X) -> None:
-        """Store an admitted item."""
+        """Store an admitted item. Items are put in the order in which they were admitted."""
 
     def add(self, item: X) -> None:
         """Offer an item: `admit`, then `put`."""

@@ -46,7 +46,7 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
     if not ranks.first:
         return
     comparison = compare_folders([folder])
-    references = mean_references(config, places())
+    references = mean_references(config, places(), run.tests)
     report = write_run_report(folder, references=references)
     print()
     print(as_text(comparison, references))

@@ -50,22 +50,22 @@ def report(
     from lifelong_co.experiments.paper.write import PLACES, older_files, printed, write_report
     from lifelong_co_cli.options import places
 
-    def tell(line: str) -> None:
+    def log(line: str) -> None:
         typer.echo(line, err=True)
 
     check_writable(out, PLACES, overwrite=overwrite)  # before the work that takes time
     found = collect(folders)
-    made = make_report(found, places(references), tell)
+    made = make_report(found, places(references), log)
     written = write_report(made, out, overwrite=overwrite)
     typer.echo(printed(made, output), nl=False)
     for line in made.missing:
-        tell(f"not in this report: {line}")
+        log(f"not in this report: {line}")
     for line in made.left_out:
-        tell(f"left out: {line}")
+        log(f"left out: {line}")
     older = older_files(out, written)
     if older:
         more = f" and {len(older) - 1} more" if len(older) > 1 else ""
-        tell(f"left from an earlier report: {older[0]}{more}")
+        log(f"left from an earlier report: {older[0]}{more}")
     if not figures.available():
-        tell(f"no figures: matplotlib is missing; {figures.INSTALL}")
-    tell(f"wrote {out / 'report.html'}, {len(written) - 1} tables and figures beside it")
+        log(f"no figures: matplotlib is missing; {figures.INSTALL}")
+    log(f"wrote {out / 'report.html'}, {len(written) - 1} tables and figures beside it")

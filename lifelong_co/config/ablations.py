@@ -18,7 +18,7 @@ ABLATIONS: dict[str, dict[str, Options]] = {
         "T2M": {"weighting": "top2-margin"},
         "EE": {"record": "every-epoch"},
         "Res": {"buffer": "balanced"},
-        "IB": {"unit": "solution", "buffer_size": 20, "replay_size": 1},
+        "IB": {"bundle_size": 0, "buffer_size": 20, "replay_size": 1},
     },
 }
 """Method to short name to the options that the name stands for."""

@@ -1,4 +1,4 @@
-"""Presets: everything a run needs, at three scales (design §4)."""
+"""Presets: everything a run needs, at three scales."""
 
 from typing import Any
 
@@ -96,7 +96,7 @@ def _ours_and_official(value: Any, solver: str) -> dict[str, Any]:
 
 
 def _llr_bc(behavior: str, alpha: float, buffer_size: int) -> dict[str, Options]:
-    """Replays little of much; docs/performance.md says why that is no worse than all of less."""
+    """Return options that replay few rows of many bundles; docs/performance.md has the reason."""
     return {
         "llr-bc": {
             "weighting": "variance",

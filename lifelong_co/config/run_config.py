@@ -8,6 +8,7 @@ import cattrs
 import tomli_w
 
 from lifelong_co.config.ablations import ablated
+from lifelong_co.config.former_options import translated
 from lifelong_co.config.presets import Preset
 from lifelong_co.config.presets import preset as find_preset
 from lifelong_co.errors import ConfigError
@@ -111,6 +112,7 @@ def resolve(
     chosen = {name: value for name, value in settings.items() if value is not None}
     given, options = dict(method_options or {}), {**model, **(solver_options or {})}
     method = method or base.method
+    given = translated(method, given, "options")
     given = ablated(method, given)  # before the preset's options, which give way
     return Config(
         solver=solver,
@@ -194,7 +196,8 @@ def from_toml(text: str, source: str = "config.toml") -> Config:
         If it is no TOML, or holds unknown, missing or ill-typed settings; names ``source``.
     """
     config: Config = structure(parse(text, source), Config, source)
-    return config
+    options = translated(config.method, config.method_options, source)
+    return attrs.evolve(config, method_options=options)
 
 
 def read_tasks(path: Path) -> tuple[Task, ...]:

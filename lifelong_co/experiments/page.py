@@ -13,7 +13,7 @@ from lifelong_co.experiments.style import STYLE
 def page(report: Report) -> str:
     """Return the page; every name in it is escaped."""
     title = escape(report.title)
-    body = [f"<h1>{title}</h1>", _index(report), _numbers(report)]
+    body = [f"<h1>{title}</h1>", *_lead(report.text), _index(report), _numbers(report)]
     for number, part in enumerate(report.parts, start=1):
         body += _part(part, number)
     if report.left_out:
@@ -26,6 +26,10 @@ def page(report: Report) -> str:
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n"
         f"<body>\n<main>\n{text}\n</main>\n</body>\n</html>\n"
     )
+
+
+def _lead(text: str) -> list[str]:
+    return [f'<p class="lead">{escape(text)}</p>'] if text else []
 
 
 def _index(report: Report) -> str:
@@ -54,8 +58,7 @@ def _numbers(report: Report) -> str:
 def _part(part: Part, number: int) -> Iterator[str]:
     if part.title:
         yield f"<h2>{escape(part.title)}</h2>"
-    if part.text:
-        yield f'<p class="lead">{escape(part.text)}</p>'
+    yield from _lead(part.text)
     level = "h3" if part.title else "h2"
     for i, section in enumerate(part.sections, start=1):
         yield f'<{level} id="part-{number}-{i}">{escape(section.heading)}</{level}>'

@@ -58,6 +58,8 @@ class Report:
     """What was found and not used, and why."""
     meanings: Mapping[str, str] = attrs.field(factory=dict)
     """What its terms mean."""
+    text: str = ""
+    """Stands below the title."""
 
     @property
     def sections(self) -> list[Section]:

@@ -17,24 +17,24 @@ X = TypeVar("X")
 
 
 @runtime_checkable
-class TellsTasksApart(Protocol):
-    """A buffer that wants to know of which task the items are that it admits next.
+class TaskAware(Protocol):
+    """A buffer that needs the task of the items that it admits next.
 
-    Admission is decided before an item exists, so the item cannot say.
+    Admission comes before an item exists, so the item cannot name its task.
     """
 
     def start_task(self, task: int) -> None:
-        """Say that items of this task follow."""
+        """Set the task of the items that follow."""
 
 
 class Balanced(Generic[X]):
     """A uniform sample of each task's items, the same number of each.
 
-    Until it is full it takes everything. Then a task that has lost nothing yet and holds fewer
-    than the largest one takes a random slot of the largest; any other keeps what it has as a
-    reservoir of its own: after ``seen`` offers of a task each of them is equally likely to be held.
+    Until it is full it takes every item. Then a task that has lost nothing yet and holds fewer
+    items than the largest task takes a random slot of the largest. Any other task keeps its slots
+    as a reservoir: after ``seen`` offers of a task each of them is equally likely to be held.
 
-    Items that have a ``task`` say so to `add`; without one all are of one task, and this is
+    `add` reads the ``task`` of an item. Without one all items are of one task, and this is
     `Reservoir`.
 
     Parameters
@@ -56,7 +56,7 @@ class Balanced(Generic[X]):
         self._capacity = capacity
         self._random = random.Random(seed)
         self._items: list[X] = []
-        self._tasks: list[int] = []  # of the items
+        self._tasks: list[int] = []  # of the slots
         self._held: Counter[int] = Counter()
         self._offered: Counter[int] = Counter()
         self._task = 0
@@ -72,32 +72,45 @@ class Balanced(Generic[X]):
         return self._offered.total()
 
     def start_task(self, task: int) -> None:
-        """Say that items of this task follow."""
+        """Set the task of the items that follow."""
         self._task = task
 
     def admit(self) -> int | None:
-        """Count one item of the present task; return its slot, or None when it is rejected."""
-        task, held = self._task, self._held[self._task]
-        complete = held == self._offered[task]
-        self._offered[task] += 1
-        if len(self._items) < self._capacity:
-            return len(self._items)
-        most = max(self._held.values(), default=0)
-        if complete and held < most:
-            largest = sorted(other for other, count in self._held.items() if count == most)
-            return self._random.choice(self._slots(self._random.choice(largest)))
-        place = self._random.randrange(self._offered[task])
-        return self._slots(task)[place] if place < held else None
+        """Count one item of the present task; return its slot, or None if it is rejected.
 
-    def put(self, slot: int, item: X) -> None:
-        """Store an item of the present task in the slot that `admit` has just given."""
-        if slot == len(self._items) < self._capacity:
-            self._items.append(item)
+        The slot belongs to the task from now on: several items may be admitted before the first one
+        is put.
+        """
+        slot = self._slot()
+        self._offered[self._task] += 1
+        if slot is None:
+            return None
+        if slot == len(self._tasks):
             self._tasks.append(self._task)
         else:
             self._held[self._tasks[slot]] -= 1
-            self._items[slot], self._tasks[slot] = item, self._task
+            self._tasks[slot] = self._task
         self._held[self._task] += 1
+        return slot
+
+    def _slot(self) -> int | None:
+        """Return where the next item of the present task goes; None: nowhere."""
+        task, held = self._task, self._held[self._task]
+        if len(self._tasks) < self._capacity:
+            return len(self._tasks)
+        most = max(self._held.values(), default=0)
+        if held == self._offered[task] and held < most:  # it has lost nothing yet
+            largest = sorted(other for other, count in self._held.items() if count == most)
+            return self._random.choice(self._slots(self._random.choice(largest)))
+        place = self._random.randrange(self._offered[task] + 1)
+        return self._slots(task)[place] if place < held else None
+
+    def put(self, slot: int, item: X) -> None:
+        """Store an item in the slot that `admit` returned; items come in the order of admission."""
+        if slot == len(self._items):
+            self._items.append(item)
+        else:
+            self._items[slot] = item
 
     def add(self, item: X) -> None:
         """Offer an item; its ``task``, if it has one, becomes the present one."""

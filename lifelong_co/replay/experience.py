@@ -1,7 +1,7 @@
-"""Experiences in little memory: masks as bits, indices in as few bytes as fit, behavior in half.
+"""Packed experiences: masks as bits, node indices as small integers, behavior in half precision.
 
-Half precision resolves a log-probability of -1 to 0.0005 and of -16 to 0.008, so the most a
-probability is off by is 0.05 % where it matters; -inf marks an infeasible action and is exact.
+Half precision resolves a log-probability of -1 to 0.0005 and of -16 to 0.008, so a probability that
+matters is off by at most 0.05 %. An infeasible action is -inf, which is exact.
 """
 
 import functools
@@ -19,7 +19,7 @@ from lifelong_co.tensors import records
 from lifelong_co.tensors.bit_packing import pack_bits, unpack_bits
 
 BEHAVIOR = " behavior"
-"""Where the behavior is; no tensor of a state has such a name."""
+"""Key of the behavior among the packed tensors; no tensor of a state has this name."""
 
 
 @attrs.frozen(eq=False)
@@ -30,19 +30,10 @@ class PackedExperience:
     instances: Any
     """The batch, shared by all its experiences."""
     state_type: type
-    tensors: dict[str, Tensor] = attrs.field(factory=dict)
-    """What `packed` returns; whoever keeps it may put equal ones elsewhere (`apart`)."""
-    shapes: dict[str, Sequence[int]] = attrs.field(factory=dict)
-    """Of the state's boolean tensors, which bits alone do not tell, but for the dimension ``B``."""
-    pending: list[tuple[Any, Tensor]] = attrs.field(factory=list)
-    """A state and its log-probabilities that are packed when they are first asked for."""
-
-    @property
-    def packed(self) -> dict[str, Tensor]:
-        """The state's tensors, packed, and the behavior."""
-        while self.pending:
-            self._pack(*self.pending.pop())
-        return self.tensors
+    packed: dict[str, Tensor]
+    """The packed tensors of the state, and the behavior under `BEHAVIOR`."""
+    shapes: dict[str, Sequence[int]]
+    """Shapes of the state's boolean tensors without the dimension ``B``; bits do not show them."""
 
     @property
     def behavior(self) -> Tensor:
@@ -51,29 +42,21 @@ class PackedExperience:
 
     @property
     def states(self) -> dict[str, Tensor]:
-        """The state's tensors, packed."""
+        """The packed tensors of the state."""
         return {name: tensor for name, tensor in self.packed.items() if name != BEHAVIOR}
 
     @property
     def rows(self) -> int:
-        """How many instances ``B`` the unit has."""
+        """The number ``B`` of instances."""
         return self.behavior.shape[0]
 
     @property
     def nbytes(self) -> int:
-        """Memory of state and behavior, without the shared instances."""
+        """Bytes of state and behavior, without the shared instances."""
         return sum(tensor.numel() * tensor.element_size() for tensor in self.packed.values())
 
-    def _pack(self, state: Any, log_probs: Tensor) -> None:
-        integers = integers_for(log_probs.shape[2])
-        for name, tensor in records.tensors(state).items():
-            self.tensors[name] = pack(tensor, integers)
-            if tensor.dtype == torch.bool:
-                self.shapes[name] = tuple(tensor.shape[1:])
-        self.tensors[BEHAVIOR] = log_probs.half()
-
     def state(self, rows: Tensor | slice = slice(None)) -> Any:
-        """Return the state of the chosen instances, as it was."""
+        """Return the state of the chosen instances."""
         return self.state_type(
             **{
                 name: unpack(tensor[rows], self.shapes.get(name))
@@ -82,26 +65,33 @@ class PackedExperience:
         )
 
     def log_probs(self, rows: Tensor | slice = slice(None)) -> Tensor:
-        """Return the behavior on the chosen instances, ``[B', S, A]``."""
+        """Return the behavior on the chosen instances, ``[b, S, A]``."""
         return self.behavior[rows].to(records.tensors(self.instances)["nodes"].dtype)
 
 
 def record(task: int, instances: Any, state: Any, log_probs: Tensor) -> PackedExperience:
-    """Pack the state of a batch and the behavior ``[B, S, A]`` the solver had there."""
-    experience = note(task, instances, state, log_probs)
-    experience.packed  # noqa: B018 - now, whatever becomes of the state
-    return experience
-
-
-def note(task: int, instances: Any, state: Any, log_probs: Tensor) -> PackedExperience:
-    """Do as `record`, but pack when something is first asked for; until then nothing may change."""
-    pending = [(state, log_probs.detach())]
-    return PackedExperience(task, instances, type(state), pending=pending)
+    """Pack the state of a batch and the behavior ``[B, S, A]`` that the solver had there."""
+    integers = integers_for(log_probs.shape[2])
+    tensors = records.tensors(state)
+    return PackedExperience(
+        task=task,
+        instances=instances,
+        state_type=type(state),
+        packed={
+            **{name: pack(tensor, integers) for name, tensor in tensors.items()},
+            BEHAVIOR: log_probs.detach().half(),
+        },
+        shapes={
+            name: tuple(tensor.shape[1:])
+            for name, tensor in tensors.items()
+            if tensor.dtype == torch.bool
+        },
+    )
 
 
 @functools.cache
 def integers_for(actions: int) -> torch.dtype:
-    """Return the smallest integers that hold the number of any action."""
+    """Return the smallest integer type that holds the number of any action."""
     kinds = (torch.int8, torch.int16, torch.int32)
     return next(kind for kind in kinds if actions <= torch.iinfo(kind).max)
 
@@ -116,7 +106,7 @@ def pack(tensor: Tensor, integers: torch.dtype) -> Tensor:
 
 
 def unpack(tensor: Tensor, shape: Sequence[int] | None) -> Tensor:
-    """Undo `pack`; the shape is that of booleans without ``B``, and None for everything else."""
+    """Undo `pack`; ``shape`` is the shape of booleans without ``B``, None for other types."""
     if shape is not None:
         return unpack_bits(tensor, math.prod(shape)).view(len(tensor), *shape)
     return tensor if tensor.is_floating_point() else tensor.long()
@@ -144,21 +134,21 @@ def state_dicts(experiences: list[PackedExperience]) -> list[dict[str, Any]]:
 def from_state_dicts(
     states: list[Mapping[str, Any]], problem: Problem, device: torch.device
 ) -> list[PackedExperience]:
-    """Undo `state_dicts`, on a device; batches are told apart by the identity of their tensors.
+    """Undo `state_dicts`, on a device; states with identical instance tensors share one batch.
 
     Raises
     ------
     CheckpointError
-        If they are of a version that packed states otherwise.
+        If an older version wrote them, which packed states in another way.
     """
     batches: dict[tuple[int, ...], Any] = {}
-    known: dict[int, PackedExperience] = {}  # one that was held twice comes back as one
+    known: dict[int, PackedExperience] = {}  # by behavior: held twice, read once
     experiences = []
     for state in states:
         if "shapes" not in state:
             raise CheckpointError(
                 "buffer: expected states packed row by row, got those of an older lifelong-co; "
-                "the version that wrote them can read them"
+                "read them with the version that wrote them"
             )
         fields, behavior = state["instances"], state["behavior"]
         key = tuple(map(id, fields.values()))
@@ -169,7 +159,7 @@ def from_state_dicts(
                 task=state["task"],
                 instances=batches[key],
                 state_type=problem.state_type,
-                tensors={
+                packed={
                     name: tensor.to(device)
                     for name, tensor in {**state["packed"], BEHAVIOR: behavior}.items()
                 },

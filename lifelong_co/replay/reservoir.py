@@ -46,19 +46,21 @@ class Reservoir(Generic[X]):
         return self._seen
 
     def admit(self) -> int | None:
-        """Count one item as seen; return the slot to `put` it in, or None when it is rejected.
+        """Count one item as offered; return the slot to `put` it in, or None if it is rejected.
 
-        Deciding before the item is made is what keeps a rejected experience free.
+        An experience is made only if it is admitted, so a rejected one costs nothing. Several items
+        may be admitted before the first one is put, so slots follow from the number of offers.
         """
+        offer = self._seen
         self._seen += 1
-        if len(self._items) < self._capacity:
-            return len(self._items)
+        if offer < self._capacity:
+            return offer
         slot = self._random.randrange(self._seen)
         return slot if slot < self._capacity else None
 
     def put(self, slot: int, item: X) -> None:
-        """Store an item in the slot that `admit` has just given."""
-        if slot == len(self._items) < self._capacity:
+        """Store an item in the slot that `admit` returned; items come in the order of admission."""
+        if slot == len(self._items):
             self._items.append(item)
         else:
             self._items[slot] = item

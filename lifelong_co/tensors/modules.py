@@ -1,8 +1,9 @@
-"""Running a module with other parameters."""
+"""Modules of solvers: their device, their kind of normalisation, other parameters for a call."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
+import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn.modules.batchnorm import _BatchNorm
@@ -37,6 +38,11 @@ def with_parameters(module: nn.Module, tensors: Mapping[str, Tensor], call: Call
     """
     named = {f"module.{name}": tensor for name, tensor in tensors.items()}
     return cast(T, functional_call(Calling(module), named, (call,)))
+
+
+def device_of(module: nn.Module) -> torch.device:
+    """Return the device of a module's parameters."""
+    return next(module.parameters()).device
 
 
 def normalises_over_batch(module: nn.Module) -> bool:

@@ -32,7 +32,7 @@ def test_run_folder_names_the_ablation_and_its_options(tmp_path, tasks):
     done = call("run", "--ablation=IB", tasks, *SMALL, f"--out={folder}")
     assert done.status == 0, done.err
     options = tomllib.loads((folder / "config.toml").read_text())["method_options"]
-    meant = {"ablation": "IB", "unit": "solution", "buffer_size": 20, "replay_size": 1}
+    meant = {"ablation": "IB", "bundle_size": 0, "buffer_size": 20, "replay_size": 1}
     assert options.items() >= meant.items()
 
 

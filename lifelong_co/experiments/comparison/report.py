@@ -78,12 +78,12 @@ def make_report(
         Section("Costs", COSTS, tuple(costs), folded=len(runs) > OPEN),
         Section("What was run", sheets=(_configuration(groups), *_tasks(groups))),
     )
-    part = Part("", f"{problem}, {len(runs[0].names)} tasks: {orders}.", sections)
     return Report(
         f"Lifelong run{'s compared' * (len(runs) > 1)}: {labels}",
-        (part,),
+        (Part("", "", sections),),
         tuple(references.notes) if references else (),
         tables.MEANINGS,
+        f"{problem}, {len(runs[0].names)} tasks: {orders}.",
     )
 
 

@@ -33,7 +33,7 @@ CURVES = (
 )
 
 
-def make_report(found: Found, places: Places, tell: Callable[[str], None]) -> Report:
+def make_report(found: Found, places: Places, log: Callable[[str], None]) -> Report:
     """Return the report of what was found.
 
     Parameters
@@ -42,14 +42,14 @@ def make_report(found: Found, places: Places, tell: Callable[[str], None]) -> Re
         Runs and benchmarks.
     places
         Where references are looked for.
-    tell
+    log
         Called with a line before each step that takes long.
     """
     made = chapters(found.runs)
     left_out = list(found.left_out)
     parts = []
     for chapter in made:
-        part, notes = _part(chapter, places, tell)
+        part, notes = _part(chapter, places, log)
         parts.append(_named(part, f"{chapter.key}-" if len(made) > 1 else ""))
         left_out += notes
     solved, notes = _known_now(found.benchmarks, places.own)
@@ -79,9 +79,9 @@ def _known_now(
     return solved, notes
 
 
-def _part(chapter: Chapter, places: Places, tell: Callable[[str], None]) -> tuple[Part, list[str]]:
+def _part(chapter: Chapter, places: Places, log: Callable[[str], None]) -> tuple[Part, list[str]]:
     costs, notes = cost_sheets(chapter, places)
-    tell(f"{chapter.title}: curves")
+    log(f"{chapter.title}: curves")
     curves = curve_pictures(chapter) if figures.available() else []
     sections = (
         Section(
@@ -112,8 +112,8 @@ def _part(chapter: Chapter, places: Places, tell: Callable[[str], None]) -> tupl
             pictures=tuple(curves),
             missing=f"needs matplotlib: {figures.INSTALL}.",
         ),
-        buffer_section(chapter, tell),
-        *drift_sections(chapter, tell),
+        buffer_section(chapter, log),
+        *drift_sections(chapter, log),
         Section("The runs", sheets=(metric_tables.all_runs(chapter),), folded=True),
     )
     orders = "; ".join(f"{order_title(n)}: {' → '.join(o)}" for o, n in chapter.orders.items())

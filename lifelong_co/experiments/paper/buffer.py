@@ -76,7 +76,7 @@ def items_of(run: Run) -> list[Plain]:
 
 def contents(run: Run, items: Sequence[Plain]) -> Contents:
     """Count and measure the units in a buffer; at least one."""
-    solutions = run.config.method_options.get("unit") == "solution"
+    solutions = run.config.method_options.get("bundle_size") == 0
     counts: Counter[int] = Counter()
     for item in items:
         counts[item["task"]] += 1 if solutions else len(_steps(item))

@@ -30,7 +30,7 @@ POINTS = 4000
 """States in a picture."""
 
 
-def buffer_section(chapter: Chapter, tell: Callable[[str], None]) -> Section:
+def buffer_section(chapter: Chapter, log: Callable[[str], None]) -> Section:
     """Return the units by task and the correlation of every run whose checkpoints are there.
 
     One run of each solver and problem is drawn, of LLR-BC with the preset's options if there is
@@ -52,7 +52,7 @@ def buffer_section(chapter: Chapter, tell: Callable[[str], None]) -> Section:
             if not items:
                 continue
             found = contents(run, items)
-            tell(f"buffer of {run.path}: {sum(found.units.values())} experiences")
+            log(f"buffer of {run.path}: {sum(found.units.values())} experiences")
             order, seed = chapter.orders[run.names], str(run.config.seed)
             who = words(study.problem.upper(), f"{variant.title} ({study.solver})", order, seed)
             rows[run.path] = (*who, *_counts(chapter, found))

@@ -30,17 +30,17 @@ TEXT = (
 )
 
 
-def drift_sections(chapter: Chapter, tell: Callable[[str], None]) -> list[Section]:
+def drift_sections(chapter: Chapter, log: Callable[[str], None]) -> list[Section]:
     """Return an example of each problem with the chapter's first solver."""
     studies = chapter.of(chapter.solvers[0]).values()
-    return [_section(study, tell) for study in studies]
+    return [_section(study, log) for study in studies]
 
 
-def _section(study: Study, tell: Callable[[str], None]) -> Section:
+def _section(study: Study, log: Callable[[str], None]) -> Section:
     heading = f"A low-confidence decision that drifts: {study.problem.upper()}"
     missing = "needs a run's checkpoints/, with the parameters after each task."
     for run in _candidates(study)[:TRIED]:
-        tell(f"looking for a drifted decision in {run.path}")
+        log(f"looking for a drifted decision in {run.path}")
         try:
             found = example(run)
         except LifelongError as error:

@@ -6,6 +6,7 @@ A gap is a plain fraction; it is shown in per cent.
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -90,18 +91,28 @@ class MeanReferences:
         return [f"no gap on {task}: {fault}" for task, fault in self.faults.items()]
 
 
-def mean_references(config: Config, places: Places) -> MeanReferences:
+def mean_references(
+    config: Config, places: Places, tests: Sequence[Sequence[Any]] | None = None
+) -> MeanReferences:
     """Return the mean references of a run's tasks.
 
     A task whose references cannot be read has none here; `MeanReferences.faults` says why.
+
+    Parameters
+    ----------
+    config, places
+        The run, and where to look.
+    tests
+        The test instances of each task, where they are drawn already.
     """
     problem = registry.problem(config.problem)
     means: dict[str, float] = {}
     folders: dict[str, tuple[Path, ...]] = {}
     faults: dict[str, str] = {}
-    for task in config.tasks:
+    for index, task in enumerate(config.tasks):
+        groups = None if tests is None else tests[index]
         try:
-            known = of_task(places, task, problem, config.tests)
+            known = of_task(places, task, problem, config.tests, groups)
         except LifelongError as error:
             faults[task.label] = str(error)
             continue

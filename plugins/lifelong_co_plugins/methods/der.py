@@ -1,41 +1,41 @@
 """DER++: dark experience replay (Buzzega et al. 2020, NeurIPS, eq. 6), for policies.
 
 ``L = L_DRL + alpha * D + beta * L_DRL(replayed)``: two draws from one buffer at every step. On
-replayed states the learner keeps the behavior it had when they were recorded; the instances of
-another replayed batch are learned by the task's own loss. Nothing depends on where a task begins:
-the buffer is filled at every step of every epoch and replayed from the first task on, the present
-task's experiences included.
+replayed states the learner keeps the behavior that was recorded there; the instances of another
+replayed batch are learned by the loss of the task. Nothing depends on where a task begins: the
+buffer is filled at every step of every epoch and replayed from the first task on, with the
+experiences of the present task.
 
-It is not among the paper's methods. What we make of a method for classifiers:
+It is not among the paper's methods, and it was made for classifiers. What we changed:
 
-- An experience is that of LLR-BC: one decoding step of one batch. Labels there are what the loss
-  needs beside the input; here it is the cost, so the ``beta`` term is ``L_DRL`` of new sampled
-  solutions of the replayed instances.
-- The paper of DER compares logits before the softmax. What is stored here are log-probabilities,
-  which are the logits but for a constant in each state: ``divergence="logits"`` compares them with
-  that constant taken out, as a mean of squares over the feasible actions. A registered divergence
-  compares the probabilities (DER's eq. 4 is ``kl``).
-- One unit supplies the instances of the ``beta`` term, all of them; ``replay_size`` units, or a
-  part of their instances, the ``alpha`` term. ``alpha`` and ``beta`` are within the range of DER's
-  experiments (0.1 to 1) and not tuned.
+- An experience is that of LLR-BC: one decoding step of one batch. A classifier learns replayed
+  inputs with their labels. A policy learns from costs, so the ``beta`` term is ``L_DRL`` of newly
+  sampled solutions of the replayed instances.
+- The paper of DER compares logits before the softmax. We store log-probabilities, which are the
+  logits less a constant in each state. ``divergence="logits"`` takes this constant out and compares
+  them by the mean of squares over the feasible actions. A registered divergence compares the
+  probabilities (DER's eq. 4 is ``kl``).
+- The ``beta`` term uses all instances of one experience, the ``alpha`` term ``replay_size``
+  experiences or a part of their instances, drawn uniformly. ``alpha`` and ``beta`` are within the
+  range of DER's experiments (0.1 to 1) and not tuned.
 """
 
+import random
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from lifelong_co import registry
-from lifelong_co.protocols import Divergence, LearnerState, Method, Observer, Rollout
-from lifelong_co.replay.experience import PackedExperience
+from lifelong_co.protocols import Divergence, LearnerState, Method, Rollout, Solver
+from lifelong_co.tensors.modules import normalises_over_batch
 from lifelong_co.validators import at_least_zero, fraction
-from lifelong_co_plugins.methods.experience_replay.behaviors import (
-    batches_of_one_size,
-    behaviors,
-    share_of_rows,
-)
+from lifelong_co_plugins.methods.experience_replay.behaviors import behavior, share_of_rows
+from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
 from lifelong_co_plugins.methods.experience_replay.memory import Memory
-from lifelong_co_plugins.methods.instance_replay.objective import ReplayedLearning
+from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, ReplayedBundle
+from lifelong_co_plugins.methods.instance_replay.objective import ReplayObjective
 
 
 def der_plus_plus(
@@ -71,57 +71,71 @@ def der_plus_plus(
     at_least_zero("der++", numbers)
     fraction("der++", {"replay_rows": replay_rows})
     diverge = logit_distance if divergence == "logits" else registry.divergence(divergence)
-    # `always`: what is replayed is the buffer as it is.
-    memory, replayed = Memory(buffer, buffer_size, "always"), ReplayedLearning()
+    memory = Memory(buffer, buffer_size, "always")  # replays the buffer of the present step
+    objective = ReplayObjective()
 
     def before_task(learner: LearnerState) -> None:
         memory.start_task(learner)
-        replayed.before_task(learner)
-
-    drawn: list[list[PackedExperience]] = [[], []]
-
-    def observer(learner: LearnerState, instances: Any) -> Observer | None:
-        # As in DER, replay is drawn before the present batch is recorded.
-        drawn[:] = [memory.sample(replay_size if alpha else 0), memory.sample(1 if beta else 0)]
-        return memory.observer(learner, instances)
+        objective.before_task(learner)
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
-        sampled, batches = drawn
-        share = share_of_rows(learner.solver.module, replay_rows)
-        portions = list(memory.portions(sampled, share))
-        units, chosen = [unit for unit, _ in portions], [rows for _, rows in portions]
-        for group in batches_of_one_size(units, chosen, learner.solver.module):
-            pairs = [units[i] for i in group], [chosen[i] for i in group]
-            yield "behavior", alpha / len(units) * distance(learner, *pairs, diverge)
-        for unit in batches:
-            yield "replay", beta * replayed.loss(learner, unit.instances, "of a unit")
+        # As in DER, the present batch is not in the buffer yet.
+        sampled = memory.sample(replay_size if alpha else 0)
+        batches = memory.sample(1 if beta else 0)
+        replayed = uniform_rows(learner.solver.module, sampled, replay_rows, memory.random)
+        for part in replayed.of_one_size():
+            share = alpha / len(replayed.bundles)
+            yield "behavior", share * distance(learner.solver, part, diverge)
+        for bundle in batches:
+            yield "replay", beta * objective.loss(learner, bundle.steps[0].instances, "of a unit")
 
     def state_dict() -> dict[str, Any]:
-        return {**memory.state_dict(), "objective": replayed.state_dict()}
+        return {**memory.state_dict(), "objective": objective.state_dict()}
 
     def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
         memory.load_state_dict(learner, state)
-        replayed.load_state_dict(learner, state["objective"])
+        objective.load_state_dict(learner, state["objective"])
 
     return Method(
         before_task=before_task,
-        observer=observer,
+        observer=memory.observer,
         loss_terms=loss_terms,
+        after_step=memory.after_step,
         adopt=memory.adopt,
         state_dict=state_dict,
         load_state_dict=load_state_dict,
     )
 
 
-def distance(
-    learner: LearnerState,
-    units: list[PackedExperience],
-    chosen: list[Tensor | slice],
-    diverge: Divergence,
-) -> Tensor:
-    """Return the sum over units of one size of their mean distance from the learner, a scalar."""
-    learners = behaviors(learner, units, chosen)
-    teachers = [unit.log_probs(rows) for unit, rows in zip(units, chosen, strict=True)]
+def uniform_rows(
+    module: nn.Module, bundles: Iterable[Bundle], fraction: float, stream: random.Random
+) -> Replayed:
+    """Return bundles with a share of their instances, drawn uniformly.
+
+    The share is of all instances, in ``(0, 1]``, and spread evenly over the bundles. Where it
+    leaves a bundle less than one instance, only some bundles are replayed; the first one always is.
+    """
+    fraction = share_of_rows(module, fraction)
+    found = []
+    due = 0.0
+    for i, bundle in enumerate(bundles):
+        first = bundle.steps[0]
+        due += fraction * first.rows
+        count = max(round(due), int(i == 0))
+        due -= count
+        if count == first.rows:
+            found.append(ReplayedBundle(bundle.steps))
+        elif count:
+            rows = sorted(stream.sample(range(first.rows), count))
+            index = torch.tensor(rows, device=first.behavior.device)
+            found.append(ReplayedBundle(bundle.steps, index))
+    return Replayed(tuple(found), each_alone=normalises_over_batch(module))
+
+
+def distance(solver: Solver, replayed: Replayed, diverge: Divergence) -> Tensor:
+    """Return the sum over steps of their mean distance from the learner, a scalar."""
+    learners = behavior(solver, replayed).split(replayed.sizes)
+    teachers = replayed.teacher.split(replayed.sizes)
     means = [diverge(*pair).mean() for pair in zip(teachers, learners, strict=True)]
     return sum(means[1:], start=means[0])
 

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from lifelong_co.protocols import LearnerState, Method, Rollout
+from lifelong_co.tensors.modules import device_of
 from lifelong_co.validators import at_least_one, at_least_zero
-from lifelong_co_plugins.methods.experience_replay.memory import device_of
 from lifelong_co_plugins.methods.regularization.fisher import fisher_information
 
 
@@ -88,7 +88,7 @@ class Anchors:
 
     def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
-        device = device_of(learner)
+        device = device_of(learner.solver.module)
         self.past = [
             {
                 kind: {name: tensor.to(device) for name, tensor in tensors.items()}

@@ -31,7 +31,7 @@ from torch import Tensor
 from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
-from lifelong_co_plugins.methods.instance_replay.objective import ReplayedLearning
+from lifelong_co_plugins.methods.instance_replay.objective import ReplayObjective
 
 
 def feng(alpha: float = 0.5, buffer_size: int = 200, every: int = 5) -> Method:
@@ -53,7 +53,7 @@ def feng(alpha: float = 0.5, buffer_size: int = 200, every: int = 5) -> Method:
     """
     at_least_zero("feng", {"alpha": alpha, "buffer_size": buffer_size})
     at_least_one("feng", {"every": every})
-    memory, replayed = InstanceMemory(buffer_size), ReplayedLearning()
+    memory, replayed = InstanceMemory(buffer_size), ReplayObjective()
 
     def instances(learner: LearnerState) -> Any:
         batch = learner.draw(learner.task)

@@ -15,7 +15,7 @@ MEANT = {
     "T2M": {"weighting": "top2-margin"},
     "EE": {"record": "every-epoch"},
     "Res": {"buffer": "balanced"},
-    "IB": {"unit": "solution", "buffer_size": 20, "replay_size": 1},
+    "IB": {"bundle_size": 0, "buffer_size": 20, "replay_size": 1},
 }
 names = pytest.mark.parametrize("name", MEANT)
 
@@ -45,10 +45,10 @@ def test_another_value_of_what_it_sets_is_refused(name: str) -> None:
         "divergence": "rkl",
         "record": "last-epoch",
         "buffer": "reservoir",
-        "unit": "step",
+        "bundle_size": 1,
     }
     clash = {"ablation": name, option: others[option]}
-    message = f"ablation '{name}' is {option} = '{value}': .* got {option} = '{others[option]}'"
+    message = f"ablation '{name}' is {option} = {value!r}: .* got {option} = {others[option]!r}"
     with pytest.raises(lco.ConfigError, match=message):
         resolve(method_options=clash)
     with pytest.raises(lco.ConfigError, match=message):

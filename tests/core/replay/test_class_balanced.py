@@ -12,7 +12,7 @@ from scipy import stats
 
 import lifelong_co as lco
 from lifelong_co.errors import ConfigError
-from lifelong_co.replay.class_balanced import Balanced, TellsTasksApart
+from lifelong_co.replay.class_balanced import Balanced, TaskAware
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.storage import checkpoint
 
@@ -179,8 +179,8 @@ def test_it_survives_a_checkpoint(tmp_path: Path) -> None:
 def test_it_is_registered_and_wants_to_know_the_task() -> None:
     """By its name, with the capacity and seed of any buffer; the reservoir does not ask."""
     assert isinstance(lco.buffer("balanced", 3, seed=1), Balanced)
-    assert isinstance(lco.buffer("balanced", 3), TellsTasksApart)
-    assert not isinstance(lco.buffer("reservoir", 3), TellsTasksApart)
+    assert isinstance(lco.buffer("balanced", 3), TaskAware)
+    assert not isinstance(lco.buffer("reservoir", 3), TaskAware)
 
 
 def test_negative_sizes_are_refused() -> None:

@@ -10,7 +10,7 @@ from tiny_runs import exact_run, parameters, same, tiny_config, tiny_learn
 from lifelong_co.config.run_config import resolve
 from lifelong_co.errors import ConfigError
 from lifelong_co.learner import train_batch
-from lifelong_co.tensors.precision import warn_of_tf32
+from lifelong_co.tensors.precision import each_in, warn_of_tf32
 
 both = pytest.mark.parametrize("problem", ["cvrp", "tsp"])
 
@@ -64,6 +64,18 @@ def test_unknown_precision_is_refused() -> None:
     """The error names it."""
     with pytest.raises(ConfigError, match=r"precision: expected float32 or bfloat16, got 'half'"):
         resolve(precision="half")
+
+
+@pytest.mark.parametrize(("precision", "inside"), [("bfloat16", True), ("float32", False)])
+def test_items_are_computed_in_the_precision(precision: str, inside: bool) -> None:
+    """Also those of a generator; what is done between two of them is not."""
+    lazy = (torch.is_autocast_enabled("cpu") for _ in range(3))
+    found = []
+    for item in each_in(precision, "cpu", lazy):
+        found.append(item)
+        assert not torch.is_autocast_enabled("cpu")
+    assert found == [inside] * 3
+    assert list(each_in(precision, "cpu", [])) == []
 
 
 def test_tf32_on_a_gpu_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

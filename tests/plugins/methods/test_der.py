@@ -1,6 +1,7 @@
 """DER++: the distance of logits, both terms of the loss, and what the buffer takes in."""
 
 import math
+import random
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,21 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from lifelong_co_plugins.methods import der
-from tiny_runs import BATCHES, EPOCHS, exact_run, parameters, same, tiny_config, tiny_learn
+from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
+from tiny_runs import (
+    BATCH_SIZE,
+    BATCHES,
+    EPOCHS,
+    exact_run,
+    parameters,
+    same,
+    tiny_config,
+    tiny_learn,
+)
 
 import lifelong_co as lco
 from lifelong_co.learner import train_batch
+from lifelong_co.replay.experience import record
 from lifelong_co.runs.run import Run
 from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
@@ -78,18 +90,18 @@ def replaying(
     monkeypatch.setattr(learner.optimizer, "step", lambda: None)
     units: list[Any] = []
     batches: list[Any] = []
-    measure, replay = der.distance, der.ReplayedLearning.loss
+    measure, replay = der.distance, der.ReplayObjective.loss
 
-    def spy_units(learner: Any, found: Any, chosen: Any, diverge: Any) -> Any:
-        units.extend(zip(found, chosen, strict=True))
-        return measure(learner, found, chosen, diverge)
+    def spy_units(solver: Any, replayed: Any, diverge: Any) -> Any:
+        units.extend((step, each.rows) for each in replayed.bundles for step in each.steps)
+        return measure(solver, replayed, diverge)
 
     def spy_batches(self: Any, learner: Any, instances: Any, purpose: str) -> Any:
         batches.append(instances)
         return replay(self, learner, instances, purpose)
 
     monkeypatch.setattr(der, "distance", spy_units)
-    monkeypatch.setattr(der.ReplayedLearning, "loss", spy_batches)
+    monkeypatch.setattr(der.ReplayObjective, "loss", spy_batches)
     return run, units, batches
 
 
@@ -199,3 +211,56 @@ def test_it_starts_with_another_runs_buffer(tmp_path: Path) -> None:
     assert run.method.state_dict()["buffer"]["seen"] == held > 0
     with pytest.raises(lco.ConfigError, match="without"):
         lco.method("feng").adopt(run.learner, other.method.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("fraction", "rows"), [(0.01, [1]), (0.2, [1, 1, 1, 1]), (0.25, [1] * 5), (0.5, [2] * 5)]
+)
+def test_replay_rows_takes_its_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fraction: float, rows: list[int]
+) -> None:
+    """So many different instances of each step, other ones each time, and at least one in all."""
+    found: list[list[Any]] = []
+    original = der.uniform_rows
+
+    def spy(module: Any, bundles: Any, *others: Any) -> Any:
+        replayed = original(module, bundles, *others)
+        if len(bundles) == 5:  # fewer in the first steps of the run
+            found.append([each.rows for each in replayed.bundles])
+        return replayed
+
+    monkeypatch.setattr(der, "uniform_rows", spy)
+    tiny_learn(tiny_config("der++", replay_rows=fraction, replay_size=5), tmp_path)
+    assert len(found) > EPOCHS * BATCHES
+    assert all([len(index) for index in each] == rows for each in found)
+    chosen = torch.cat([index for each in found for index in each])
+    assert 1 < len(set(chosen.tolist())) <= BATCH_SIZE
+
+
+@given(
+    sizes=st.lists(st.integers(1, 70), min_size=1, max_size=6),
+    fraction=st.floats(0.001, 1.0),
+    seed=st.integers(0, 999),
+)
+def test_rows_are_spread_evenly(sizes: list[int], fraction: float, seed: int) -> None:
+    """So large a share of all instances, each bundle's to within one, in the bundles' order."""
+    tsp = lco.problem("tsp")
+    bundles = []
+    for B in sizes:
+        instances = tsp.instances(nodes=torch.rand(B, 2, 2))
+        step = record(0, instances, tsp.reset(instances, 1), torch.zeros(B, 1, 2))
+        bundles.append(Bundle(0, (step,)))
+    stream = random.Random(seed)
+    found = der.uniform_rows(torch.nn.Identity(), bundles, fraction, stream).bundles
+    assert [each.steps for each in found] == [
+        bundle.steps for bundle in bundles if any(bundle.steps is each.steps for each in found)
+    ]
+    total = 0
+    for each in found:
+        B = each.steps[0].rows
+        index = torch.arange(B)[each.rows]
+        assert bool((index.diff() > 0).all())
+        assert abs(len(index) - fraction * B) <= 1.5  # the first may be ahead
+        assert each.count == len(index)
+        total += len(index)
+    assert abs(total - fraction * sum(sizes)) <= 0.5 or total == 1

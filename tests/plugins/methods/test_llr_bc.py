@@ -6,25 +6,23 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from lifelong_co_plugins.methods import llr_bc
-from lifelong_co_plugins.methods.experience_replay import behaviors as replay
+from lifelong_co_plugins.methods.experience_replay import replayed as replay
+from lifelong_co_plugins.methods.experience_replay import weights as weighing
+from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
+from lifelong_co_plugins.methods.experience_replay.replayed import Replayed
 from tiny_runs import exact_run, parameters, same, tiny_config, tiny_learn
 from torch import Tensor
 
 import lifelong_co as lco
 from lifelong_co.learner import train_batch, train_epoch
-from lifelong_co.replay.experience import record
 from lifelong_co.runs.run import Run
 from lifelong_co.tensors import records
-
-Replay = list[tuple[Any, Any]]
 
 
 def replaying(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any
-) -> tuple[Run, list[Replay]]:
+) -> tuple[Run, list[Replayed]]:
     """Return a float64 run at the first step of its third task, and what each pass replays.
 
     Its optimizer leaves parameters and gradients as they are.
@@ -38,14 +36,14 @@ def replaying(
             train_epoch(run, lambda: False, lambda *_: None)
     learner.epoch = 0
     monkeypatch.setattr(learner.optimizer, "step", lambda: None)
-    passes: list[Replay] = []
-    original = llr_bc.behaviors
+    passes: list[Replayed] = []
+    original = llr_bc.behavior_of
 
-    def spy(learner: Any, units: list[Any], chosen: list[Any]) -> Any:
-        passes.append(list(zip(units, chosen, strict=True)))
-        return original(learner, units, chosen)
+    def spy(solver: Any, replayed: Replayed) -> Any:
+        passes.append(replayed)
+        return original(solver, replayed)
 
-    monkeypatch.setattr(llr_bc, "behaviors", spy)
+    monkeypatch.setattr(llr_bc, "behavior_of", spy)
     return run, passes
 
 
@@ -63,27 +61,60 @@ def assert_equal_gradients(got: dict[str, Tensor], want: dict[str, Tensor], to: 
         torch.testing.assert_close(got[name], value, rtol=0, atol=to * largest, msg=name)
 
 
-def by_hand(run: Run, units: Replay, behavior: str, alpha: float) -> tuple[Tensor, Tensor]:
-    """Return ``L_DRL`` and ``alpha L_BC`` (variance, reverse KL), written out, unit by unit."""
+Drawn = list[tuple[Bundle, Any, Any]]
+"""Each sampled bundle with the rows drawn from it and their factors."""
+
+
+def drawing(monkeypatch: pytest.MonkeyPatch) -> Drawn:
+    """Return a list that gets what is sampled; where all rows are replayed their factor is 1."""
+    found: Drawn = []
+    replayed, by_weight = weighing.Weights.replayed, weighing.by_weight
+    drawn: list[Any] = []
+
+    def spy_rows(*arguments: Any) -> Any:
+        drawn[:] = by_weight(*arguments)
+        return drawn
+
+    def spy(self: Any, learner: Any, bundles: list[Bundle]) -> Replayed:
+        drawn[:] = [(slice(None), torch.ones(each.steps[0].rows).double()) for each in bundles]
+        result = replayed(self, learner, bundles)
+        nothing = (torch.zeros(0).long(), torch.zeros(0).double())
+        found.extend((each, *(pair or nothing)) for each, pair in zip(bundles, drawn, strict=True))
+        return result
+
+    monkeypatch.setattr(weighing, "by_weight", spy_rows)
+    monkeypatch.setattr(weighing.Weights, "replayed", spy)
+    return found
+
+
+def by_hand(run: Run, drawn: Drawn, behavior: str, alpha: float) -> tuple[Tensor, Tensor]:
+    """Return ``L_DRL`` and ``alpha L_BC`` (variance, reverse KL), written out, step by step."""
     solver = run.learner.solver
     rollout = solver.rollout(run.learner.draw(2), "sample", generator=run.actions)
     baseline = rollout.cost.mean(dim=1, keepdim=True)
     policy = ((rollout.cost - baseline) * rollout.log_likelihood).mean()
-    weights, distances = [], []
-    for unit, rows in units:
-        encoding = solver.encode(records.select(unit.instances, rows))
-        p, q = unit.log_probs(rows).exp(), solver.log_probs(encoding, unit.state(rows)).exp()
-        A = p.shape[2]
-        weights.append(1 - p.var(dim=2, correction=0) / ((A - 1) / A**2))
-        if behavior == "official":
-            p, q = p.softmax(dim=2), q.softmax(dim=2)
-        ratio = torch.where(p > 0, q / p.where(p > 0, 1.0), 1.0)
-        distances.append((q * ratio.log()).sum(dim=2))
-    pairs = list(zip(weights, distances, strict=True))
+    totals, shares = [], []
+    for bundle, rows, factors in drawn:
+        for step in bundle.steps:
+            whole = step.log_probs().exp()
+            A = whole.shape[2]
+            weights = 1 - whole.var(dim=2, correction=0) / ((A - 1) / A**2)
+            totals.append(weights.sum())
+            shares.append(torch.zeros(()).double())
+            if len(factors) == 0:
+                continue
+            encoding = solver.encode(records.select(step.instances, rows))
+            p, q = whole[rows], solver.log_probs(encoding, step.state(rows)).exp()
+            if behavior == "official":
+                p, q = p.softmax(dim=2), q.softmax(dim=2)
+            ratio = torch.where(p > 0, q / p.where(p > 0, 1.0), 1.0)
+            distances = (q * ratio.log()).sum(dim=2)
+            shares[-1] = (weights[rows] * factors[:, None] * distances).sum()
+    pairs = list(zip(shares, totals, strict=True))
     if behavior == "official":
-        loss = sum((w * d).sum() / w.sum() for w, d in pairs) / len(pairs)
+        loss = sum(share / total for share, total in pairs) / len(pairs)
     else:
-        loss = sum((w * d).sum() for w, d in pairs) / sum(w.sum() for w in weights)
+        loss = sum(shares) / sum(totals)
     return policy, alpha * loss
 
 
@@ -104,19 +135,19 @@ def test_a_steps_gradient_by_hand(
         "behavior": behavior,
         "replay_size": 6,
         "replay_rows": replay_rows,
-        "row_choice": "uniform",
         "bundle_size": bundle_size,
     }
-    run, passes = replaying(tmp_path, monkeypatch, problem=problem, alpha=7.0, **options)
+    run, _ = replaying(tmp_path, monkeypatch, problem=problem, alpha=7.0, **options)
+    drawn = drawing(monkeypatch)
     streams = run.actions.get_state(), run.stream.generator.get_state()
     losses = train_batch(run)
     got = gradients(run)
-    units = [pair for each in passes for pair in each]
-    assert len(units) == 6 if bundle_size == 1 else len(units) > 3  # of three bundles
-    assert {unit.task for unit, _ in units} == {0, 1}
+    steps = [step for bundle, _, _ in drawn for step in bundle.steps]
+    assert len(steps) == 6 if bundle_size == 1 else len(steps) > 3  # of three bundles
+    assert {step.task for step in steps} == {0, 1}
     run.actions.set_state(streams[0])
     run.stream.generator.set_state(streams[1])
-    policy, consolidation = by_hand(run, units, behavior, 7.0)
+    policy, consolidation = by_hand(run, drawn, behavior, 7.0)
     assert losses["policy"].item() == pytest.approx(policy.item(), rel=1e-9)
     assert losses["consolidation"].item() == pytest.approx(consolidation.item(), rel=1e-6)
     assert consolidation.item() > 1e-6
@@ -141,34 +172,15 @@ def test_how_units_share_encoder_passes_does_not_matter(
             losses = train_batch(run)
         results.append((passes, losses["consolidation"], gradients(run)))
     (alone, loss, gradient), *others = results
-    assert [len(each) for each in alone] == [1] * 8
+    assert {len(each.bundles) for each in alone} == {1}
+    assert len(alone) == 8 if replay_rows == 1 else 1 < len(alone) <= 8
     for passes, other_loss, other_gradient in others:
-        assert sum(len(each) for each in passes) == 8
+        assert sum(len(each.bundles) for each in passes) == len(alone)
         torch.testing.assert_close(other_loss, loss, rtol=1e-10, atol=0)
         assert_equal_gradients(other_gradient, gradient, to=1e-10)
     together = others[-1][0]
-    assert len(together) == len({unit.behavior.shape[1:] for each in together for unit, _ in each})
-
-
-@given(
-    shapes=st.lists(st.tuples(st.integers(1, 9), st.sampled_from([5, 20, 600])), max_size=12),
-    whole=st.booleans(),
-)
-def test_groups_of_units_fit_a_pass(shapes: list[tuple[int, int]], whole: bool) -> None:
-    """Every unit is in one group, with others of its size, within the limit or on its own."""
-    problem = lco.problem("tsp")
-    units = []
-    for B, n in shapes:
-        instances = problem.instances(nodes=torch.zeros(B, n, 2))
-        behavior = torch.zeros(B, 1, n)
-        units.append(record(0, instances, problem.reset(instances, 1), behavior))
-    rows: list[Any] = [slice(None) if whole else torch.tensor([0]) for _ in units]
-    groups = replay.batches_of_one_size(units, rows, torch.nn.Identity())
-    assert sorted(i for group in groups for i in group) == list(range(len(units)))
-    for group in groups:
-        assert len({shapes[i][1] for i in group}) == 1
-        tokens = sum((shapes[i][0] if whole else 1) * shapes[i][1] for i in group)
-        assert len(group) == 1 or tokens <= replay.CPU_TOKENS
+    bundles = [bundle for each in together for bundle in each.bundles]
+    assert len(together) == len({bundle.steps[0].behavior.shape[1:] for bundle in bundles})
 
 
 @pytest.mark.parametrize("option", [{"alpha": 0.0}, {"buffer_size": 0}, {"replay_size": 0}])

@@ -1,9 +1,8 @@
-"""Which instances of the sampled units are replayed, where it is not all of them.
+"""Which instances of the sampled bundles are replayed, if not all of them.
 
-``uniform``: each as likely as any other, as many of each unit. ``weight``: in proportion to what
-they weigh in the consolidation loss, each then counting alike. Both mean the loss of all instances,
-but rows differ much in weight, so that by weight half as many rows are as precise (measured:
-docs/performance.md).
+They are drawn in proportion to what they weigh in the consolidation loss, and then count alike. The
+expected loss is that of all instances. Weights of instances differ much, so this takes half as many
+instances as a uniform choice for the same precision (measured: docs/performance.md).
 """
 
 from collections.abc import Sequence
@@ -11,31 +10,30 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-CHOICES = ("weight", "uniform")
-
 
 def by_weight(
     weights: Sequence[Tensor], share: float, start: float
 ) -> list[tuple[Tensor, Tensor] | None]:
-    """Choose rows by systematic sampling; the expectation of their factors is 1 each.
+    """Draw rows by systematic sampling; the expected factor of each row is 1.
 
     Parameters
     ----------
     weights
-        What each row weighs, ``[B]`` for each unit, at least 0.
+        The weights of each bundle's rows, ``[B]``, at least 0.
     share
-        Of all rows, in ``(0, 1]``: how many are drawn, at least one. One may be drawn repeatedly.
+        The share of all rows to draw, in ``(0, 1]``; at least one row is drawn. A row may be drawn
+        more than once.
     start
-        In ``[0, 1)``, uniform: where the first falls.
+        Uniform in ``[0, 1)``: the place of the first draw.
 
     Returns
     -------
-    For each unit the rows drawn, long ``[b]`` in ascending order, and the factors ``[b]`` that make
-    up for the others; None where none was drawn.
+    For each bundle the drawn rows, long ``[b]`` in ascending order, and the factors ``[b]`` of
+    their weights, with which they stand for all rows. None for a bundle without a drawn row.
     """
     each = torch.cat([weight.detach().double().cpu() for weight in weights])
     count = max(1, round(share * len(each)))
-    if not bool(each.any()):  # all certain: whichever
+    if not bool(each.any()):  # all certain: all rows are alike
         each = torch.ones_like(each)
     upto = each.cumsum(dim=0)
     total, last = float(upto[-1]), int(each.nonzero().max())

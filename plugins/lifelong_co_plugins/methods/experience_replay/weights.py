@@ -1,56 +1,90 @@
-"""Rows of buffered units, drawn by what they weigh in the consolidation loss."""
+"""What replayed states weigh in the consolidation loss, and which instances are drawn by it."""
 
+import random
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
-from lifelong_co.protocols import ConsolidationLoss
+from lifelong_co.protocols import ConsolidationLoss, LearnerState
 from lifelong_co.replay.experience import PackedExperience
-from lifelong_co_plugins.methods.experience_replay.bundles import Unit, experiences
-from lifelong_co_plugins.methods.experience_replay.heap import Apart
+from lifelong_co.tensors.modules import normalises_over_batch
+from lifelong_co_plugins.methods.experience_replay.behaviors import share_of_rows
+from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
+from lifelong_co_plugins.methods.experience_replay.heap import CopyThread
 from lifelong_co_plugins.methods.experience_replay.importance_sampling import by_weight
+from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, ReplayedBundle
 
 
-class Weighing:
-    """Remembers what experiences weigh: it never changes, and most are drawn many times."""
+class Weights:
+    """Weighs experiences. A raw weight never changes, so each is computed once and kept.
 
-    def __init__(self, loss: ConsolidationLoss) -> None:
+    Parameters
+    ----------
+    loss
+        The consolidation loss, which computes and normalises weights.
+    fraction
+        The share of all instances to replay, in ``(0, 1]``; they are drawn by weight.
+    stream
+        The random stream that instances are drawn from.
+    """
+
+    def __init__(self, loss: ConsolidationLoss, fraction: float, stream: random.Random) -> None:
         self.loss = loss
-        self.apart = Apart()
+        self.fraction = fraction
+        self.stream = stream
         self.known: WeakKeyDictionary[PackedExperience, Tensor] = WeakKeyDictionary()
-        """Raw weights ``[B, S]`` of experiences that are held somewhere."""
+        """Raw weights ``[B, S]`` of experiences that something still holds."""
+        self._thread = CopyThread()
 
     def raw(self, steps: Sequence[PackedExperience]) -> list[Tensor]:
-        """Return the raw weights ``[B, S]`` of each."""
+        """Return the raw weights ``[B, S]`` of each step."""
         new = [step for step in dict.fromkeys(steps) if step not in self.known]
         weighed = [{"raw": self.loss.raw_weights(step.log_probs())} for step in new]
-        for step, copy in zip(new, self.apart.copies(weighed), strict=True):
+        for step, copy in zip(new, self._thread.copies(weighed), strict=True):
             self.known[step] = copy["raw"]
         return [self.known[step] for step in steps]
 
-    def draw(
-        self, units: Sequence[Unit], share: float, start: float
-    ) -> tuple[list[PackedExperience], list[Tensor | slice], list[Tensor]]:
-        """Return the steps of units with the rows chosen by weight, and what these weigh then.
+    def replayed(self, learner: LearnerState, bundles: Sequence[Bundle]) -> Replayed:
+        """Return bundles with the instances to replay and the normalised weights of their states.
 
-        Parameters
-        ----------
-        share, start
-            See `by_weight`.
+        A bundle of which no instance is drawn is left out.
         """
-        steps = [experiences(unit) for unit in units]
-        weights = iter(self.loss.normalise(self.raw([step for own in steps for step in own])))
-        of_units = [[next(weights) for _ in own] for own in steps]
-        rows_weigh = [torch.stack([each.sum(dim=1) for each in own]).sum(dim=0) for own in of_units]
-        found: tuple[list[PackedExperience], list[Tensor | slice], list[Tensor]] = ([], [], [])
-        for own, weight, drawn in zip(
-            steps, of_units, by_weight(rows_weigh, share, start), strict=True
-        ):
-            if drawn is not None:
-                rows, factors = drawn
-                found[0].extend(own)
-                found[1].extend([rows] * len(own))
-                found[2].extend(each[rows] * factors[:, None] for each in weight)
-        return found
+        module = learner.solver.module
+        share = share_of_rows(module, self.fraction)
+        found: list[ReplayedBundle] = []
+        if bundles:
+            normalised = iter(self.loss.normalise(self.raw([s for b in bundles for s in b.steps])))
+            weights = [tuple(next(normalised) for _ in bundle.steps) for bundle in bundles]
+            found = (
+                [
+                    ReplayedBundle(b.steps, weights=own)
+                    for b, own in zip(bundles, weights, strict=True)
+                ]
+                if share == 1
+                else drawn_by_weight(bundles, weights, share, self.stream.random())
+            )
+        return Replayed(tuple(found), each_alone=normalises_over_batch(module))
+
+
+def drawn_by_weight(
+    bundles: Sequence[Bundle], weights: Sequence[tuple[Tensor, ...]], share: float, start: float
+) -> list[ReplayedBundle]:
+    """Draw instances in proportion to the sum of their weights; each then counts alike.
+
+    Parameters
+    ----------
+    weights
+        Normalised weights ``[B, S]`` of each step of each bundle.
+    share, start
+        See `by_weight`.
+    """
+    of_rows = [torch.stack([each.sum(dim=1) for each in own]).sum(dim=0) for own in weights]
+    found = []
+    for bundle, own, drawn in zip(bundles, weights, by_weight(of_rows, share, start), strict=True):
+        if drawn is not None:
+            rows, factors = drawn
+            weighed = tuple(each[rows] * factors[:, None] for each in own)
+            found.append(ReplayedBundle(bundle.steps, rows, weighed))
+    return found

@@ -9,8 +9,8 @@ from lifelong_co.protocols import LearnerState
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.seeding import python_seed
 from lifelong_co.tensors import records
-from lifelong_co_plugins.methods.experience_replay.heap import Apart
-from lifelong_co_plugins.methods.experience_replay.memory import device_of
+from lifelong_co.tensors.modules import device_of
+from lifelong_co_plugins.methods.experience_replay.heap import CopyThread
 
 
 class InstanceMemory:
@@ -24,7 +24,7 @@ class InstanceMemory:
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self.apart = Apart()
+        self._thread = CopyThread()
         self.reservoirs: list[Reservoir[Any]] = []
 
     def share(self, learner: LearnerState) -> int:
@@ -37,14 +37,13 @@ class InstanceMemory:
             seed = python_seed(learner.seed, f"instance reservoir {len(self.reservoirs)}")
             self.reservoirs.append(Reservoir(self.share(learner), seed))
         reservoir = self.reservoirs[learner.task]
-        taken: dict[int, Any] = {}
+        taken: dict[int, Any] = {}  # by slot: the last one that takes it
         for row in range(records.rows(batch)):
             slot = reservoir.admit()
             if slot is not None:
                 taken[slot] = records.select(batch, slice(row, row + 1))
-                reservoir.put(slot, taken[slot])
-        # Copies instead: a view keeps the whole batch alive.
-        copies = self.apart.copies([records.tensors(one) for one in taken.values()])
+        # Copies: a view would keep the whole batch alive.
+        copies = self._thread.copies([records.tensors(one) for one in taken.values()])
         for slot, copy in zip(taken, copies, strict=True):
             reservoir.put(slot, type(batch)(**copy))
 
@@ -100,7 +99,7 @@ def unpack(packed: list[Mapping[str, Any]], learner: LearnerState) -> list[Any]:
     items: dict[int, Any] = {}
     for group in packed:
         batch = learner.problem.instances_type(**group["fields"])
-        batch = records.to(batch, device_of(learner))
+        batch = records.to(batch, device_of(learner.solver.module))
         for row, place in enumerate(group["places"]):
             items[place] = records.select(batch, slice(row, row + 1))
     return [items[place] for place in range(len(items))]

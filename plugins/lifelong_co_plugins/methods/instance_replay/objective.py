@@ -10,7 +10,7 @@ from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
 
 
-class ReplayedLearning:
+class ReplayObjective:
     """The solver's objective on replayed instances.
 
     It is an objective apart from the run's, as one with a baseline of its own (a greedy rollout)

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lifelong_co.protocols import Divergence, LearnerState, Observer, Solver
 from lifelong_co.tensors import records
-from lifelong_co.tensors.modules import with_parameters
-from lifelong_co_plugins.methods.regularization.frozen import as_frozen, frozen_copy
+from lifelong_co.tensors.modules import device_of, with_parameters
 
 # Log-probabilities of one pass; more would cost more memory than encoding once more costs time.
 ELEMENTS = 2**21
@@ -141,3 +140,22 @@ def side_by_side(states: list[Any]) -> Any:
     columns = [records.tensors(state) for state in states]
     joined = {name: torch.cat([each[name] for each in columns], dim=1) for name in columns[0]}
     return type(states[0])(**joined)
+
+
+def frozen_copy(module: nn.Module) -> dict[str, Tensor]:
+    """Return a copy of a module's ``state_dict`` that is learned no more.
+
+    Parameters stay `torch.nn.Parameter`: networks may ask for them as such.
+    """
+    return as_frozen(module, module.state_dict())
+
+
+def as_frozen(module: nn.Module, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return a copy as `frozen_copy` does, of tensors as a checkpoint gives them back."""
+    device = device_of(module)
+    names = {name for name, _ in module.named_parameters()}
+    copied = {name: tensor.detach().clone().to(device) for name, tensor in tensors.items()}
+    return {
+        name: nn.Parameter(tensor, requires_grad=False) if name in names else tensor
+        for name, tensor in copied.items()
+    }

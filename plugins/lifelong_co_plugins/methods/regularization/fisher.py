@@ -7,9 +7,8 @@ from lifelong_co.protocols import LearnerState, Solver
 from lifelong_co.seeding import generator
 from lifelong_co.tasks import instances as streams
 from lifelong_co.tensors import records
-from lifelong_co.tensors.modules import with_parameters
-from lifelong_co_plugins.methods.experience_replay.memory import device_of
-from lifelong_co_plugins.methods.regularization.frozen import frozen_copy
+from lifelong_co.tensors.modules import device_of, with_parameters
+from lifelong_co_plugins.methods.regularization.exemplar import frozen_copy
 
 
 def fisher_information(learner: LearnerState, batches: int) -> dict[str, Tensor]:
@@ -35,7 +34,7 @@ def fisher_information(learner: LearnerState, batches: int) -> dict[str, Tensor]
         How many training batches of the task to draw.
     """
     draw = streams.training(learner.tasks[learner.task], learner.problem)
-    device = device_of(learner)
+    device = device_of(learner.solver.module)
     instances = generator(learner.seed, f"fisher instances {learner.task}", device)
     actions = generator(learner.seed, f"fisher actions {learner.task}", device)
     named = learner.solver.module.named_parameters()

@@ -8,12 +8,14 @@ import pytest
 import synthetic_runs
 from synthetic_references import lay
 
+from lifelong_co import registry
 from lifelong_co.experiments.comparison import publish, tables
 from lifelong_co.experiments.comparison.comparison import compare_folders
 from lifelong_co.experiments.comparison.report import make_report
 from lifelong_co.experiments.page import page
 from lifelong_co.experiments.references import gaps
 from lifelong_co.experiments.references.places import Places
+from lifelong_co.tasks import instances as streams
 
 MEANS = {"E20": 10.0, "U10": 6.0}
 OWN, THEIRS = Path("own"), Path("theirs")
@@ -99,6 +101,8 @@ def test_a_runs_own_report_has_gaps(tmp_path):
     assert f"{tables.GAPS} in {tmp_path / 'references'}." in text
     assert "no gap on C40: " in text
     assert tables.GAPS not in before
+    drawn = [streams.testing(task, registry.problem("cvrp"), of.tests) for task in of.tasks]
+    assert gaps.mean_references(of, Places(tmp_path / "references"), drawn).means == found.means
     absent = gaps.mean_references(of, Places(tmp_path / "absent"))
     unchanged = publish.write_run_report(folder, references=absent).read_text(encoding="utf-8")
     assert unchanged == before

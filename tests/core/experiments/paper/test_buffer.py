@@ -89,7 +89,7 @@ def test_units_are_counted_by_task(learned, run):
 
 def test_whole_solutions_count_as_units(tmp_path):
     """In the ablation -IB a unit has several steps, which all count for the correlation."""
-    made = tiny_learn(tiny_config(ablation="IB", unit="solution", buffer_size=20), tmp_path)
+    made = tiny_learn(tiny_config(ablation="IB", bundle_size=0, buffer_size=20), tmp_path)
     run = load_run(made.folder.path)
     found = contents(run, items_of(run))
     assert found.units == {"U5": 2, "U6": 2}  # batches of the last epoch

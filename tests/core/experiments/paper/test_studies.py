@@ -102,7 +102,7 @@ def test_default_of_a_method_has_the_options_of_the_preset(chapter):
         ({"buffer_size": 250}, {}, "-|B|(250)"),
         ({"replay_size": 4, "alpha": 1.0}, {}, "-α(1) -|E|(4)"),
         ({"weighting": "uniform"}, {}, "-nEW"),
-        ({"ablation": "IB", "unit": "solution", "buffer_size": 20, "replay_size": 1}, {}, "-IB"),
+        ({"ablation": "IB", "bundle_size": 0, "buffer_size": 20, "replay_size": 1}, {}, "-IB"),
         ({"ablation": "KLD", "divergence": "kl", "alpha": 5.0}, {}, "-KLD -α(5)"),
         ({}, {"epochs": 8}, "-epochs(8)"),
         ({}, {"learning_rate": 0.01}, "-learning_rate(0.01)"),

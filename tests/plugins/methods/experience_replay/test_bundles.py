@@ -5,19 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods.experience_replay import behaviors as replay
-from lifelong_co_plugins.methods.experience_replay.bundles import (
-    Bundle,
-    experiences,
-    record_bundles,
-    units_of,
-)
+from lifelong_co_plugins.methods.experience_replay.bundles import Bundle, in_bundles
 from lifelong_co_plugins.methods.experience_replay.memory import Memory
-from lifelong_co_plugins.methods.experience_replay.weights import Weighing
-from scipy import stats
+from lifelong_co_plugins.methods.experience_replay.replayed import Replayed
+from lifelong_co_plugins.methods.experience_replay.weights import Weights
 from tiny_runs import (
     BATCH_SIZE,
     BATCHES,
@@ -29,106 +22,42 @@ from tiny_runs import (
 )
 
 import lifelong_co as lco
-from lifelong_co.replay.reservoir import Reservoir
 
 STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the first
 
 
-def rollout(buffer: Reservoir[Bundle], steps: int, actions: int, size: int | None) -> None:
-    """Offer a rollout of so many steps; the step's number is its state's only content."""
-    tsp = lco.problem("tsp")
-    instances = tsp.instances(nodes=torch.rand(1, actions, 2))
-    observe = record_bundles(buffer, 0, instances, [], size=size)
-    for step in range(steps):
-        observe(tsp.reset(instances, 1), torch.full((1, 1, actions), float(step)))
-
-
-def numbers(bundle: Bundle) -> list[int]:
-    """Return which steps of the rollout a bundle holds."""
-    return [int(step.behavior.flatten()[0]) for step in bundle.steps]
-
-
-@given(actions=st.integers(2, 40), more=st.integers(-1, 20), size=st.none() | st.integers(1, 9))
-def test_every_step_is_in_one_bundle(actions: int, more: int, size: int | None) -> None:
-    """Each is spread evenly over the rollout, and as long as asked for at the fewest steps."""
-    steps = actions + more
-    buffer: Reservoir[Bundle] = Reservoir(1000)
-    rollout(buffer, steps, actions, size)
-    held = [numbers(bundle) for bundle in buffer]
-    assert sorted(step for own in held for step in own) == list(range(steps))
-    count = 1 if size is None else min(steps, math.ceil(actions / size))
-    assert len(held) == count
-    for own in held:
-        assert own == list(range(own[0], steps, count))
-        if size is not None:
-            assert len(own) <= math.ceil(steps * size / actions)
-
-
-def test_every_step_is_held_as_likely() -> None:
-    """A chi-square test over the steps of a rollout, at the 0.1 % level."""
-    held = torch.zeros(7)
-    for seed in range(600):
-        buffer: Reservoir[Bundle] = Reservoir(1, seed=seed)
-        for _ in range(3):
-            rollout(buffer, 7, 7, 2)
-        for bundle in buffer:
-            held[numbers(bundle)] += 1
-    # Held together, so not independent: of each of the four bundles one step is counted.
-    assert held[0] == held[4]
-    assert stats.chisquare(held[:4]).pvalue > 1e-3
-
-
 @given(steps=st.integers(0, 5000), size=st.integers(1, 50))
 def test_sizes_count_steps(steps: int, size: int) -> None:
-    """Rounded down to whole bundles, but something stays something; solutions are counted."""
-    units = units_of(steps, "step", size)
-    assert units == 0 if steps == 0 else units == max(1, steps // size)
-    assert units_of(steps, "solution", size) == steps
+    """Rounded down to whole bundles, at least one if any; bundles of all steps are counted."""
+    bundles = in_bundles(steps, size)
+    assert bundles == 0 if steps == 0 else bundles == max(1, steps // size)
+    assert in_bundles(steps, 0) == steps
 
 
 def test_a_run_holds_and_replays_bundles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as fit in the buffer's steps; together they are on the same rows."""
-    replayed: list[tuple[list[Any], list[Any]]] = []
-    original = Weighing.draw
+    replayed: list[tuple[list[Any], Replayed]] = []
+    original = Weights.replayed
 
-    def spy(self: Weighing, units: Any, share: float, start: float) -> Any:
-        found = original(self, units, share, start)
-        replayed.append((list(units), found[1]))
+    def spy(self: Weights, learner: Any, bundles: Any) -> Any:
+        found = original(self, learner, bundles)
+        if bundles:
+            replayed.append((bundles, found))
         return found
 
-    monkeypatch.setattr(Weighing, "draw", spy)
+    monkeypatch.setattr(Weights, "replayed", spy)
     config = tiny_config(bundle_size=2, buffer_size=8, replay_size=4, replay_rows=0.5)
     run = tiny_learn(config, tmp_path)
     state = run.method.state_dict()["buffer"]
     assert state["capacity"] == 4
     assert state["seen"] == BATCHES * sum(math.ceil(n / 2) for n in STEPS)
     assert len(replayed) > 2
-    for units, rows in replayed:
-        assert len(units) == 2
-        for unit in units:
-            assert isinstance(unit, Bundle)
-            assert all(step.instances is unit.steps[0].instances for step in unit.steps)
-        assert sum(len(each) for each in {id(r): r for r in rows}.values()) <= BATCH_SIZE
-
-
-@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-@pytest.mark.parametrize("fraction", [1.0, 0.5])
-def test_one_encoding_serves_a_bundle(tmp_path: Path, problem: str, fraction: float) -> None:
-    """Whatever their lengths, bundles give what each step gives on its own encoding."""
-    config = tiny_config(problem=problem, sizes=(6,), bundle_size=2, buffer_size=40)
-    run = tiny_learn(config, tmp_path)
-    memory = Memory("reservoir", 40, bundle_size=2)
-    memory.load_state_dict(run.learner, run.method.state_dict())
-    memory.snapshot = list(memory.buffer)
-    units, rows = memory.draw(40, fraction)
-    lengths = {len(own) for own in replay.bundles(units, rows)}
-    assert len(lengths) > 1
-    (group,) = replay.batches_of_one_size(units, rows, torch.nn.Identity())
-    assert group == list(range(len(units)))
-    together = replay.behaviors(run.learner, units, rows)
-    for unit, row, got in zip(units, rows, together, strict=True):
-        (want,) = replay.behaviors(run.learner, [unit], [row])
-        torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
+    for bundles, found in replayed:
+        assert len(bundles) == 2
+        for bundle in bundles:
+            assert isinstance(bundle, Bundle)
+            assert all(step.instances is bundle.steps[0].instances for step in bundle.steps)
+        assert sum(each.count for each in found.bundles) <= BATCH_SIZE
 
 
 @pytest.mark.parametrize("stop_after", [3, 5, 7])
@@ -149,17 +78,20 @@ def test_experiences_of_another_run_come_in_bundles(tmp_path: Path, theirs: int,
     memory.adopt(run.learner, run.method.state_dict())
     run.learner.task = 0
     memory.start_task(run.learner)
-    sizes = sorted(len(experiences(unit)) for unit in memory.snapshot)
+    sizes = sorted(len(bundle.steps) for bundle in memory.snapshot)
     assert sizes == {(1, 3): [4, 4], (3, 1): [1] * 8, (2, 4): [1, 1, 1, 1, 2, 2]}[theirs, ours]
-    for unit in memory.snapshot:
-        assert len({id(step.instances) for step in experiences(unit)}) == 1
+    for bundle in memory.snapshot:
+        assert len({id(step.instances) for step in bundle.steps}) == 1
 
 
 @pytest.mark.parametrize(
     ("size", "match"),
-    [(0, "bundle_size: expected at least 1, got 0"), (1.5, "bundle_size: expected a whole number")],
+    [
+        (-1, "bundle_size: expected at least 0 and finite, got -1"),
+        (1.5, "bundle_size: expected a whole number"),
+    ],
 )
-def test_no_other_size(size: float, match: str) -> None:
+def test_bad_bundle_size_is_refused(size: float, match: str) -> None:
     """When the method is built."""
     with pytest.raises(lco.LifelongError, match=match):
         lco.method("llr-bc", bundle_size=size)

@@ -4,20 +4,14 @@ import math
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods import der, llr_bc
-from lifelong_co_plugins.methods.experience_replay import behaviors as replay
-from lifelong_co_plugins.methods.experience_replay import weights as weighing
 from lifelong_co_plugins.methods.experience_replay.importance_sampling import by_weight
-from lifelong_co_plugins.methods.experience_replay.weights import Weighing
-from tiny_runs import BATCH_SIZE, BATCHES, EPOCHS, MODEL, tiny_config, tiny_learn
+from lifelong_co_plugins.methods.experience_replay.weights import Weights
+from tiny_runs import tiny_config, tiny_learn
 from torch import Tensor
-
-import lifelong_co as lco
 
 weights = st.lists(
     st.lists(st.one_of(st.just(0.0), st.floats(1e-6, 10.0)), min_size=1, max_size=8),
@@ -75,82 +69,19 @@ def test_rows_of_great_weight_are_replayed_more(
 ) -> None:
     """In a run: as many rows as asked for, and what they weigh sums to 1, as all of them did."""
     seen: list[tuple[int, int, float]] = []
-    original = Weighing.draw
+    original = Weights.replayed
 
-    def spied(self: Weighing, units: Any, share: float, start: float) -> Any:
-        steps, rows, weigh = original(self, units, share, start)
-        total = sum(unit.rows for unit in units)
-        drawn = sum(len(index) for index in rows)
-        seen.append((total, drawn, float(sum(weight.sum() for weight in weigh))))
-        return steps, rows, weigh
-
-    monkeypatch.setattr(Weighing, "draw", spied)
-    tiny_learn(tiny_config(behavior="probabilities", replay_size=5, replay_rows=0.25), tmp_path)
-    replays = [each for each in seen if each[0]]
-    assert len(replays) > 2
-    for total, drawn, weight in replays:
-        assert 1 <= drawn <= math.ceil(total / 4)
-        assert weight == pytest.approx(1, abs=1e-4)
-
-
-def test_adaptive_replay_draws_its_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fewest units whose fraction has enough states; as many draws, of which some repeat."""
-    ratio, fraction, n = 0.8, 0.5, 5
-    chosen: list[list[Any]] = []
-    draws: list[tuple[float, int]] = []  # repeats counted, and not
-    whole, choose = llr_bc.Memory.whole, weighing.by_weight
-
-    def units_spied(*arguments: Any) -> Any:
-        chosen.append(whole(*arguments))
-        return chosen[-1]
-
-    def rows_spied(weigh: list[Tensor], share: float, start: float) -> Any:
-        found = choose(weigh, share, start)
-        total = float(torch.cat(weigh).double().sum())
-        count = round(share * sum(map(len, weigh)))
-        drawn = [(weight, *each) for weight, each in zip(weigh, found, strict=True) if each]
-        times = sum(float((weight[rows] * by).sum()) for weight, rows, by in drawn)
-        draws.append((times * count / total, sum(len(rows) for _, rows, _ in drawn)))
+    def spied(self: Weights, learner: Any, bundles: Any) -> Any:
+        found = original(self, learner, bundles)
+        total = sum(step.rows for bundle in bundles for step in bundle.steps)
+        drawn = sum(each.count for each in found.bundles)
+        if bundles:
+            seen.append((total, drawn, float(found.weights.sum())))
         return found
 
-    monkeypatch.setattr(llr_bc.Memory, "whole", units_spied)
-    monkeypatch.setattr(weighing, "by_weight", rows_spied)
-    options = {"adaptive_replay": ratio, "replay_rows": fraction}
-    tiny_learn(tiny_config(sizes=(n, n, n), **options), tmp_path)
-    enough = ratio * BATCH_SIZE * n * n  # n trajectories of n actions
-    replays = [units for units in chosen if units]
-    assert len(replays) == len(draws) == 2 * EPOCHS * BATCHES
-    for units, (times, different) in zip(replays, draws, strict=True):
-        states = [fraction * unit.rows * n for unit in units]
-        assert sum(states[:-1]) < enough <= sum(states)
-        # Where all units are of one size: so many states, but for rounding to whole instances.
-        assert abs(times * n - sum(states)) <= n / 2 + 1e-3
-        assert different <= round(times)
-    assert any(different < round(times) for times, different in draws)
-
-
-@pytest.mark.parametrize("method", ["llr-bc", "der++"])
-@pytest.mark.parametrize("norm", ["instance", "batch", "batch_no_track"])
-def test_where_a_batch_is_normalised_units_are_replayed_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, norm: str
-) -> None:
-    """Part of a unit would have another behavior than was recorded; see `share_of_rows`."""
-    config = tiny_config(method, replay_rows=0.25, replay_size=2)
-    config = attrs.evolve(config, solver="omni", solver_options={**MODEL, "norm": norm})
-    seen: list[int] = []
-    original = replay.behaviors
-
-    def spy(learner: Any, units: Any, chosen: Any) -> Any:
-        seen.extend(replay.count(*pair) for pair in zip(units, chosen, strict=True))
-        return original(learner, units, chosen)
-
-    monkeypatch.setattr(llr_bc if method == "llr-bc" else der, "behaviors", spy)
-    tiny_learn(config, tmp_path)
-    assert (set(seen) == {BATCH_SIZE}) == (norm != "instance")
-    assert set(seen) <= set(range(1, BATCH_SIZE + 1))
-
-
-def test_no_other_choice() -> None:
-    """It is named."""
-    with pytest.raises(lco.LifelongError, match=r"row_choice 'weigt'.*weight"):
-        lco.method("llr-bc", row_choice="weigt")
+    monkeypatch.setattr(Weights, "replayed", spied)
+    tiny_learn(tiny_config(behavior="probabilities", replay_size=5, replay_rows=0.25), tmp_path)
+    assert len(seen) > 2
+    for total, drawn, weight in seen:
+        assert 1 <= drawn <= math.ceil(total / 4)
+        assert weight == pytest.approx(1, abs=1e-4)

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from lifelong_co_plugins.methods import llr_bc
-from lifelong_co_plugins.methods.experience_replay import memory
-from lifelong_co_plugins.methods.experience_replay.heap import Apart
+from lifelong_co_plugins.methods.experience_replay import recorder
+from lifelong_co_plugins.methods.experience_replay.heap import CopyThread
+from lifelong_co_plugins.methods.experience_replay.weights import Weights
 from tiny_runs import (
     BATCH_SIZE,
     BATCHES,
@@ -23,7 +21,7 @@ from tiny_runs import (
 )
 
 import lifelong_co as lco
-from lifelong_co.replay.experience import PackedExperience, record
+from lifelong_co.replay.experience import PackedExperience
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.runs.run import Run
 from lifelong_co.storage import checkpoint
@@ -38,16 +36,18 @@ def snapshot_ids(run: Run) -> list[int]:
 
 
 @pytest.fixture
-def replayed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, list[Any], list[Any]]]:
-    """Return a list that gets ``(task, units, rows)`` at every replay pass."""
-    found: list[tuple[int, list[Any], list[Any]]] = []
-    original = llr_bc.behaviors
+def replayed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, list[PackedExperience]]]:
+    """Return a list that gets ``(task, experiences)`` at every step that replays."""
+    found: list[tuple[int, list[PackedExperience]]] = []
+    original = Weights.replayed
 
-    def spy(learner: Any, units: list[Any], chosen: list[Any]) -> Any:
-        found.append((learner.task, units, chosen))
-        return original(learner, units, chosen)
+    def spy(self: Weights, learner: Any, bundles: Any) -> Any:
+        replayed = original(self, learner, bundles)
+        if replayed.bundles:
+            found.append((learner.task, [s for each in replayed.bundles for s in each.steps]))
+        return replayed
 
-    monkeypatch.setattr(llr_bc, "behaviors", spy)
+    monkeypatch.setattr(Weights, "replayed", spy)
     return found
 
 
@@ -55,21 +55,21 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, list[Any], list
 def test_what_is_kept_is_kept_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    """Recorded units and instances are copies by `Apart`; else the heap grows at every step."""
+    """Recorded steps and instances are copies by `CopyThread`; else the heap grows every step."""
     kept: set[int] = set()
-    original = Apart.copies
+    original = CopyThread.copies
 
-    def spy(apart: Apart, many: Any) -> Any:
-        copies = original(apart, many)
+    def spy(thread: CopyThread, many: Any) -> Any:
+        copies = original(thread, many)
         kept.update(id(tensor) for one in copies for tensor in one.values())
         return copies
 
-    monkeypatch.setattr(Apart, "copies", spy)
+    monkeypatch.setattr(CopyThread, "copies", spy)
     run = tiny_learn(tiny_config(method), tmp_path)
     state = run.method.state_dict()
     if method == "llr-bc":
         held = {id(unit["behavior"]) for unit in state["buffer"]["items"]}
-        assert len(held & kept) > len(held) / 2  # all but what the last rollout has recorded
+        assert held <= kept
     assert kept
 
 
@@ -93,7 +93,7 @@ def test_only_the_last_epoch_of_a_task_is_recorded(tmp_path: Path) -> None:
 
 
 def test_only_the_snapshot_of_the_tasks_start_is_replayed(
-    tmp_path: Path, replayed: list[tuple[int, list[Any], list[Any]]]
+    tmp_path: Path, replayed: list[tuple[int, list[PackedExperience]]]
 ) -> None:
     """Nothing in the first task; later, nothing of the present task and nothing newer."""
     snapshots: list[tuple[int, list[int]]] = []
@@ -110,12 +110,12 @@ def test_only_the_snapshot_of_the_tasks_start_is_replayed(
     assert by_task[0] == {()}
     assert all(len(by_task[task]) == 1 for task in range(3))
     assert all(("consolidation" in names) == (task > 0) for task, names in losses)
-    assert {task for task, _, _ in replayed} == {1, 2}
-    for task, units, _ in replayed:
+    assert {task for task, _ in replayed} == {1, 2}
+    for task, units in replayed:
         assert all(unit.task < task for unit in units)
         (held,) = by_task[task]
         assert {id(unit.behavior) for unit in units} <= set(held)
-    assert sum(len(units) for _, units, _ in replayed) == 2 * (2 * EPOCHS * BATCHES)
+    assert sum(len(units) for _, units in replayed) == 2 * (2 * EPOCHS * BATCHES)
 
 
 @pytest.mark.parametrize("capacity", [0, 1, 3])
@@ -124,7 +124,7 @@ def test_a_rejected_experience_costs_nothing(
 ) -> None:
     """What the reservoir admits is packed, and nothing else."""
     packed: list[Any] = []
-    pack = PackedExperience._pack
+    pack = recorder.record
     slots: list[int | None] = []
     admit = Reservoir.admit
 
@@ -133,56 +133,13 @@ def test_a_rejected_experience_costs_nothing(
         return slots[-1]
 
     monkeypatch.setattr(Reservoir, "admit", counted)
-    monkeypatch.setattr(PackedExperience, "_pack", lambda *x: packed.append(x[0]) or pack(*x))
+    monkeypatch.setattr(recorder, "record", lambda *x: packed.append(x) or pack(*x))
     tiny_learn(tiny_config(buffer_size=capacity), tmp_path)
     admitted = [slot for slot in slots if slot is not None]
     assert len(slots) == BATCHES * sum(STEPS.values())
     assert len(packed) == len(admitted)
     assert capacity <= len(packed) < len(slots)
     assert bool(packed) == bool(capacity)
-
-
-@pytest.mark.parametrize(
-    ("fraction", "rows"), [(0.01, [1]), (0.2, [1, 1, 1, 1]), (0.25, [1] * 5), (0.5, [2] * 5)]
-)
-def test_replay_rows_takes_its_share(
-    tmp_path: Path,
-    replayed: list[tuple[int, list[Any], list[Any]]],
-    fraction: float,
-    rows: list[int],
-) -> None:
-    """So many different instances of each unit, other ones each time, and at least one in all."""
-    tiny_learn(tiny_config(replay_rows=fraction, replay_size=5, row_choice="uniform"), tmp_path)
-    assert all([len(index) for index in each] == rows for _, _, each in replayed)
-    chosen = torch.cat([index for _, _, each in replayed for index in each])
-    assert 1 < len(set(chosen.tolist())) <= BATCH_SIZE
-
-
-@given(
-    sizes=st.lists(st.integers(1, 70), min_size=1, max_size=6),
-    fraction=st.floats(0.001, 1.0),
-    seed=st.integers(0, 999),
-)
-def test_portions_are_spread_evenly(sizes: list[int], fraction: float, seed: int) -> None:
-    """So large a share of all instances, each unit's to within one, in the unit's order."""
-    held = memory.Memory("reservoir", 1)
-    held.random.seed(seed)
-    tsp = lco.problem("tsp")
-    units = []
-    for B in sizes:
-        instances = tsp.instances(nodes=torch.rand(B, 2, 2))
-        units.append(record(0, instances, tsp.reset(instances, 1), torch.zeros(B, 1, 2)))
-    found = list(held.portions(units, fraction))
-    assert [id(unit) for unit, _ in found] == [
-        id(unit) for unit in units if any(unit is each for each, _ in found)
-    ]
-    total = 0
-    for unit, rows in found:
-        index = torch.arange(unit.rows)[rows]
-        assert bool((index.diff() > 0).all())
-        assert abs(len(index) - fraction * unit.rows) <= 1.5  # the first may be ahead
-        total += len(index)
-    assert abs(total - fraction * sum(sizes)) <= 0.5 or total == 1
 
 
 def test_its_state_survives_a_checkpoint(tmp_path: Path) -> None:

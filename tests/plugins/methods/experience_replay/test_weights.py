@@ -1,11 +1,12 @@
 """What experiences weigh is computed once and remembered as long as they are."""
 
 import gc
+import random
 
 import pytest
 import torch
 from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
-from lifelong_co_plugins.methods.experience_replay.weights import Weighing
+from lifelong_co_plugins.methods.experience_replay.weights import Weights, drawn_by_weight
 from torch import Tensor
 
 import lifelong_co as lco
@@ -35,16 +36,17 @@ def test_each_is_weighed_once_and_forgotten_with_its_experience(
 
     monkeypatch.setattr(type(loss), "raw_weights", counted)
     torch.manual_seed(0)
-    weighing, held = Weighing(loss), [experience() for _ in range(4)]
-    first = weighing.raw(held[:3])
-    again = weighing.raw([*held, held[3]])[:4]
+    weights = Weights(loss, 1.0, random.Random(0))
+    held = [experience() for _ in range(4)]
+    first = weights.raw(held[:3])
+    again = weights.raw([*held, held[3]])[:4]
     assert len(calls) == 4
     expected = [raw(loss, each.log_probs()) for each in held]
     torch.testing.assert_close(again, expected, rtol=0, atol=0)
     assert all(one is other for one, other in zip(first, again, strict=False))
     del held[1:]
     gc.collect()
-    assert list(weighing.known) == held
+    assert list(weights.known) == held
 
 
 @pytest.mark.parametrize("behavior", ["official", "probabilities"])
@@ -53,10 +55,13 @@ def test_all_rows_have_the_weights_of_the_loss(behavior: str) -> None:
     torch.manual_seed(0)
     loss = lco.consolidation_loss("variance", "rkl", behavior)
     steps = [experience() for _ in range(4)]
-    bundle = Bundle(0, [steps[0], steps[1]])
-    drawn, rows, weights = Weighing(loss).draw([bundle, *steps[2:]], 1.0, 0.5)
-    assert drawn == steps
+    bundles = [Bundle(0, (steps[0], steps[1])), *(Bundle(0, (step,)) for step in steps[2:])]
     expected = weights_of(loss, [step.log_probs() for step in steps])
+    own = [(expected[0], expected[1]), (expected[2],), (expected[3],)]
+    found = drawn_by_weight(bundles, own, 1.0, 0.5)
+    assert [step for each in found for step in each.steps] == steps
+    weights = [weight for each in found for weight in each.weights]
+    rows = [each.rows for each in found for _ in each.steps]
     total = sum(float(each.sum()) for each in expected)
     assert sum(float(each.sum()) for each in weights) == pytest.approx(total, rel=1e-5)
     factors = []  # by which a row that was drawn weighs more than it did, in all its states

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar
-from lifelong_co_plugins.methods.regularization.frozen import frozen_copy
+from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, frozen_copy
 from tiny_runs import exact_run, parameters, same, tiny_config
 from torch import Tensor, nn
 

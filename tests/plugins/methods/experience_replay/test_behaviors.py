@@ -1,0 +1,62 @@
+"""The learner's behavior in replayed states: one encoder pass for all steps of a bundle."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+import torch
+from lifelong_co_plugins.methods import der, llr_bc
+from lifelong_co_plugins.methods.der import uniform_rows
+from lifelong_co_plugins.methods.experience_replay import behaviors
+from lifelong_co_plugins.methods.experience_replay.behaviors import behavior
+from lifelong_co_plugins.methods.experience_replay.memory import Memory
+from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, ReplayedBundle
+from tiny_runs import BATCH_SIZE, MODEL, tiny_config, tiny_learn
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+@pytest.mark.parametrize("fraction", [1.0, 0.5])
+def test_one_encoding_serves_a_bundle(tmp_path: Path, problem: str, fraction: float) -> None:
+    """Whatever their lengths, bundles give what each step gives on its own encoding."""
+    config = tiny_config(problem=problem, sizes=(6,), bundle_size=2, buffer_size=40)
+    run = tiny_learn(config, tmp_path)
+    memory = Memory("reservoir", 40, bundle_size=2)
+    memory.load_state_dict(run.learner, run.method.state_dict())
+    memory.snapshot = list(memory.buffer)
+    found = uniform_rows(torch.nn.Identity(), memory.sample(40), fraction, random.Random(0))
+    lengths = {len(bundle.steps) for bundle in found.bundles}
+    assert len(lengths) > 1
+    (batch,) = found.of_one_size()
+    assert batch.bundles == found.bundles
+    together = behavior(run.learner.solver, batch).split(batch.sizes)
+    alone = [
+        behavior(run.learner.solver, Replayed((ReplayedBundle((step,), bundle.rows),)))
+        for bundle in batch.bundles
+        for step in bundle.steps
+    ]
+    for got, want in zip(together, alone, strict=True):
+        torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["llr-bc", "der++"])
+@pytest.mark.parametrize("norm", ["instance", "batch", "batch_no_track"])
+def test_where_a_batch_is_normalised_units_are_replayed_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, norm: str
+) -> None:
+    """Part of a unit would have another behavior than was recorded; see `share_of_rows`."""
+    config = tiny_config(method, replay_rows=0.25, replay_size=2)
+    config = attrs.evolve(config, solver="omni", solver_options={**MODEL, "norm": norm})
+    seen: list[int] = []
+    original = behaviors.behavior
+
+    def spy(solver: Any, replayed: Any) -> Any:
+        seen.extend(replayed.sizes)
+        return original(solver, replayed)
+
+    module, name = (llr_bc, "behavior_of") if method == "llr-bc" else (der, "behavior")
+    monkeypatch.setattr(module, name, spy)
+    tiny_learn(config, tmp_path)
+    assert (set(seen) == {BATCH_SIZE}) == (norm != "instance")
+    assert set(seen) <= set(range(1, BATCH_SIZE + 1))
