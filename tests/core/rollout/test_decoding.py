@@ -1,10 +1,14 @@
 """The one decoding loop, with a policy that prefers near nodes and has no parameters."""
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import attrs
 import pytest
 import torch
+from paths import PROGRAMS
 from torch import Tensor, nn
 
 import lifelong_co as lco
@@ -125,3 +129,16 @@ def test_ways_to_decode_that_do_not_exist_are_refused() -> None:
     with pytest.raises(TypeError, match="beams"):
         multi_start(solver, instances, beams=3)
     assert not solver.calls
+
+
+def test_memory_of_solving_is_bounded_over_many_steps() -> None:
+    """500 trajectories of 500 actions: 21 MiB here; 100 if the tensor of each action stays."""
+    program = PROGRAMS / "memory_use.py"
+    done = subprocess.run(
+        [sys.executable, str(program), "solving", "500"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(program.parent)},
+    )
+    assert float(done.stdout) < 50

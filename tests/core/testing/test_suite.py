@@ -397,14 +397,6 @@ def test_the_first_check_names_it(mutant):
     assert says in str(caught.value)
 
 
-def test_the_largest_deviation_is_shown():
-    """A message has the largest deviation, its place and both numbers."""
-    came, want = torch.zeros(2, 3), torch.zeros(2, 3)
-    came[1, 2], came[0, 1] = 0.25, 0.125
-    with pytest.raises(testing.ContractError, match=r"0\.25 at \[1, 2\]: 0\.25 instead of 0"):
-        testing.contract.expect_close("check_x", "zeros", came, want)
-
-
 def test_what_is_not_in_the_module_is_lost():
     """A parameter that the module does not hold is not in its state_dict, and that is seen."""
 
@@ -479,11 +471,3 @@ def test_problems_of_others_bring_instances():
     with pytest.raises(lco.ConfigError, match="open-tsp"):
         testing.check_solver(solver)
     testing.check_solver(solver, instances=OpenTSP().instances(nodes=torch.rand(2, 6, 2)))
-
-
-def test_a_batch_of_one_is_refused():
-    """One instance has no order, so that what is said of batches could not fail."""
-    solver = good()
-    one = records.select(testing.draw_instances(solver), slice(0, 1))
-    with pytest.raises(lco.ConfigError, match="at least 2"):
-        testing.check_solver(solver, instances=one)
