@@ -1,10 +1,10 @@
-# `make demo` and `make test` do all of their own set-up, in a .venv in this checkout.
+# Every target does its own set-up, in a .venv in this checkout.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types bench bench-smoke ci clean
+.PHONY: demo test lint types docs bench bench-smoke ci clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -26,6 +26,9 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
+docs: $(READY)
+	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
+
 bench: $(READY)
 	$(BIN)/python benchmarks/against_official.py --json benchmarks/results/against_official.json
 
@@ -34,7 +37,7 @@ bench-smoke: $(READY)
 	$(BIN)/python benchmarks/against_official.py --smoke --repeats 3
 	$(BIN)/python benchmarks/solvers.py --smoke
 
-ci: test lint types bench-smoke
+ci: test lint types docs bench-smoke
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

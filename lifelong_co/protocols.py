@@ -225,11 +225,7 @@ class Buffer(Protocol[X]):
         """How many items were offered to it so far."""
 
     def admit(self) -> int | None:
-        """Count one item as seen and return the slot for it, or None if it is rejected.
-
-        A rollout's items are admitted while it runs and put after the step. So a slot may not
-        depend on what has been put: count the offers, not the items.
-        """
+        """Count an offer and return its slot, or None if rejected. Several may precede a `put`."""
 
     def put(self, slot: int, item: X) -> None:
         """Store an admitted item. Items are put in the order in which they were admitted."""

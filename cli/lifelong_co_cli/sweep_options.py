@@ -10,7 +10,8 @@ from lifelong_co_cli.options import ADVANCED, FLAG
 GRID = "Grid, without a FILE"
 
 File = Annotated[
-    Path | None, typer.Argument(metavar="FILE", help="TOML file of grids, see docs/sweep.md.")
+    Path | None,
+    typer.Argument(metavar="FILE", help="TOML file of grids, see docs/guides/sweep.md."),
 ]
 Device = Annotated[
     str | None, typer.Option(metavar="NAME", help="auto (GPUs if any, default), cpu or cuda.")

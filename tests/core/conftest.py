@@ -8,16 +8,7 @@ from typing import Any
 
 import pytest
 
-from lifelong_co import hookimpl, registry
-
-
-@pytest.fixture
-def fresh_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Hide installed third-party plugins during a test, and clear the registry afterwards."""
-    monkeypatch.setenv("LIFELONG_CO_LOAD_PLUGINS", "")
-    registry.reload()
-    yield
-    registry.reload()
+from lifelong_co import hookimpl
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The rules of ARCHITECTURE.md, checked in the source: imports, packages, global state."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,12 +10,15 @@ from pathlib import Path
 import pytest
 from paths import ROOT
 
+from lifelong_co import registry
+
 PACKAGES = {
     "lifelong_co": ROOT / "lifelong_co",
     "lifelong_co_adapters": ROOT / "adapters" / "lifelong_co_adapters",
     "lifelong_co_plugins": ROOT / "plugins" / "lifelong_co_plugins",
     "lifelong_co_cli": ROOT / "cli" / "lifelong_co_cli",
 }
+CORE = PACKAGES["lifelong_co"]
 MODULES = [path for folder in PACKAGES.values() for path in sorted(folder.rglob("*.py"))]
 # Without the tests: they may change global settings for a check, and restore them.
 SHOWN_TO_USERS = [
@@ -72,14 +76,19 @@ SLOW = {
     "lifelong_co_adapters",
     "lifelong_co_plugins",
 }
+# Tables of presets and options, and checks that need a consolidation loss.
+NAMES_COMPONENTS = {
+    CORE / "config" / "presets.py",
+    CORE / "config" / "ablations.py",
+    CORE / "config" / "former_options.py",
+    CORE / "testing" / "gradients.py",
+}
+COMMAND = re.compile(r"lifelong-co (run|sweep|pretrain|compare|report|solve)|(^|\s)--[a-z]")
 # This module restores what official code has changed; it needs the same calls.
 PUTS_BACK = ROOT / "adapters" / "lifelong_co_adapters" / "official" / "untouched.py"
 LONGEST = 250
 # Every contract is in one file, so that the shape of each tensor is written once.
 LONGER = {"lifelong_co/protocols.py": 366}
-
-
-CORE = PACKAGES["lifelong_co"]
 
 
 def room(module: str) -> str:
@@ -226,6 +235,35 @@ def test_only_experiments_and_commands_import_experiments() -> None:
 def test_few_modules_lie_beside_the_folders() -> None:
     """At most fourteen modules lie directly in the core."""
     assert len(list(CORE.glob("*.py"))) <= 14
+
+
+def test_core_names_no_plugin_and_no_command() -> None:
+    """What happens in a run does not depend on the name of a method, a solver or a command.
+
+    Names stand in the tables of presets and ablations, in the checks for authors of solvers, which
+    use the paper's loss, and in what happens after a run.
+    """
+    plugins = {
+        component.name
+        for component in registry.components()
+        if component.kind in ("solver", "method", "weighting", "divergence")
+    }
+    for path in core_modules():
+        if room(dotted(path)).startswith("experiments") or path in NAMES_COMPONENTS:
+            continue
+        for text in strings(parse(path)):
+            assert text not in plugins, f"{name(path)} names the component {text!r}"
+            assert not COMMAND.search(text), f"{name(path)} names a command or an option: {text!r}"
+
+
+def strings(tree: ast.Module) -> Iterator[str]:
+    """Yield the strings of a module, without docstrings."""
+    bodies = (node for node in ast.walk(tree) if hasattr(node, "body"))
+    statements = (each for node in bodies if isinstance(node.body, list) for each in node.body)
+    documentation = {id(each.value) for each in statements if isinstance(each, ast.Expr)}
+    for node in ast.walk(tree):
+        if id(node) not in documentation and isinstance(node, ast.Constant):
+            yield from [node.value] if isinstance(node.value, str) else []
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a sweep shall do: grids of runs, read from TOML (docs/sweep.md)."""
+"""What a sweep shall do: grids of runs, read from TOML (docs/guides/sweep.md)."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The solver in docs/solvers.md works as printed: it is checked, registered and trained."""
+"""The solver in docs/tutorials/own_solver.md is checked, registered and trained as printed."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from paths import ROOT
 import lifelong_co as lco
 from lifelong_co.testing import check_solver
 
-DOCS = ROOT / "docs" / "solvers.md"
+DOCS = ROOT / "docs" / "tutorials" / "own_solver.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", DOCS.read_text(encoding="utf-8"), re.M | re.S)
 
 

@@ -1,4 +1,4 @@
-"""Every hook has a heading in docs/plugins.md, and the example under it works when pasted."""
+"""Every hook has a heading in docs/guides/plugins.md, and the example under it works."""
 
 import re
 from types import ModuleType
@@ -13,14 +13,14 @@ from lifelong_co.registry.catalog import HOOKS
 from lifelong_co.tensors.records import rows
 from lifelong_co.testing import check_solver
 
-DOCS = ROOT / "docs" / "plugins.md"
+DOCS = ROOT / "docs" / "guides" / "plugins.md"
 SPECIFIED = [name for name in vars(hookspecs) if name.startswith("register_")]
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
 
 def sections() -> dict[str, str]:
-    """Return the text under each heading of docs/plugins.md."""
+    """Return the text under each heading of docs/guides/plugins.md."""
     parts = re.split(r"^## (.+)$", DOCS.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
@@ -116,7 +116,7 @@ USE = {
 
 @pytest.mark.parametrize("hook", SPECIFIED)
 def test_hook_has_a_heading(hook):
-    """Every hook has a heading in docs/plugins.md."""
+    """Every hook has a heading in docs/guides/plugins.md."""
     assert hook in sections()
 
 
