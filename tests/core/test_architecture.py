@@ -86,7 +86,7 @@ NAMES_COMPONENTS = {
 COMMAND = re.compile(r"lifelong-co (run|sweep|pretrain|compare|report|solve)|(^|\s)--[a-z]")
 # This module restores what official code has changed; it needs the same calls.
 RESTORES_STATE = ROOT / "adapters" / "lifelong_co_adapters" / "official" / "untouched.py"
-# Every module has a test of its name in the mirrored folder, except these: the test that covers them,
+# Every module has a test of its name in the mirrored folder, except these: the test for them,
 # their folder and their names. A `plugin.py` only registers and needs none.
 TESTS = ROOT / "tests"
 MIRRORS = {

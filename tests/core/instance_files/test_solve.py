@@ -59,7 +59,7 @@ def double(instances):
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 @pytest.mark.parametrize("at_once", [1, 2, 4])
 def test_chunks_find_the_same_solutions(problem, at_once):
-    """However few trajectories at a time: the same tours from the same starts."""
+    """Any number of trajectories at a time gives the same tours from the same starts."""
     network = solver(problem)
     seen = double(to_instances(instance(problem), network.problem))
     (whole,) = decode(network, seen)
@@ -74,8 +74,8 @@ def test_chunks_find_the_same_solutions(problem, at_once):
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 @pytest.mark.parametrize("trajectories", [1, 4, 11])
 @pytest.mark.parametrize("at_once", [3, None])
-def test_so_many_trajectories_start_at_the_first_nodes(problem, trajectories, at_once):
-    """And begin again at the first where there are more than nodes."""
+def test_trajectories_start_at_the_first_nodes(problem, trajectories, at_once):
+    """They begin again at the first node if there are more trajectories than nodes."""
     network = solver(problem)
     seen = double(to_instances(instance(problem), network.problem))
     found = decode(network, seen, trajectories=trajectories, at_once=at_once)
@@ -84,8 +84,8 @@ def test_so_many_trajectories_start_at_the_first_nodes(problem, trajectories, at
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-def test_the_best_is_feasible_and_measured_in_file_units(problem):
-    """Its cost is the file's, its length the unrounded one; images can only improve."""
+def test_best_solution_is_feasible_and_measured_in_file_units(problem):
+    """Its cost is the file's, its length is not rounded; images can only improve it."""
     network = solver(problem)
     network.module.float()
     one = instance(problem)
@@ -98,8 +98,8 @@ def test_the_best_is_feasible_and_measured_in_file_units(problem):
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 @pytest.mark.parametrize("name", ["pomo", "omni", "invit"])
 @pytest.mark.parametrize("at_once", [None, 7])
-def test_a_batch_finds_what_one_at_a_time_does(problem, name, at_once):
-    """Every trajectory of every image costs the same, whoever else is in the batch."""
+def test_batch_gives_the_costs_of_single_instances(problem, name, at_once):
+    """Every trajectory of every image costs the same, with any other instances in the batch."""
     network = solver(problem, name)
     each = [
         double(to_instances(instance(problem, seed=seed), network.problem)) for seed in range(3)
@@ -113,8 +113,8 @@ def test_a_batch_finds_what_one_at_a_time_does(problem, name, at_once):
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-def test_the_best_of_a_batch_are_those_of_each(problem):
-    """In the order of the instances, feasible, by both measures."""
+def test_best_solutions_of_a_batch_are_those_of_single_instances(problem):
+    """They are feasible and in the order of the instances."""
     network = solver(problem)
     network.module.float()
     several = [instance(problem, seed=seed) for seed in range(4)]
@@ -129,8 +129,8 @@ def test_the_best_of_a_batch_are_those_of_each(problem):
 
 @given(st.integers(2, 1100), st.none() | st.integers(1, 5000))
 @settings(max_examples=30)
-def test_a_batch_needs_no_more_memory_than_one_instance_may(size, at_once):
-    """All trajectories of a batch are within the bound; of 1,001 nodes there is one at a time."""
+def test_batch_stays_within_the_memory_bound(size, at_once):
+    """All trajectories of a batch fit; instances of 1,001 nodes are solved one at a time."""
     network = solver("tsp")
     count = room(network, size, at_once)
     bound = at_once or CPU_WORK / (size + 1)
@@ -139,15 +139,15 @@ def test_a_batch_needs_no_more_memory_than_one_instance_may(size, at_once):
 
 
 @pytest.mark.parametrize(("norm", "alone"), [("batch", False), ("batch_no_track", True)])
-def test_what_normalises_over_the_batch_is_solved_alone(norm, alone):
-    """As Omni's published weights do: other costs would come of other neighbours."""
+def test_solver_that_normalises_over_the_batch_solves_one_instance_at_a_time(norm, alone):
+    """With other instances in the batch, Omni's published weights give other costs."""
     assert (room(solver("tsp", "omni", norm=norm), 9) == 1) is alone
 
 
 @given(file_instances("cvrp"))
 @settings(max_examples=20)
-def test_the_papers_scaling_divides_by_the_greatest_coordinate(one):
-    """As the official code does: no shift, one divisor for both axes."""
+def test_scaling_of_the_paper_divides_by_the_greatest_coordinate(one):
+    """As in the official code, there is no shift and one divisor for both axes."""
     if one.coordinates.max() < 1:
         return
     seen = paper_instances(one, registry.problem("cvrp"))
@@ -156,8 +156,8 @@ def test_the_papers_scaling_divides_by_the_greatest_coordinate(one):
     assert places.max() == pytest.approx(1)
 
 
-def test_lengths_are_not_rounded():
-    """A square of side 1.6 is 6.4 around, 8 in rounded distances."""
+def test_length_is_not_rounded():
+    """A square of side 1.6 has length 6.4, and cost 8 in rounded distances."""
     square = np.array([[0, 0], [0, 1.6], [1.6, 1.6], [1.6, 0]])
     one = FileInstance("square", "tsp", square, None, None, "EUC_2D")
     assert length(one, np.arange(4)) == pytest.approx(6.4)

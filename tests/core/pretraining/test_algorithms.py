@@ -34,8 +34,8 @@ def quadratic(rate=0.1, k=2):
         ("maml", 0.8**6 * 0.8**2),  # times the derivative of theta_k by theta
     ],
 )
-def test_each_algorithm_by_hand(algorithm, expected):
-    """Reptile's difference, the first-order gradient and the second-order one; theta stays."""
+def test_gradient_of_each_algorithm_by_hand(algorithm, expected):
+    """Reptile: a difference. FOMAML: first order. MAML: second order. Theta stays."""
     loss, theta, inner = quadratic()
     found = ALGORITHMS[algorithm].gradient(loss, theta, inner, None)
     assert found["x"].item() == pytest.approx(expected, abs=1e-15)
@@ -53,20 +53,20 @@ def test_weight_decay_by_hand():
     )
 
 
-def test_an_unused_parameter_gets_a_zero():
-    """A parameter that the loss does not depend on has a gradient all the same."""
+def test_unused_parameter_has_gradient_zero():
+    """The loss does not depend on it."""
     theta = leaves({"x": torch.ones(2), "unused": torch.ones(3)})
     assert gradient(theta["x"].sum(), theta)["unused"].tolist() == [0, 0, 0]
 
 
-def test_a_solver_that_ignores_its_module_is_refused():
-    """A loss that depends on none of the parameters given would teach nothing."""
+def test_loss_that_depends_on_no_parameter_is_refused():
+    """A solver that ignores its module could learn nothing."""
     with pytest.raises(ConfigError, match="depends on none of them"):
         gradient(torch.ones((), requires_grad=True) * 2, leaves({"x": torch.ones(2)}))
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-def test_maml_through_a_solver(problem):
+def test_maml_through_a_solver_agrees_with_differences(problem):
     """The gradient through two inner steps of POMO is that of differences, and not FOMAML's."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)

@@ -5,8 +5,8 @@ import torch
 from lifelong_co.pretraining.inner import Inner, Moments, adam, moments_of
 
 
-def test_inner_adam_is_torchs():
-    """Three steps, with weight decay, from nothing and from an optimizer's moments."""
+def test_inner_adam_equals_the_adam_of_torch():
+    """It takes three steps with weight decay, without moments and with those of an optimizer."""
     torch_made = torch.nn.Parameter(torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64))
     theirs = torch.optim.Adam([torch_made], lr=0.1, weight_decay=0.01)
     start = {"x": torch_made.detach().clone()}
@@ -28,7 +28,7 @@ def test_inner_adam_is_torchs():
 
 
 def test_inner_adam_can_be_differentiated():
-    """Autograd agrees with differences, and where all is zero it gives zero and not NaN."""
+    """Autograd agrees with differences; where all numbers are zero, the gradient is not NaN."""
     past = Moments(
         3,
         {"x": torch.tensor([0.1, -0.2, 0.0], dtype=torch.float64)},

@@ -25,8 +25,8 @@ each = pytest.mark.parametrize("algorithm", ALGORITHMS)
 
 
 @each
-def test_meta_training_helps(algorithm, family, tmp_path):
-    """On a tiny network the costs of every task fall, before and after adaptation to it."""
+def test_meta_training_shortens_the_tours(algorithm, family, tmp_path):
+    """With a tiny network the costs of every task fall, before and after adaptation to it."""
     family.write_text(FAMILY.replace("size = 5", "size = 9").replace("size = 6", "size = 8"))
     config = tiny(
         family,
@@ -42,8 +42,8 @@ def test_meta_training_helps(algorithm, family, tmp_path):
         assert all(last[costs][task] < 0.97 * first[costs][task] for task in ("U9", "E8"))
 
 
-def test_the_log(family, tmp_path):
-    """One line before the first iteration and one for every validation, the last included."""
+def test_log_has_one_line_per_validation(family, tmp_path):
+    """The first line comes before the first iteration, the last after the last one."""
     said = []
     loop.pretrain(tiny(family, iterations=5), tmp_path / "run", log=said.append)
     log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
@@ -55,8 +55,8 @@ def test_the_log(family, tmp_path):
     assert said[-1].startswith("iteration 5/5: cost, adapted: U5 ")
 
 
-def test_a_validation_leaves_no_trace(family, tmp_path):
-    """Parameters, running statistics and gradients are as before, whatever was adapted."""
+def test_validation_changes_no_state(family, tmp_path):
+    """Parameters, running statistics and gradients are the same afterwards."""
     config = tiny(family, solver="omni")
     config = attrs.evolve(config, solver_options={**MODEL, "norm": "batch"})
     state = loop.start(config, tmp_path / "run")
@@ -69,8 +69,8 @@ def test_a_validation_leaves_no_trace(family, tmp_path):
     assert loop.validate_task(state, 0) == first
 
 
-def test_the_result_is_a_start(family, tmp_path):
-    """`load_solver` reads it, and another pretraining begins with it, which it outlives."""
+def test_result_can_start_another_pretraining(family, tmp_path):
+    """`load_solver` reads it; the other pretraining resumes even when it is deleted."""
     done = loop.pretrain(tiny(family), tmp_path / "one")
     found = load_solver(tmp_path / "one").module.state_dict()
     assert same(found, done.solver.module.state_dict())
@@ -82,8 +82,8 @@ def test_the_result_is_a_start(family, tmp_path):
     assert second.history[0]["costs"] == done.history[-1]["costs"]
 
 
-def test_what_is_no_lifelong_run_is_refused_as_one(family):
-    """Every algorithm and the import are known as starts, and the error says which start it is."""
+def test_pretraining_and_import_are_no_lifelong_runs(family):
+    """The error names the kind of the folder, for every algorithm and the import."""
     for method in (*ALGORITHMS, official_checkpoints.METHOD):
         config = attrs.evolve(tiny(family), method=method)
         with pytest.raises(FolderError, match="folder: expected a lifelong run") as refused:

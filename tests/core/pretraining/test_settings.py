@@ -13,8 +13,8 @@ from lifelong_co.pretraining.algorithms import ALGORITHMS
 from lifelong_co.pretraining.settings import configure, settings_of
 
 
-def test_defaults_are_filled_in():
-    """All settings are in the configuration, and survive it; every preset has a scale."""
+def test_missing_settings_have_defaults():
+    """The configuration has all settings; every preset has a scale."""
     for algorithm, preset in (("reptile", "demo"), ("fomaml", "small"), ("maml", "paper")):
         config = configure(algorithm=algorithm, preset=preset)
         settings = settings_of(config, Path("folder"))
@@ -35,7 +35,7 @@ def test_defaults_are_filled_in():
         ({"options": {"iterations": 2.5}}, "iterations: expected a whole number"),
     ],
 )
-def test_settings_that_cannot_be_used(keywords, expected):
-    """The setting is named, with what it takes."""
+def test_unusable_setting_is_refused(keywords, expected):
+    """The error names the setting and what it accepts."""
     with pytest.raises((ConfigError, UnknownNameError), match=expected):
         configure(**keywords)

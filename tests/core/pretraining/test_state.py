@@ -27,7 +27,7 @@ each = pytest.mark.parametrize("algorithm", ALGORITHMS)
 
 
 def saved(folder: Path):
-    """Return the last checkpoint's bytes and its log, but for times."""
+    """Return the last checkpoint and its log, without times."""
     found = checkpoint.latest(folder / "checkpoints")
     assert found is not None
     tree = found[1]
@@ -51,8 +51,8 @@ def equal(first, second) -> bool:
 
 
 @each
-def test_twice_the_same_and_resumed_the_same(algorithm, family, tmp_path):
-    """Two runs, and one stopped between two validations and resumed, end with the same bits."""
+def test_repeated_and_resumed_pretrainings_end_with_the_same_bits(algorithm, family, tmp_path):
+    """One of them stops between two validations and resumes."""
     config = tiny(family, algorithm)
     for name in ("one", "two"):
         loop.pretrain(config, tmp_path / name)
@@ -67,8 +67,8 @@ def test_twice_the_same_and_resumed_the_same(algorithm, family, tmp_path):
     assert equal(first, saved(tmp_path / "stopped"))
 
 
-def test_an_objective_with_a_state_is_kept(family, tmp_path, fresh_registry, plugin):  # noqa: ARG001
-    """A greedy baseline is saved, restored, and replaced at a validation it deserves it."""
+def test_state_of_the_objective_is_saved(family, tmp_path, fresh_registry, plugin):  # noqa: ARG001
+    """A greedy baseline is saved, restored, and replaced at a validation that is better."""
     loaded = []
 
     @attrs.frozen(eq=False)
@@ -105,8 +105,8 @@ def test_an_objective_with_a_state_is_kept(family, tmp_path, fresh_registry, plu
     assert not same(one[1]["objective"]["best"], initial)
 
 
-def test_a_start_that_does_not_fit_is_refused(family, tmp_path):
-    """Parameters of another width are named, and nothing is written."""
+def test_start_that_does_not_fit_is_refused(family, tmp_path):
+    """The error names parameters of another width, and nothing is written."""
     loop.pretrain(tiny(family, iterations=1), tmp_path / "one")
     config = attrs.evolve(
         tiny(family), start_from=str(tmp_path / "one"), solver_options={**MODEL, "head_num": 4}
@@ -116,7 +116,7 @@ def test_a_start_that_does_not_fit_is_refused(family, tmp_path):
     assert not (tmp_path / "two").exists()
 
 
-def test_folders_of_something_else(family, tmp_path):
+def test_folder_of_another_kind_is_refused(family, tmp_path):
     """A lifelong run is not continued as a pretraining, and nothing is overwritten."""
     other = attrs.evolve(tiny(family), method="llr-bc")
     with pytest.raises(ConfigError, match="expected a pretraining by reptile, fomaml, maml"):

@@ -11,8 +11,8 @@ from lifelong_co.errors import InvalidInstancesError
 
 
 @given(walks("cvrp"))
-def test_a_finished_cvrp_trajectory_stays_at_the_depot(walk: Walk) -> None:
-    """When all is done, only the depot is feasible, and a visit there changes nothing."""
+def test_finished_trajectory_stays_at_the_depot(walk: Walk) -> None:
+    """At the end only the depot is feasible, and a visit there changes nothing."""
     for state, mask in zip(walk.states, walk.masks, strict=True):
         done = walk.problem.done(walk.instances, state)
         only_depot = torch.zeros_like(mask[0, 0])

@@ -14,15 +14,15 @@ def seeded(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def test_a_default_gives_way() -> None:
-    """Only where no number of trajectories is asked for."""
+def test_default_number_of_trajectories_is_used_only_if_none_is_given() -> None:
+    """A given number replaces the default."""
     assert with_default(7).trajectories == 7
     assert with_default(7, trajectories=2).trajectories == 2
     assert Decoding().trajectories == 1
 
 
 def test_impossible_actions_are_never_picked() -> None:
-    """Where only one action has a chance, it is taken every time."""
+    """If only one action has a probability, it is taken every time."""
     log_probs = torch.full((4, 5, 3), -torch.inf)
     log_probs[..., 1] = 0.0
     for decode in ("greedy", "sample"):

@@ -68,8 +68,8 @@ def summed(found: Rollout, seen: list[Tensor]) -> Tensor:
 
 @both
 @pytest.mark.parametrize("decode", ["greedy", "sample"])
-def test_a_rollout_is_consistent(problem: str, decode: Any) -> None:
-    """Cost and likelihood are those of the actions; one encoding, one call for each free step."""
+def test_cost_and_likelihood_are_those_of_the_actions(problem: str, decode: Any) -> None:
+    """The policy encodes once and is called once for each step that is not forced."""
     solver, instances, seen = near(problem), batch(problem), []
     found = multi_start(
         solver, instances, decode, generator=seeded(), observe=lambda _, p: seen.append(p)
@@ -86,8 +86,8 @@ def test_a_rollout_is_consistent(problem: str, decode: Any) -> None:
 
 
 @both
-def test_a_multi_start_begins_with_the_forced_actions(problem: str) -> None:
-    """With one trajectory from each node, or from as many as are asked for."""
+def test_multi_start_begins_with_the_forced_actions(problem: str) -> None:
+    """There is one trajectory from each node, or the given number of trajectories."""
     solver, instances = near(problem), batch(problem)
     for wanted, S in ((None, 6), (2, 2)):
         starts = solver.problem.starts(instances, S)
@@ -97,8 +97,8 @@ def test_a_multi_start_begins_with_the_forced_actions(problem: str) -> None:
         assert torch.equal(found.actions, same.actions)
 
 
-def test_a_single_solution_is_forced_only_where_it_begins_nowhere() -> None:
-    """A tour has to begin at some node, a route begins at the depot."""
+def test_single_solution_is_forced_only_if_it_has_no_start() -> None:
+    """A tour has to begin at some node; a route begins at the depot."""
     for problem, forced in (("tsp", 1), ("cvrp", 0)):
         solver, instances, seen = near(problem), batch(problem), []
         found = single(solver, instances, observe=lambda _, p, seen=seen: seen.append(p))
@@ -107,8 +107,8 @@ def test_a_single_solution_is_forced_only_where_it_begins_nowhere() -> None:
 
 
 @both
-def test_the_generator_decides_what_is_sampled(problem: str) -> None:
-    """The same seed gives the same actions, another one others; greedy draws nothing."""
+def test_generator_decides_what_is_sampled(problem: str) -> None:
+    """The same seed gives the same actions, another seed others; greedy draws nothing."""
     solver, instances, stream = near(problem), batch(problem, rows=8), seeded()
     runs = [multi_start(solver, instances, "sample", generator=seeded(s)) for s in (0, 0, 1)]
     assert torch.equal(runs[0].actions, runs[1].actions)
@@ -118,8 +118,8 @@ def test_the_generator_decides_what_is_sampled(problem: str) -> None:
     assert torch.equal(stream.get_state(), seeded().get_state())
 
 
-def test_ways_to_decode_that_do_not_exist_are_refused() -> None:
-    """By one line that names the option."""
+def test_unknown_way_to_decode_is_refused() -> None:
+    """One line names the option."""
     solver, instances = near("tsp"), batch("tsp")
     with pytest.raises(lco.ConfigError, match="decode: expected 'greedy' or 'sample', got 'beam'"):
         multi_start(solver, instances, "beam")  # type: ignore[arg-type]

@@ -28,7 +28,7 @@ def batch(problem: str, n: int, seed: int, rows: int = 3) -> Any:
 @both
 @decodings
 def test_no_step_waits_for_the_device(problem: str, decode: Decode) -> None:
-    """Tensors without values take a GPU's ways, and reading one raises."""
+    """The steps run on tensors without values, where reading a value raises an error."""
     solver = lco.solver("pomo", problem=problem, encoder_layer_num=1, **SMALL)
     solver.module.to("meta")
     nowhere = records.to(batch(problem, 7, 0), "meta")

@@ -7,7 +7,7 @@ from lifelong_co import testing
 from lifelong_co.testing.contract import expect_close, expect_everywhere, expect_shape
 
 
-def test_the_largest_deviation_is_shown():
+def test_largest_deviation_is_shown():
     """A message has the largest deviation, its place and both numbers."""
     came, want = torch.zeros(2, 3), torch.zeros(2, 3)
     came[1, 2], came[0, 1] = 0.25, 0.125

@@ -15,8 +15,8 @@ def good():
     return lco.solver("pomo", "tsp", **MODEL)
 
 
-def test_a_batch_of_one_is_refused():
-    """One instance has no order, so that what is said of batches could not fail."""
+def test_batch_of_one_is_refused():
+    """With one instance there is no order, so checks of batches could not fail."""
     solver = good()
     one = records.select(testing.draw_instances(solver), slice(0, 1))
     with pytest.raises(lco.ConfigError, match="at least 2"):

@@ -49,7 +49,7 @@ def nudge(module: nn.Module, by: float) -> None:
 
 
 def terms(run: Run, method: Method) -> dict[str, float]:
-    """Return the sum of a method's terms, by name, on a rollout of its own that it watches."""
+    """Return the sum of a method's terms, by name, on a new rollout that it observes."""
     learner = run.learner
     instances = learner.draw(learner.task)
     rollout = learner.solver.rollout(
@@ -70,10 +70,10 @@ def terms(run: Run, method: Method) -> dict[str, float]:
         ("libog", {"weight": 10.0, "variant": "official"}, 11.0),
     ],
 )
-def test_how_often_the_quadratic_term_counts(
+def test_quadratic_term_has_its_weight(
     tmp_path: Path, method: str, options: dict[str, Any], times: float
 ) -> None:
-    """``weight`` times; in the official LiBOG ``1 + weight`` times. Not at all in a first task."""
+    """It counts ``weight`` times, or ``1 + weight`` in the official LiBOG; not in a first task."""
     run = begun(tmp_path, method, fisher_batches=2, **options)
     assert "ewc" not in terms(run, run.method)
     run.method.after_task(run.learner)
@@ -91,8 +91,8 @@ def test_how_often_the_quadratic_term_counts(
 
 
 @pytest.mark.parametrize("method", ["ewc", "libog"])
-def test_one_anchor_for_each_past_task(tmp_path: Path, method: str) -> None:
-    """After each task but the last, with the parameters of that moment."""
+def test_each_past_task_has_one_anchor(tmp_path: Path, method: str) -> None:
+    """It is made after each task except the last, from the parameters then."""
     config = tiny_config(method, sizes=(5, 6, 5), fisher_batches=1)
     run = tiny_learn(config, tmp_path)
     state = run.method.state_dict()
@@ -103,8 +103,8 @@ def test_one_anchor_for_each_past_task(tmp_path: Path, method: str) -> None:
     assert same(second, {name: learned[name] for name in second})
 
 
-def test_without_weights_it_is_fine_tuning(tmp_path: Path) -> None:
-    """To the bit, for both."""
+def test_weights_of_zero_give_fine_tuning(tmp_path: Path) -> None:
+    """It holds to the bit, for EWC and LiBOG."""
     plain = tiny_learn(tiny_config("fine-tuning"), tmp_path / "plain")
     for method, options in (
         ("ewc", {"weight": 0.0}),
@@ -114,8 +114,8 @@ def test_without_weights_it_is_fine_tuning(tmp_path: Path) -> None:
         assert same(parameters(tiny_learn(config, tmp_path / method)), parameters(plain))
 
 
-def test_a_step_goes_down_the_quadratic(tmp_path: Path) -> None:
-    """With an overwhelming weight, steps lead back to where the first task ended."""
+def test_steps_reduce_the_quadratic_term(tmp_path: Path) -> None:
+    """With a very large weight, steps lead back to the end of the first task."""
     run = begun(tmp_path, "ewc", weight=1e9, fisher_batches=2)
     run.method.after_task(run.learner)
     run.learner.task = 1

@@ -15,16 +15,16 @@ from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
 
 
-def test_fengs_schedule_by_hand() -> None:
-    """Past task ``j`` in every fifth step, beginning with step ``j``."""
+def test_schedule_by_hand() -> None:
+    """Past task ``j`` is replayed in every fifth step, first in step ``j``."""
     assert [scheduled(step, 0, 5) for step in range(3)] == [[], [], []]
     assert [scheduled(step, 2, 5) for step in range(8)] == [[0], [1], [], [], [], [0], [1], []]
     assert [scheduled(step, 3, 2) for step in range(3)] == [[0, 2], [1], [0, 2]]
     assert [scheduled(step, 2, 1) for step in range(2)] == [[0, 1], [0, 1]]
 
 
-def test_fengs_loss_by_hand(tmp_path: Path) -> None:
-    """In a replayed step the gradient is that of ``L_DRL + alpha L_DRL(replayed)``."""
+def test_loss_of_a_replayed_step_by_hand(tmp_path: Path) -> None:
+    """The gradient is that of ``L_DRL + alpha L_DRL(replayed)``."""
     config = tiny_config("feng", sizes=(5, 6), alpha=0.7, every=2)
     run = exact_run(config, tmp_path)
     learner = run.learner
@@ -62,8 +62,8 @@ def test_fengs_loss_by_hand(tmp_path: Path) -> None:
     assert set(train_batch(run)) == {"cost", "policy"}
 
 
-def test_fengs_replay_grows_with_the_tasks(tmp_path: Path) -> None:
-    """Every past task is replayed in half of the steps when ``every`` is 2."""
+def test_replay_grows_with_the_number_of_tasks(tmp_path: Path) -> None:
+    """With ``every = 2`` each past task is replayed in half of the steps."""
     replays: Counter[int] = Counter()
 
     def watch(run: Run, each: dict[str, torch.Tensor]) -> None:

@@ -8,10 +8,10 @@ from torch import Tensor
 
 
 @pytest.mark.parametrize("method", ["fine-tuning", "llr-bc"])
-def test_the_others_go_on_from_the_last_task(
+def test_task_starts_where_the_previous_one_ended(
     tmp_path: Path, beginnings: list[dict[str, Tensor]], method: str
 ) -> None:
-    """The second task begins where the first ended."""
+    """Fine-tuning and LLR-BC keep the parameters."""
     one = tiny_learn(tiny_config(method, sizes=(5,)), tmp_path / "one")
     beginnings.clear()
     tiny_learn(tiny_config(method, sizes=(5, 6)), tmp_path / "two")
@@ -20,8 +20,8 @@ def test_the_others_go_on_from_the_last_task(
 
 
 @pytest.mark.parametrize("method", ["fine-tuning", "restart"])
-def test_nothing_is_added_to_the_loss(tmp_path: Path, method: str) -> None:
-    """The only losses are the policy's, and there is nothing to save."""
+def test_loss_has_no_added_terms(tmp_path: Path, method: str) -> None:
+    """The only losses are the policy's, and there is no state to save."""
     losses: list[dict[str, float]] = []
     run = tiny_learn(tiny_config(method), tmp_path, on_step=lambda _, each: losses.append(each))
     assert len(losses) == 2 * EPOCHS * BATCHES

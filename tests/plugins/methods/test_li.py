@@ -22,7 +22,7 @@ SIZES = (4, 5, 6)
 
 
 def longer(method: str, epochs: int, **options: Any) -> Config:
-    """Return a run of three tasks, told apart by their sizes and batch sizes, on four batches."""
+    """Return a run of three tasks with different sizes and batch sizes, each of four batches."""
     config = tiny_config(method, sizes=SIZES, **options)
     tasks = (
         attrs.evolve(task, epochs=epochs, batches=4, batch_size=2 + j)
@@ -56,7 +56,7 @@ def trained_on(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, Tensor]]
 def test_half_of_the_epochs_are_spent_on_past_tasks(
     tmp_path: Path, trained_on: list[tuple[int, int, Tensor]], method: str, epochs: int
 ) -> None:
-    """Exactly, rounded down: whole epochs, every past task equally often, on instances it had."""
+    """Half is rounded down; past tasks get whole epochs, equally often, on instances they had."""
     config = longer(method, epochs, buffer_size=100)
     learn(prepare(config, tmp_path / "run"))
     sizes = [(task, epoch, nodes.shape[1]) for task, epoch, nodes in trained_on]
@@ -86,10 +86,10 @@ def test_half_of_the_epochs_are_spent_on_past_tasks(
 
 
 @pytest.mark.parametrize("method", ["li-inter", "li-intra"])
-def test_which_model_is_the_exemplar(
+def test_exemplar_depends_on_the_method(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    """Inter: the one after the previous task. Intra: that of the best epoch on the present task."""
+    """Inter: the end of the previous task. Intra: the best epoch of the present task."""
     ends: list[dict[str, Tensor]] = []  # parameters at the end of every epoch
     used: list[tuple[int, int, list[int]]] = []  # task, epoch, epochs whose end the exemplar is
     costs: list[tuple[int, int, float]] = []
@@ -132,8 +132,8 @@ def test_which_model_is_the_exemplar(
     assert {(t, e): which for t, e, which in used} == {k: [v] for k, v in want.items()}
 
 
-def test_the_divergence_has_weight_alpha(tmp_path: Path) -> None:
-    """``alpha`` times the mean KL from the exemplar to the learner."""
+def test_divergence_has_weight_alpha(tmp_path: Path) -> None:
+    """The term is ``alpha`` times the mean KL from the exemplar to the learner."""
     found = {}
     for alpha in (0.5, 2.0):
         run = begun(tmp_path, longer("li-inter", 2, alpha=alpha))

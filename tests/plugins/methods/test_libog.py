@@ -27,10 +27,10 @@ def nudge(module: nn.Module, by: float) -> None:
 
 
 @pytest.mark.parametrize(("variant", "kept"), [("corrected", 1), ("official", 2)])
-def test_which_epoch_libog_keeps(
+def test_kept_epoch_depends_on_the_variant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str, kept: int
 ) -> None:
-    """Corrected: the one of the lowest cost. Official: the one of the highest loss."""
+    """Corrected: the epoch of the lowest cost. Official: the epoch of the highest loss."""
     run = begun(tmp_path, "libog", variant=variant, intra_weight=0.0)
     learner, method = run.learner, run.method
     method.before_task(learner)
@@ -48,8 +48,8 @@ def test_which_epoch_libog_keeps(
     assert [same(tensors, moment) for moment in moments] == [each == kept for each in range(3)]
 
 
-def test_the_official_loss_counts_the_terms(tmp_path: Path) -> None:
-    """It is judged by ``L_DRL`` and all that is added to it."""
+def test_official_loss_includes_the_terms(tmp_path: Path) -> None:
+    """An epoch is judged by ``L_DRL`` and all added terms."""
     config = tiny_config("libog", variant="official", intra_weight=5.0, fisher_batches=1)
     losses: list[dict[str, torch.Tensor]] = []
     notes: list[float] = []
@@ -64,7 +64,7 @@ def test_the_official_loss_counts_the_terms(tmp_path: Path) -> None:
     assert -(notes[-1] - notes[-2]) == pytest.approx(want, rel=1e-5)
 
 
-def test_a_first_epoch_has_no_best(tmp_path: Path) -> None:
+def test_first_epoch_has_no_divergence(tmp_path: Path) -> None:
     """The divergence within a task starts with its second epoch."""
     losses: list[tuple[int, bool]] = []
     tiny_learn(

@@ -19,7 +19,7 @@ SIZES = (4, 5, 6)
 
 
 def longer(method: str, epochs: int, **options: Any) -> Config:
-    """Return a run of three tasks, told apart by their sizes and batch sizes, on four batches."""
+    """Return a run of three tasks with different sizes and batch sizes, each of four batches."""
     config = tiny_config(method, sizes=SIZES, **options)
     tasks = (
         attrs.evolve(task, epochs=epochs, batches=4, batch_size=2 + j)
@@ -44,7 +44,7 @@ def labels(instances: Any) -> list[int]:
     return [round(1000 * float(x)) for x in instances.nodes[:, 0, 0]]
 
 
-def test_each_tasks_reservoir_is_uniform(tmp_path: Path) -> None:
+def test_reservoir_of_each_task_is_uniform(tmp_path: Path) -> None:
     """Of 12 instances in 4 batches 5 are held, each equally often (chi-square, level 0.001)."""
     held: Counter[tuple[int, int]] = Counter()
     repeats = 400
@@ -69,7 +69,7 @@ def test_each_tasks_reservoir_is_uniform(tmp_path: Path) -> None:
 
 
 def test_several_processes_share_the_capacity(tmp_path: Path) -> None:
-    """Three processes hold four instances each where ten are asked for, as stored and restored."""
+    """Each of three processes holds four instances of ten, also when restored."""
     run = begun(tmp_path, longer("li-inter", 2))
     run.learner.processes = 3
     memory, again = InstanceMemory(10), InstanceMemory(10)
@@ -80,8 +80,8 @@ def test_several_processes_share_the_capacity(tmp_path: Path) -> None:
     assert len(list(again.reservoirs[0])) == 4
 
 
-def test_what_is_sampled_is_uniform_and_repeatable(tmp_path: Path) -> None:
-    """A batch without replacement, the same at the same step, over many steps uniform."""
+def test_samples_are_uniform_and_repeatable(tmp_path: Path) -> None:
+    """Instances of a batch differ, are the same at the same step, and uniform over many steps."""
     run = begun(tmp_path, longer("li-inter", 2))
     learner, memory = run.learner, InstanceMemory(6)
     assert memory.sample(learner, 0) is None
@@ -97,8 +97,8 @@ def test_what_is_sampled_is_uniform_and_repeatable(tmp_path: Path) -> None:
     assert stats.chi2.sf(statistic * 5 / 4, df=5) > 0.001
 
 
-def test_a_task_of_several_sizes(tmp_path: Path) -> None:
-    """Batches are of one size each, and its instances survive being saved, in their places."""
+def test_task_of_several_sizes_is_sampled_by_size(tmp_path: Path) -> None:
+    """Each batch has one size; a checkpoint keeps the instances and their places."""
     run = begun(tmp_path, longer("li-inter", 2))
     learner, memory = run.learner, InstanceMemory(10)
     for size in (3, 4, 3):
@@ -115,7 +115,7 @@ def test_a_task_of_several_sizes(tmp_path: Path) -> None:
 
 
 def test_without_a_buffer_nothing_is_replayed(tmp_path: Path) -> None:
-    """And without a weight it is fine-tuning to the bit."""
+    """With weight 0, too, the method is fine-tuning to the bit."""
     plain = tiny_learn(tiny_config("fine-tuning"), tmp_path / "plain")
     for method in ("li-inter", "li-intra", "feng"):
         config = tiny_config(method, buffer_size=0, alpha=0.0)

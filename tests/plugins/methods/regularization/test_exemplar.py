@@ -68,8 +68,8 @@ def test_divergence_from_an_exemplar_by_hand(
     assert solver.module.training
 
 
-def test_the_best_epoch_is_kept(tmp_path: Path) -> None:
-    """By the lowest mean of the task; the next task begins without one."""
+def test_best_epoch_is_kept(tmp_path: Path) -> None:
+    """It has the lowest mean of the task; the next task begins without one."""
     run = begun(tmp_path, "libog")
     learner, exemplar = run.learner, Exemplar()
     best = BestSoFar(exemplar)
