@@ -21,7 +21,7 @@ def former(options: dict[str, Any]) -> str:
 
 
 def test_former_defaults_are_dropped() -> None:
-    """This version always does what they asked for."""
+    """Their effect is now always on."""
     config = from_toml(former({"alpha": 2.0, **DEFAULTS}))
     assert config.method_options == {"alpha": 2.0}
     lco.method("llr-bc", **config.method_options)
