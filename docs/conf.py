@@ -28,7 +28,6 @@ autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 
-myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 
 html_theme = "furo"

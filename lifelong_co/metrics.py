@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, UnknownNameError
 
 Matrix = NDArray[np.float64]
 
@@ -38,11 +38,14 @@ class Metrics:
     """Average zero-shot generalization: the mean gap on each task just before learning it."""
 
 
+DEFINITIONS = ("text", "published")
+"""Whose AF and AMF: those of the paper's text, or those of the script that made its tables."""
+
 NAMES: tuple[str, ...] = tuple(field.name for field in attrs.fields(Metrics))
 """``AP, AF, AMF, APl, AG``: the order of the paper's tables."""
 
 
-def summarize(costs: Any, best: Any = None) -> Metrics:
+def summarize(costs: Any, best: Any = None, *, definition: str = "text") -> Metrics:
     """Compute the metrics of one run (paper §4, Evaluation Metrics).
 
     Parameters
@@ -53,12 +56,20 @@ def summarize(costs: Any, best: Any = None) -> Metrics:
     best
         ``d*``: ``[k]``, finite and positive. None: the least cost of each column, i.e. the best
         that this run reached. A cost below ``d*`` gives a negative gap.
+    definition
+        ``text``: AF and AMF of the paper's §4. ``published``: those of the official script
+        (``compare_paper.py:141,163``), which ignores the costs after the last task: forgetting
+        ends with task ``k - 1``. The paper's tables are of this kind. AP, APl and AG are the same.
 
     Raises
     ------
     ConfigError
         If ``costs`` is not square or not finite, or ``best`` does not fit it or is not positive.
+    UnknownNameError
+        If there is no such definition.
     """
+    if definition not in DEFINITIONS:
+        raise UnknownNameError("definition", definition, DEFINITIONS)
     matrix = _matrix(costs)
     reference = matrix.min(axis=0) if best is None else _numbers(best, "best")
     k = len(matrix)
@@ -72,10 +83,11 @@ def summarize(costs: Any, best: Any = None) -> Metrics:
     learned = np.diagonal(gap)
     rise = np.maximum(0.0, gap - learned)  # rise[j, i]: forgetting of task i after task j
     earlier = range(k - 1)
+    stop = k if definition == "text" else k - 1  # forgetting is seen after tasks 1 to stop
     return Metrics(
         AP=_mean(gap[-1]),
-        AF=_mean(rise[-1, i] for i in earlier),
-        AMF=_mean(rise[i + 1 :, i].max() for i in earlier),
+        AF=_mean(rise[stop - 1, i] for i in earlier),
+        AMF=_mean(rise[i:stop, i].max() for i in earlier),
         APl=_mean(learned),
         AG=_mean(gap[i, i + 1] for i in earlier),
     )

@@ -1,4 +1,4 @@
-"""The consolidation loss ``L_BC`` (paper, eq. 1), as the paper writes it and as its code has it.
+"""The consolidation loss ``L_BC`` (paper, eq. 1), as in the paper and as in its code.
 
 ``behavior="probabilities"`` is the equation: the divergence of the action probabilities, weights
 normalised over all sampled experiences.
@@ -37,7 +37,7 @@ class ProbabilityConsolidation:
     def normalise(self, raw: Sequence[Tensor]) -> list[Tensor]:
         """Return ``[B, S]`` per unit; all of them together sum to 1."""
         total = sum(weight.sum() for weight in raw)
-        # All certain: nothing is crucial, and 0 / 0 would be NaN.
+        # If all behavior is certain, no state matters, and 0 / 0 would be NaN.
         return [weight / (total + 1e-9) for weight in raw]
 
     def unit(self, weights: Tensor, teacher: Tensor, learner: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from lifelong_co import metrics
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, UnknownNameError
 
 
 def matrices(least: int = 1) -> st.SearchStrategy[np.ndarray]:
@@ -46,6 +46,34 @@ def test_metrics_of_three_tasks_by_hand() -> None:
         (0.3 + 0.25) / 2,
     )
     assert attrs.astuple(found) == pytest.approx(expected)
+
+
+def test_published_forgetting_ends_before_the_last_task() -> None:
+    """The official script compares task 1 after task 2 only, and task 2 never."""
+    found = metrics.summarize(THREE, [10.0, 20.0, 40.0], definition="published")
+    assert pytest.approx([0.3 / 2, 0.3 / 2]) == [found.AF, found.AMF]
+    text = metrics.summarize(THREE, [10.0, 20.0, 40.0])
+    assert [found.AP, found.APl, found.AG] == [text.AP, text.APl, text.AG]
+
+
+@given(matrices(2))
+def test_published_forgetting_is_that_of_the_official_script(costs: np.ndarray) -> None:
+    """AF and AMF equal the loops of ``compare_paper.py:134-185``, written out."""
+    k, best = len(costs), costs.min(axis=0)
+    average, most = [], []
+    for i in range(k - 1):
+        ends = [n for n in range(k) if n > i]  # after n tasks; the script multiplies by 200
+        objectives = [costs[n - 1][i] for n in ends]
+        average.append(max(0, objectives[-1] - objectives[0]) / best[i])
+        most.append(max(0, max(objectives) - objectives[0]) / best[i])
+    found = metrics.summarize(costs, definition="published")
+    assert pytest.approx([np.mean(average), np.mean(most)]) == [found.AF, found.AMF]
+
+
+def test_unknown_definition_is_refused() -> None:
+    """The error lists the two definitions."""
+    with pytest.raises(UnknownNameError, match=r"definition 'papers'.*text, published"):
+        metrics.summarize(TWO, definition="papers")
 
 
 def test_best_defaults_to_the_least_of_each_column() -> None:

@@ -1,16 +1,16 @@
 """EWC: elastic weight consolidation (Kirkpatrick et al. 2017, eq. 3; paper §4).
 
-Past tasks hold the parameters where they were, each parameter as firmly as it mattered:
+Each parameter is pulled back to its value after each past task, the more it mattered there:
 ``L = L_DRL + weight * sum_k sum_i F_k,i (theta_i - theta*_k,i)^2``, with one term for each past
-task ``k`` (not only the last, as in online EWC).
+task ``k`` (online EWC has only the last).
 
-As in the official code (LLR-BC at 9ae601f, ``CVRPTrainer_EWC``), and unlike Kirkpatrick et al.:
-no factor 1/2, and a Fisher information of another scale (`fisher.fisher_information`).
+As in the official code (LLR-BC at 9ae601f, ``CVRPTrainer_EWC``), and unlike Kirkpatrick et al.,
+there is no factor 1/2, and the Fisher information has another scale (`fisher.fisher_information`).
 
-Deviations from the official code, none of which changes what is learned from: its Fisher batches
-come from the stream of training instances, ours from a stream of their own; the Fisher information
-of the run's last task, which nothing uses, is not computed here (it does not do so either).
-The paper's weight is 10, its code's default 1; ours is the paper's.
+One thing differs from the official code: its Fisher batches come from the stream of training
+instances, ours from a separate stream, so that they do not change what is learned from. Neither
+computes the Fisher information of the run's last task, which nothing uses. The paper's weight is
+10, the default of its code 1; ours is the paper's.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ def ewc(weight: float = 10.0, fisher_batches: int = 16) -> Method:
     Parameters
     ----------
     weight
-        Of the sum of all past tasks' terms, at least 0.
+        Weight of the sum of all past tasks' terms, at least 0.
     fisher_batches
         Training batches from which a task's Fisher information is estimated, at least 1.
 

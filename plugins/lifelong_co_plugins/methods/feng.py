@@ -1,26 +1,26 @@
 """Feng et al. 2025, "Lifelong Learner" (arXiv 2508.11679), as the paper adapts it.
 
-Cross-context experience replay under the dynamic context scheduler: while a task is learned, every
-past task is learned along with it at a fifth of its pace, so replay grows with the number of tasks
-seen: ``L = L_DRL + alpha * L_DRL(replayed)``. The fifth is that of the authors' code
+Cross-context experience replay under the dynamic context scheduler: every past task is learned
+beside the present task, at a fifth of its pace, so replay grows with the number of tasks:
+``L = L_DRL + alpha * L_DRL(replayed)``. The fifth comes from the authors' code
 (fsdfsd123/Lifelong-Learner-…, ``train_num_episode_params``: in each epoch 100,000 instances of the
-present context and 20,000 of each one before).
+present context and 20,000 of each earlier context).
 
-The paper's adaptation (appendix "Baselines"): past tasks cannot be generated anew, so a reservoir
-of 200 instances is kept for each seen task, and replay draws from it; the learnable ``n x n``
-matrix **B** is removed, as it fixes the problem size; ``alpha`` is 0.5, "arbitrarily".
+The paper's adaptation (appendix "Baselines"): past tasks cannot be generated again, so a reservoir
+of 200 instances is kept for each seen task, and replay draws from it. The learnable ``n x n``
+matrix **B** is removed, because it fixes the problem size. ``alpha`` is 0.5, "arbitrarily".
 
-The paper's code of this method is not public and it does not say what ``alpha`` weighs; what
-follows is ours:
+The paper's code of this method is not public, and the paper does not say what ``alpha`` weighs. Our
+choices are:
 
-- ``alpha`` weighs the replayed loss. In the authors' code the replayed loss has weight 1, and a
-  regulariser, ``|g (K - K_past)|_1`` of the encoder's mean key matrix, is beside it. It belongs to
-  their network (inter-context self-attention): a method here does not know which parameters of a
-  solver are keys, so it is left out with **B**.
-- Their code takes a step per context, in turn; here the replayed batch is part of the present
-  step: past task ``j`` in each step ``s`` of a task with ``s = j`` modulo 5. Steps, and so updates
-  and fresh instances, are those of fine-tuning; replay is on top, as in their code.
-- A replayed batch has the batch size of its task, or fewer if the reservoir holds fewer.
+- ``alpha`` weighs the replayed loss. In the authors' code the replayed loss has weight 1, and there
+  is a regulariser, ``|g (K - K_past)|_1`` of the encoder's mean key matrix. It belongs to their
+  network (inter-context self-attention). A method here cannot find the keys among a solver's
+  parameters, so the regulariser is left out with **B**.
+- Their code takes one step per context, in turn. Here the replayed batch is part of the present
+  step: past task ``j`` is replayed in each step ``s`` of a task with ``s = j`` modulo 5. Updates
+  and fresh instances are those of fine-tuning; replay is added, as in their code.
+- A replayed batch has the batch size of its task, or is smaller if the reservoir holds less.
 """
 
 from collections.abc import Iterable, Mapping

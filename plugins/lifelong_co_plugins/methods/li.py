@@ -1,24 +1,28 @@
 """Li et al. 2024, "cross-size generalization … via continual learning", as the paper adapts it.
 
-Two things keep the past (their abstract): instances of past tasks are revisited, and the learner is
-regularised towards an exemplar, ``L = L_DRL + alpha * D``, with ``D`` the mean over the states of
-the rollout of ``KL(P_exemplar || P_theta)``:
+The method keeps the past in two ways (their abstract): it revisits instances of past tasks, and it
+regularises the learner towards an exemplar, ``L = L_DRL + alpha * D``. ``D`` is the mean of
+``KL(P_exemplar || P_theta)`` over the states of the rollout. The exemplar is
 
-- ``li-inter``: the exemplar is the solver at the end of the previous task (none in the first);
-- ``li-intra``: it is the best solver so far in the present task, judged by the mean training cost
-  of an epoch on it (none in its first epoch).
+- ``li-inter``: the solver at the end of the previous task (none in the first task);
+- ``li-intra``: the best solver so far in the present task, by the mean training cost of an epoch
+  (none in the first epoch of a task).
 
-The paper's adaptation (appendix "Baselines"): past tasks cannot be generated anew, so a reservoir
-of 200 instances is kept for each seen task; ``alpha`` is 0.5, "arbitrarily". Half of a task's
-epochs, rounded down, are spent on them: every second one, starting with the second.
+The paper's adaptation (appendix "Baselines"): past tasks cannot be generated again, so a reservoir
+of 200 instances is kept for each seen task. ``alpha`` is 0.5, "arbitrarily". Half of a task's
+epochs, rounded down, replay these instances: every second epoch, starting with the second.
 
-Neither Li et al.'s code nor the paper's of this method is public, and their article was not at hand
-in full: the following is ours. Which epochs replay; that the batches of such an epoch go round the
-past tasks, one task a batch, each with its own batch size (fewer if its reservoir holds fewer);
-that the divergence is added in both kinds of epochs; its direction; that ``L_DRL`` keeps weight 1;
-that epochs of replay do not compete for the best so far, as their costs are of other tasks; that
-instances replayed are not offered to a reservoir again. In an epoch of replay no fresh instances
-are drawn, so from the second task on the stream of instances runs behind that of fine-tuning.
+Neither the code of Li et al. nor the paper's code of this method is public, and we did not have
+their whole article. Our choices are:
+
+- which epochs replay. The batches of such an epoch go round the past tasks, one task a batch, each
+  with the batch size of the task, or smaller if its reservoir holds less;
+- the direction of the divergence, which is added in both kinds of epochs; ``L_DRL`` keeps weight 1;
+- epochs of replay do not count for the best solver so far, because their costs are of other tasks;
+- replayed instances are not offered to a reservoir again.
+
+An epoch of replay draws no fresh instances, so from the second task on the stream of instances runs
+behind the stream of fine-tuning.
 """
 
 from collections.abc import Iterable, Mapping
@@ -128,7 +132,7 @@ def li_intra(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl")
 
 
 def replays(learner: LearnerState, memory: InstanceMemory) -> bool:
-    """Return whether the present epoch is one of replay."""
+    """Return whether the present epoch replays."""
     return memory.capacity > 0 and learner.task > 0 and learner.epoch % 2 == 1
 
 

@@ -1,24 +1,24 @@
 """LiBOG: lifelong learning for black-box optimisers (Pei et al. 2025), in VRP (paper, appendix).
 
-Between tasks it is EWC (`ewc`), and within a task it consolidates the best behavior so far:
-``L = L_DRL + weight * L_EWC + intra_weight * D``, where ``D`` is the mean over the states of the
-rollout of ``KL(P_theta || P_best)`` and "best" is the solver at the end of the best epoch of the
-present task. In a task's first epoch there is none, and ``D`` is left out.
+Between tasks it is EWC (`ewc`); within a task it consolidates the best behavior so far:
+``L = L_DRL + weight * L_EWC + intra_weight * D``. ``D`` is the mean of ``KL(P_theta || P_best)``
+over the states of the rollout, and "best" is the solver at the end of the best epoch of the present
+task. The first epoch of a task has no best solver, so ``D`` is left out.
 
-``variant="corrected"``, the default, is that. Best is the epoch with the lowest mean training cost.
+``variant="corrected"``, the default, does this. The best epoch has the lowest mean training cost.
 
-``variant="official"`` has two slips of the official code (LLR-BC at 9ae601f,
-``CVRPTrainer_LiBOG``): the EWC term counts ``1 + weight`` times, and the epoch kept as best is the
-one with the *highest* mean total loss (that comparison starts at minus infinity). The loss it is
-judged by has POMO's shared baseline, as there, whichever solver learns.
+``variant="official"`` has two errors of the official code (LLR-BC at 9ae601f,
+``CVRPTrainer_LiBOG``): the EWC term counts ``1 + weight`` times, and the epoch kept as best has the
+*highest* mean total loss (the comparison starts at minus infinity). As there, this loss has POMO's
+shared baseline for every solver.
 
 Deviations of both variants from the official code:
 
-- Its CVRP trainer asks the best solver about the state *after* the step (its TSP trainer about the
-  same one). We compare both in the same state, for both problems.
-- Its divergence clamps probabilities to at least 1e-8 and is normalised by ``B S A`` where it sums
-  over the ``T`` steps of ``B S`` trajectories: it is ``T / A`` times the mean over states. Ours is
-  the mean. Forced steps, which add zero there, are not counted here.
+- Its CVRP trainer compares the learner with the best solver's behavior in the state *after* the
+  step, its TSP trainer in the same state. We compare both in the same state, for both problems.
+- Its divergence clamps probabilities to at least 1e-8. It sums over the ``T`` steps of ``B S``
+  trajectories and divides by ``B S A``, so it is ``T / A`` times the mean over states. Ours is the
+  mean. Forced steps add zero there and are not counted here.
 - The paper's weights are 10 and 1e-4, its code's defaults 1 and 1e-3; ours are the paper's.
 """
 
@@ -51,13 +51,13 @@ def libog(
     Parameters
     ----------
     weight, fisher_batches
-        Of the consolidation between tasks, as in `ewc.ewc`.
+        The consolidation between tasks, as in `ewc.ewc`.
     intra_weight
-        Of the divergence from the best solver so far in the present task, at least 0.
+        Weight of the divergence from the best solver so far in the present task, at least 0.
     divergence
         A registered divergence; the best solver is the teacher.
     variant
-        ``corrected``, or ``official``: with the official code's slips; see the module.
+        ``corrected``, or ``official``: with the official code's errors; see the module.
 
     Raises
     ------

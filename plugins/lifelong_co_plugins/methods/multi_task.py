@@ -1,22 +1,21 @@
 """Multi-task learning of all tasks at once: references that know no forgetting (paper, appendix).
 
-POMO-MT-EL and POMO-MT-BL, "Comparison with Non-lifelong Settings": the tasks are all there from the
+POMO-MT-EL and POMO-MT-BL, "Comparison with Non-lifelong Settings": all tasks are there from the
 beginning, and learning switches between them after every epoch or after every batch.
 
-The loop knows only tasks that arrive one after another; here they decide nothing but how many steps
-it takes before it tests. Which task a step learns is a schedule over all ``sum_j epochs_j *
-batches_j`` steps of the run, drawn once from the seed: a shuffle of each task's epochs (task ``j``
-``epochs_j`` times, ``batches_j`` steps each), or of its batches. So every task gets exactly the
-steps, the batch size and the number of instances that it gets in a lifelong run. Only the last row
-of the cost matrix, after the whole run, is what the paper reports; rows before it are of a run that
-is not finished. One optimizer learns all of it: the state of Adam is carried over where the loop
-would start a new one.
+In the lifelong loop tasks arrive one after another; here the loop's tasks only decide after how
+many steps it tests. A schedule over all ``sum_j epochs_j * batches_j`` steps of the run, drawn once
+from the seed, says which task a step learns: a shuffle of all tasks' epochs (task ``j`` has
+``epochs_j`` of ``batches_j`` steps each), or of their batches. So every task gets exactly the
+steps, the batch size and the number of instances of a lifelong run. The paper reports the last row
+of the cost matrix, after the whole run; the rows before it belong to an unfinished run. One
+optimizer learns all tasks: Adam keeps its state where the loop would start a new optimizer.
 
-Deviations from the official code (LLR-BC at 9ae601f, ``CVRPTrainer_multitask``): it draws the task
-of each epoch or batch uniformly and independently, over 1,200 epochs, so that the tasks' shares are
-equal only on average; and switching by batch it counts an epoch as the tasks' mean number of
-instances, which gives large tasks more steps and small ones fewer than a lifelong run. Where
-batches per epoch differ, our epochs of a task do not begin with the loop's.
+The official code (LLR-BC at 9ae601f, ``CVRPTrainer_multitask``) differs: it draws the task of each
+epoch or batch uniformly and independently, over 1,200 epochs, so the tasks' shares are equal only
+on average. When it switches by batch, an epoch is the tasks' mean number of instances, so large
+tasks get more steps than in a lifelong run and small tasks fewer. Where batches per epoch differ,
+our epochs of a task do not begin with the loop's.
 """
 
 import random

@@ -61,7 +61,7 @@ def test_tasks_share_equally(capacity: int, amounts: list[int], seed: int) -> No
 def test_admission_needs_only_the_task_of_an_item(
     capacity: int, amounts: list[int], seed: int
 ) -> None:
-    """It decides the same before an item is made and after."""
+    """`start_task` before `admit` gives the same buffer as `add` of items that hold their task."""
     buffer: Balanced[Item] = Balanced(capacity, seed=seed)
     made = 0
     for task, amount in enumerate(amounts):

@@ -118,7 +118,7 @@ def recorded(name: str, task: int = 0) -> list[PackedExperience]:
 
 @both
 def test_recorded_state_gives_the_recorded_behavior(name: str) -> None:
-    """A policy without memory gives the same behavior again, to rounding."""
+    """The policy depends on the state only: called again it gives the same, except for rounding."""
     solver = golden(name).solver()
     experiences = recorded(name)
     encoding = solver.encode(experiences[0].instances)

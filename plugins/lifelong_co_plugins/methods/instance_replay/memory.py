@@ -14,12 +14,12 @@ from lifelong_co_plugins.methods.experience_replay.heap import CopyThread
 
 
 class InstanceMemory:
-    """Of every seen task a uniform sample of the instances it was learned on.
+    """A uniform sample of the training instances of each seen task.
 
     Parameters
     ----------
     capacity
-        Instances held per task, at least 0; of several processes each holds its share, rounded up.
+        Instances held per task, at least 0. Several processes each hold a share, rounded up.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -48,11 +48,11 @@ class InstanceMemory:
             reservoir.put(slot, type(batch)(**copy))
 
     def sample(self, learner: LearnerState, task: int) -> Any | None:
-        """Return a batch of a past task, of its batch size or of all it holds; None: it has none.
+        """Return a batch of a past task, or None if no instance of it is held.
 
-        Instances are drawn without replacement; where a task has instances of several sizes, a
-        batch is of one of them, which is drawn first. The draw follows from the seed and from where
-        the loop stands, so there is no stream to save.
+        Instances are drawn without replacement: as many as the batch size of the task, or all that
+        are held. If a task has instances of several sizes, the size is drawn first. The random
+        stream follows from the seed, task, epoch and batch, so no stream has to be saved.
         """
         held = list(self.reservoirs[task]) if task < len(self.reservoirs) else []
         if not held:
@@ -65,7 +65,7 @@ class InstanceMemory:
         return records.concatenate(stream.sample(alike, k))
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all of it; instances of one size as one batch."""
+        """Return the state of all reservoirs, with instances of one shape as one batch."""
         states = [reservoir.state_dict() for reservoir in self.reservoirs]
         return {"reservoirs": [{**each, "items": pack(each["items"])} for each in states]}
 
@@ -79,12 +79,12 @@ class InstanceMemory:
 
 
 def shape(instances: Any) -> tuple[tuple[int, ...], ...]:
-    """Return what instances have in common that fit one batch."""
+    """Return the shapes of an instance's tensors; equal shapes fit one batch."""
     return tuple(tuple(tensor.shape[1:]) for tensor in records.tensors(instances).values())
 
 
 def pack(items: list[Any]) -> list[dict[str, Any]]:
-    """Return single instances as one batch per shape, and the places that its rows had."""
+    """Return single instances as one batch per shape, with the places of its rows in the list."""
     places: dict[Any, list[int]] = {}
     for place, item in enumerate(items):
         places.setdefault(shape(item), []).append(place)

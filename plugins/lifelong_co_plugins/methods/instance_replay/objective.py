@@ -1,4 +1,4 @@
-"""Learning by trial on replayed instances: ``L_DRL`` beside that of the present batch."""
+"""``L_DRL`` on replayed instances, beside the ``L_DRL`` of the present batch."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,20 +13,20 @@ from lifelong_co.tensors import records
 class ReplayObjective:
     """The solver's objective on replayed instances.
 
-    It is an objective apart from the run's, as one with a baseline of its own (a greedy rollout)
-    judges past tasks by the solver that the present task started with. Actions come from streams of
-    their own that follow from the seed and from where the loop stands, so there is none to save.
+    It is separate from the run's objective: a greedy-rollout baseline judges past tasks by the
+    solver at the start of the present task. The random stream of the actions follows from the seed,
+    task, epoch and batch, so no stream has to be saved.
     """
 
     def __init__(self) -> None:
         self.objective: Objective | None = None
 
     def before_task(self, learner: LearnerState) -> None:
-        """Start the objective anew."""
+        """Start a new objective."""
         self.start(learner)
 
     def start(self, learner: LearnerState) -> Objective:
-        """Return a new objective, which is kept."""
+        """Make, keep and return a new objective."""
         self.objective = objective = learner.solver.objective()
         objective.before_task(learner)
         return objective

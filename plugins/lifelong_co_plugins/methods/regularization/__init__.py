@@ -1,1 +1,1 @@
-"""What methods share that hold parameters back."""
+"""What regularization methods share: Fisher information and exemplars."""

@@ -1,9 +1,9 @@
-"""An exemplar: a frozen copy of the solver that the learner is held against, and which copy it is.
+"""Exemplars: frozen copies of the solver with which the learner is compared.
 
-Learner and exemplar are compared in every state of the present rollout that was not forced. The
-rollout's own graph is gone by then (`protocols.Method.loss_terms`), so the states are kept and the
-learner's behavior there is computed again, some steps at a time: the policy has no memory beyond
-its state, so steps can stand side by side as if they were trajectories.
+They are compared in every state of the present rollout that was not forced. The rollout's graph is
+free by then (`protocols.Method.loss_terms`), so the states are kept, and the learner's behavior is
+computed again, some steps at a time. The policy depends on the state only, so steps can be joined
+as if they were trajectories.
 """
 
 import math
@@ -48,9 +48,9 @@ class Exemplar:
         return observe
 
     def divergences(self, solver: Solver, divergence: Divergence) -> Iterator[Tensor]:
-        """Yield scalars, each with a graph of its own, that sum to the mean over all states.
+        """Yield scalars with separate graphs that sum to the mean over all states.
 
-        The exemplar is the teacher. Nothing is yielded without an exemplar.
+        The exemplar is the teacher. Without an exemplar nothing is yielded.
         """
         states, self.states = self.states, []
         if not states:
@@ -87,9 +87,9 @@ class Exemplar:
 
 
 class BestSoFar:
-    """Keeps as exemplar the solver at the end of the epoch with the lowest mean of a task.
+    """Keeps the solver of a task's best epoch as the exemplar.
 
-    What the mean is taken of is the method's choice: it is noted once a batch.
+    The best epoch has the lowest mean of the values that the method notes, one for each batch.
     """
 
     def __init__(self, exemplar: Exemplar) -> None:
@@ -109,7 +109,7 @@ class BestSoFar:
         self.count += 1
 
     def after_epoch(self, learner: LearnerState) -> None:
-        """Replace the exemplar if this epoch's mean is the lowest; an epoch without is no epoch."""
+        """Replace the exemplar if this epoch has the lowest mean; it may have none."""
         if self.count and self.total / self.count < self.lowest:
             self.lowest = self.total / self.count
             self.exemplar.copy(learner.solver)
@@ -143,7 +143,7 @@ def side_by_side(states: list[Any]) -> Any:
 
 
 def frozen_copy(module: nn.Module) -> dict[str, Tensor]:
-    """Return a copy of a module's ``state_dict`` that is learned no more.
+    """Return a copy of a module's ``state_dict`` that needs no gradients.
 
     Parameters stay `torch.nn.Parameter`: networks may ask for them as such.
     """
@@ -151,7 +151,7 @@ def frozen_copy(module: nn.Module) -> dict[str, Tensor]:
 
 
 def as_frozen(module: nn.Module, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return a copy as `frozen_copy` does, of tensors as a checkpoint gives them back."""
+    """Return a frozen copy, as `frozen_copy` does, of tensors that a checkpoint holds."""
     device = device_of(module)
     names = {name for name, _ in module.named_parameters()}
     copied = {name: tensor.detach().clone().to(device) for name, tensor in tensors.items()}

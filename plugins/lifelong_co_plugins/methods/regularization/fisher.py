@@ -1,4 +1,4 @@
-"""Fisher information after a task, as the official EWC makes it; see `fisher_information`."""
+"""Fisher information after a task, as in the official code of EWC; see `fisher_information`."""
 
 import torch
 from torch import Tensor
@@ -23,8 +23,8 @@ def fisher_information(learner: LearnerState, batches: int) -> dict[str, Tensor]
     each divides by ``k^2`` to stay on it. With ``--fisher_norm`` the official code maps it to
     ``[0, 1]`` first, which is off by default and left out here.
 
-    Instances and actions come from streams of their own, one pair per task: the run's are not
-    disturbed, and the solver's parameters, gradients and running statistics stay as they are.
+    Instances and actions come from separate random streams, one pair per task. The run's streams
+    and the solver's parameters, gradients and running statistics do not change.
 
     Parameters
     ----------

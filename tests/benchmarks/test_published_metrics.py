@@ -1,0 +1,32 @@
+"""The proof that the paper's tables leave out the last task, from the committed numbers."""
+
+import csv
+import runpy
+
+from paths import ROOT
+
+
+def test_proof_counts_the_rows_of_the_papers_tables() -> None:
+    """At k = 3 all 80 rows have AF = AMF; at k = 6 AF is impossible by the text in 30 of 80."""
+    script = runpy.run_path(str(ROOT / "benchmarks" / "published_metrics.py"))
+    with script["TABLE"].open(newline="", encoding="utf-8") as file:
+        lines = script["proof"](list(csv.DictReader(file)))
+    assert lines[0] == "k = 3: AF equals AMF in 80 of 80 rows"
+    assert lines[1].startswith("k = 6: AF is below k / (k - 1) (AP - APl) in 30 of 80 rows")
+    assert len(lines) == 2 + 30
+
+
+def test_row_that_the_formulas_allow_is_not_counted() -> None:
+    """With AP = APl any AF is possible."""
+    script = runpy.run_path(str(ROOT / "benchmarks" / "published_metrics.py"))
+    row = {
+        "problem": "tsp",
+        "order": "1",
+        "k": "6",
+        "method": "x",
+        "AP": "5.0",
+        "AF": "0.0",
+        "AMF": "0.0",
+        "APl": "5.0",
+    }
+    assert script["proof"]([row])[1].endswith("in 0 of 1 rows:")
