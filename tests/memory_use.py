@@ -1,4 +1,4 @@
-"""A program that `test_memory.py` runs: it prints the growth of its peak memory, in MiB."""
+"""A program that `test_decoding.py` runs: it prints the growth of its peak memory, in MiB."""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,7 @@
-"""A program for `test_ranks.py`, in two processes: `torchrun … ranked_runs.py FOLDER MODE …`."""
+"""A program that two processes run: `torchrun … ranked_runs.py FOLDER MODE …`."""
 
+import os
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +20,23 @@ from lifelong_co.storage import checkpoint
 from lifelong_co.tensors import records
 
 OPTIONS = {"buffer_size": 6, "replay_size": 2, "replay_rows": 0.5}
+
+
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+PROGRAM = Path(__file__)
+
+
+def two(*command: object) -> str:
+    """Run a program in two processes and return what they print."""
+    done = subprocess.run(
+        [*TORCHRUN, *map(str, command)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(PROGRAM.parent)},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
 
 
 def whole(ranks: Ranks, folder: Path) -> None:

@@ -32,9 +32,9 @@ FORBIDDEN = {
     "lifelong_co_plugins": {"lifelong_co_adapters", "lifelong_co_cli", "typer"},
     "lifelong_co_cli": set(),
 }
-# The floors of the core, from the ground up: what each room may import beside `errors`. A room is a
+# The layers of the core, lowest first: what each part may import besides `errors`. A part is a
 # folder, or a module that lies beside the folders.
-FLOORS = {
+LAYERS = {
     "errors": "",
     "hookspecs": "",
     "seeding": "",
@@ -58,8 +58,8 @@ FLOORS = {
     " validators",
     "testing": "protocols registry replay seeding tasks tensors",
 }
-# After a run: what a room of `experiments/` may import of its neighbors. Of the core it may import
-# everything except `pretraining` and `testing`.
+# What each folder of `experiments/` may import of the other ones. Of the rest of the core it may
+# import everything except `pretraining` and `testing`.
 EXPERIMENTS = {
     "references": "",
     "comparison": "references",
@@ -85,28 +85,46 @@ NAMES_COMPONENTS = {
 }
 COMMAND = re.compile(r"lifelong-co (run|sweep|pretrain|compare|report|solve)|(^|\s)--[a-z]")
 # This module restores what official code has changed; it needs the same calls.
-PUTS_BACK = ROOT / "adapters" / "lifelong_co_adapters" / "official" / "untouched.py"
+RESTORES_STATE = ROOT / "adapters" / "lifelong_co_adapters" / "official" / "untouched.py"
+# Every module has a test of its name in the mirrored folder, except these: the test for them,
+# their folder and their names. A `plugin.py` only registers and needs none.
+TESTS = ROOT / "tests"
+MIRRORS = {
+    "lifelong_co": "core",
+    "lifelong_co_adapters": "adapters",
+    "lifelong_co_plugins": "plugins",
+}
+COVERED_BY = {
+    "adapters/test_contract.py": ("lifelong_co", "protocols"),
+    "docs/test_plugins_page.py": ("lifelong_co", "hookspecs"),
+    "core/testing/test_suite.py": ("lifelong_co/testing", "behavior gradients memory solutions"),
+    "adapters/invit/test_golden.py": ("lifelong_co_adapters/invit", "decoder layer network"),
+    "adapters/pomo/test_golden.py": ("lifelong_co_adapters/pomo", "network"),
+    "adapters/official/test_pomo_omni.py": ("lifelong_co_adapters/official", "attention omni pomo"),
+    "adapters/official/test_invit.py": ("lifelong_co_adapters/official", "invit_policy"),
+    "cli/test_upstream.py": ("lifelong_co_adapters/official", "fetching"),
+}
 LONGEST = 250
 # Every contract is in one file, so that the shape of each tensor is written once.
 LONGER = {"lifelong_co/protocols.py": 366}
 
 
-def room(module: str) -> str:
-    """Return the room of a module of the core, e.g. ``replay`` or ``experiments/paper``."""
-    parts = module.split(".")[1:]
-    if parts[:1] == ["experiments"] and (CORE / "experiments" / parts[1]).is_dir():
-        return "/".join(parts[:2])
-    return parts[0]
+def part(module: str) -> str:
+    """Return the part that a module of the core is in, e.g. ``replay`` or ``experiments/paper``."""
+    names = module.split(".")[1:]
+    if names[:1] == ["experiments"] and (CORE / "experiments" / names[1]).is_dir():
+        return "/".join(names[:2])
+    return names[0]
 
 
-def rooms_imported(path: Path) -> set[str]:
-    """Return the other rooms of the core that a module of ours imports."""
+def parts_imported(path: Path) -> set[str]:
+    """Return the other parts of the core that a module imports."""
     found = {
-        room(module)
+        part(module)
         for module in modules_imported(parse(path))
         if module.startswith("lifelong_co.") and module.split(".")[1] != "__init__"
     }
-    return found - {room(dotted(path))} if path.is_relative_to(CORE) else found
+    return found - {part(dotted(path))} if path.is_relative_to(CORE) else found
 
 
 def dotted(path: Path) -> str:
@@ -115,7 +133,7 @@ def dotted(path: Path) -> str:
 
 
 def modules_imported(tree: ast.Module) -> set[str]:
-    """Return the modules that a module imports; ``from a import b`` is ``a.b`` if that is one."""
+    """Return the modules that a module imports; ``from a import b`` is ``a.b`` if b is a module."""
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -123,13 +141,15 @@ def modules_imported(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             inside = CORE.parent / Path(*node.module.split("."))
             for alias in node.names:
-                a_module = (inside / alias.name).is_dir() or (inside / f"{alias.name}.py").is_file()
-                found.add(f"{node.module}.{alias.name}" if a_module else node.module)
+                is_module = (inside / alias.name).is_dir() or (
+                    inside / f"{alias.name}.py"
+                ).is_file()
+                found.add(f"{node.module}.{alias.name}" if is_module else node.module)
     return found
 
 
 def core_modules() -> list[Path]:
-    """Return the modules of the core; an `__init__.py` only hands names on."""
+    """Return the modules of the core, without `__init__.py`, which only imports names."""
     return [path for path in sorted(CORE.rglob("*.py")) if path.name != "__init__.py"]
 
 
@@ -166,8 +186,8 @@ def at_import(node: ast.AST) -> Iterator[ast.AST]:
         yield from at_import(child)
 
 
-def surprises(tree: ast.Module) -> Iterator[str]:
-    """Yield code that changes the global state of the process or runs code from a file."""
+def forbidden_calls(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of what changes global state or runs code from a file."""
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(attr=called) | ast.Name(id=called) | ast.alias(name=called):
@@ -188,42 +208,42 @@ def test_packages_import_only_lower_packages(package):
 
 @pytest.mark.parametrize("path", core_modules(), ids=dotted)
 def test_module_imports_only_allowed_folders(path: Path) -> None:
-    """A module imports only what the table of floors allows for its folder."""
-    here = room(dotted(path))
-    crossed = rooms_imported(path) - allowed(here)
+    """A module imports only what the table of layers allows for its part."""
+    here = part(dotted(path))
+    crossed = parts_imported(path) - allowed(here)
     assert not crossed, f"{name(path)}: {here} may not import {', '.join(sorted(crossed))}"
 
 
 def allowed(here: str) -> set[str]:
-    """Return the rooms that a room may import."""
+    """Return the parts that a part may import."""
     if not here.startswith("experiments"):
-        return {"errors", *FLOORS[here].split()}
-    below = set(FLOORS) - {"pretraining", "testing"}
+        return {"errors", *LAYERS[here].split()}
+    below = set(LAYERS) - {"pretraining", "testing"}
     inside = here.removeprefix("experiments/")
-    shared = {room(dotted(path)) for path in core_modules() if path.parent.name == "experiments"}
+    shared = {part(dotted(path)) for path in core_modules() if path.parent.name == "experiments"}
     neighbors = {f"experiments/{each}" for each in EXPERIMENTS.get(inside, "").split()}
     return below | neighbors | (shared if inside in EXPERIMENTS else set())
 
 
-@pytest.mark.parametrize("floors", [FLOORS, EXPERIMENTS])
-def test_folders_form_no_circle(floors: dict[str, str]) -> None:
+@pytest.mark.parametrize("layers", [LAYERS, EXPERIMENTS])
+def test_folders_form_no_circle(layers: dict[str, str]) -> None:
     """Every folder stands after all folders that it may import in the table."""
     above: set[str] = set()
-    for here, below in floors.items():
-        assert set(below.split()) <= above, f"{here} stands below a room that it may import"
+    for here, below in layers.items():
+        assert set(below.split()) <= above, f"{here} stands above a part that it may import"
         above.add(here)
 
 
-def test_table_of_floors_is_complete() -> None:
+def test_tables_of_layers_are_complete() -> None:
     """The tables name each folder and each module of the core, and no other."""
-    rooms = {room(dotted(path)) for path in core_modules()}
-    after = {each for each in rooms if (CORE / each).is_dir() and each.startswith("experiments/")}
-    assert {each for each in rooms if not each.startswith("experiments")} == set(FLOORS)
+    parts = {part(dotted(path)) for path in core_modules()}
+    after = {each for each in parts if (CORE / each).is_dir() and each.startswith("experiments/")}
+    assert {each for each in parts if not each.startswith("experiments")} == set(LAYERS)
     assert after == {f"experiments/{each}" for each in EXPERIMENTS}
 
 
 def test_only_experiments_and_commands_import_experiments() -> None:
-    """Nothing that a run needs imports the work after a run."""
+    """Nothing that a run needs imports what happens after a run."""
     others = [*MODULES, *(ROOT / "examples").rglob("*.py")]
     for path in others:
         if path.is_relative_to(CORE / "experiments") or "lifelong_co_cli" in path.parts:
@@ -235,6 +255,31 @@ def test_only_experiments_and_commands_import_experiments() -> None:
 def test_few_modules_lie_beside_the_folders() -> None:
     """At most fourteen modules lie directly in the core."""
     assert len(list(CORE.glob("*.py"))) <= 14
+
+
+def test_every_module_has_a_test_of_its_name() -> None:
+    """`x/y.py` is tested in `x/test_y.py`, except the modules that the table names."""
+    covered = {
+        f"{folder}/{module}.py"
+        for folder, modules in COVERED_BY.values()
+        for module in modules.split()
+    }
+    without = {
+        f"{package}/{path.relative_to(PACKAGES[package])}"
+        for package in MIRRORS
+        for path in PACKAGES[package].rglob("*.py")
+        if path.name not in ("__init__.py", "plugin.py") and not namesake(package, path).is_file()
+    }
+    # What happens after a run is tested by the pages, tables and files that it writes.
+    without = {each for each in without if not each.startswith("lifelong_co/experiments/")}
+    assert without == covered
+    assert [test for test in COVERED_BY if not (TESTS / test).is_file()] == []
+
+
+def namesake(package: str, path: Path) -> Path:
+    """Return where the test of a module lies."""
+    folder = path.relative_to(PACKAGES[package]).parent
+    return TESTS / MIRRORS[package] / folder / f"test_{path.name}"
 
 
 def test_core_names_no_plugin_and_no_command() -> None:
@@ -249,7 +294,7 @@ def test_core_names_no_plugin_and_no_command() -> None:
         if component.kind in ("solver", "method", "weighting", "divergence")
     }
     for path in core_modules():
-        if room(dotted(path)).startswith("experiments") or path in NAMES_COMPONENTS:
+        if part(dotted(path)).startswith("experiments") or path in NAMES_COMPONENTS:
             continue
         for text in strings(parse(path)):
             assert text not in plugins, f"{name(path)} names the component {text!r}"
@@ -276,7 +321,7 @@ def strings(tree: ast.Module) -> Iterator[str]:
     ],
 )
 def test_import_reader_finds_modules(source: str, found: set[str]) -> None:
-    """It finds imported modules inside functions, too."""
+    """The reader also finds imports inside functions."""
     assert modules_imported(ast.parse(source)) == found
 
 
@@ -322,8 +367,8 @@ def test_packages_are_typed(package):
 
 def test_source_changes_no_global_state_and_unpickles_nothing():
     """Nothing changes the working directory or torch's defaults, and nothing unpickles."""
-    read = (path for path in SHOWN_TO_USERS if path != PUTS_BACK)
-    found = {name(path): list(surprises(parse(path))) for path in read}
+    read = (path for path in SHOWN_TO_USERS if path != RESTORES_STATE)
+    found = {name(path): list(forbidden_calls(parse(path))) for path in read}
     assert {path: what for path, what in found.items() if what} == {}
 
 
@@ -347,11 +392,11 @@ def test_modules_are_short():
 )
 def test_source_reader_finds_global_changes_and_unpickling(source, found):
     """The reader finds each construct that the tests above refuse."""
-    assert set(surprises(ast.parse(source))) == found
+    assert set(forbidden_calls(ast.parse(source))) == found
 
 
-def test_import_in_a_try_counts_as_one_at_the_top():
-    """An import inside a function does not."""
+def test_import_inside_try_counts_as_import_at_the_top():
+    """An import inside a function does not count."""
     source = "try:\n    import torch\nexcept ImportError:\n    pass\ndef f():\n    import numpy\n"
     assert imported(at_import(ast.parse(source))) == {"torch"}
     assert imported(ast.walk(ast.parse(source))) == {"torch", "numpy"}

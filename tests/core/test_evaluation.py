@@ -34,7 +34,7 @@ def test_best_cost_is_the_least_over_all_starts(name: str) -> None:
 def test_costs_do_not_depend_on_the_batch(
     name: str, augment: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One at a time, three at a time, all at once, or as many as fit in memory."""
+    """Instances are solved one at a time, three at a time, all at once, or as many as fit."""
     solver, instances = golden(name).solver(), drawn(name, 8)
     together = best_costs(solver, instances, augment=augment)
     assert together.shape == (8,)

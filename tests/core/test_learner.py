@@ -38,7 +38,7 @@ def fine_tuning(folder: Path, **settings: Any) -> Run:
 
 
 def test_hooks_are_called_in_the_order_of_the_algorithms(tmp_path: Path) -> None:
-    """A task's epochs, an epoch's batches; an epoch counts before its task ends."""
+    """A task has epochs, an epoch has batches; the last epoch counts before its task ends."""
     run = fine_tuning(tmp_path)
     seen = observed(run)
     learn(run)
@@ -54,8 +54,8 @@ def test_hooks_are_called_in_the_order_of_the_algorithms(tmp_path: Path) -> None
     assert run.steps == 2 * EPOCHS * BATCHES
 
 
-def test_a_learned_run_has_nothing_left_to_learn(tmp_path: Path) -> None:
-    """Resumed, it calls no hook and changes nothing."""
+def test_resumed_run_that_has_finished_learns_nothing(tmp_path: Path) -> None:
+    """It calls no hook and changes nothing."""
     done = learn(fine_tuning(tmp_path))
     again = prepare(done.config, tmp_path / "run", resume=True)
     seen = observed(again)
@@ -66,7 +66,7 @@ def test_a_learned_run_has_nothing_left_to_learn(tmp_path: Path) -> None:
 
 
 def test_terms_are_added_to_the_policy_loss(tmp_path: Path) -> None:
-    """The gradient of a step is that of the sum of all terms; losses of one name are summed."""
+    """The gradient is that of the sum of all terms; losses of the same name are summed."""
     runs = [exact_run(tiny_config("fine-tuning"), tmp_path / name) for name in "ab"]
     for run in runs:
         run.learner.optimizer = torch.optim.SGD(run.learner.solver.module.parameters(), lr=1.0)
@@ -96,8 +96,8 @@ def test_terms_are_added_to_the_policy_loss(tmp_path: Path) -> None:
         torch.testing.assert_close(value, parameters(runs[1])[name], rtol=1e-9, atol=1e-12)
 
 
-def test_images_train_on_eight_times_the_batch(tmp_path: Path) -> None:
-    """The method's batch is augmented before it is solved and before it is learned from."""
+def test_training_on_images_takes_eight_times_the_batch(tmp_path: Path) -> None:
+    """The method's batch is augmented before it is solved."""
     sizes = []
     for images in (False, True):
         run = fine_tuning(tmp_path / str(images), images=images)
@@ -113,8 +113,8 @@ def test_images_train_on_eight_times_the_batch(tmp_path: Path) -> None:
     assert sizes == [(4, 4), (32, 32)]
 
 
-def test_stopping_saves_before_it_raises(tmp_path: Path) -> None:
-    """The error names the folder, and the steps until then are in the checkpoint."""
+def test_stopped_run_is_saved_before_the_error(tmp_path: Path) -> None:
+    """The error names the folder, and the checkpoint has all steps so far."""
     run = fine_tuning(tmp_path)
     with pytest.raises(Interrupted) as interrupted:
         learn(run, stop=lambda: run.steps == 3)
@@ -125,7 +125,7 @@ def test_stopping_saves_before_it_raises(tmp_path: Path) -> None:
 
 
 def test_on_step_gets_the_losses_of_every_step(tmp_path: Path) -> None:
-    """The history holds their means over each epoch."""
+    """The history has their means over each epoch."""
     run = fine_tuning(tmp_path)
     costs: list[float] = []
     learn(run, on_step=lambda _, losses: costs.append(float(losses["cost"])))
@@ -135,8 +135,8 @@ def test_on_step_gets_the_losses_of_every_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["fine-tuning", "restart"])
-def test_tests_are_taken_where_they_are_due(tmp_path: Path, method: str) -> None:
-    """All tasks after a task; on the way the learned ones, of a method that restarts one."""
+def test_tests_are_taken_when_they_are_due(tmp_path: Path, method: str) -> None:
+    """After a task all are tested; during it those learned, or one if the method restarts."""
     config = attrs.evolve(tiny_config(method, sizes=(5, 6)), curve_every=1)
     lines: list[str] = []
     run = learn(prepare(config, tmp_path / "run"), log=lines.append)
@@ -161,8 +161,8 @@ def test_parameters_after_each_task_are_kept(tmp_path: Path) -> None:
             assert mean_cost(solver, run.tests[tested - 1]) == rows[learned, tested]
 
 
-def test_an_epoch_ends_with_a_save(tmp_path: Path) -> None:
-    """Whatever the curve: what is learned is not lost."""
+def test_every_epoch_ends_with_a_save(tmp_path: Path) -> None:
+    """It holds with and without tests after the epoch."""
     run = fine_tuning(tmp_path, curve_every=100)
     run.sums = {"cost": 8.0, "policy": 2.0, "seconds": 1.0}
     run.steps = run.learner.batch = BATCHES

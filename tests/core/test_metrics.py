@@ -200,7 +200,7 @@ def test_better_reference_never_improves_metrics(costs: np.ndarray) -> None:
     assert two.AG > one.AG
 
 
-def test_a_solver_that_only_improves_forgets_nothing() -> None:
+def test_solver_that_only_improves_forgets_nothing() -> None:
     """AF and AMF are 0 if every task only gets better, at any distance to d*."""
     found = metrics.summarize([[3.0, 5.0], [2.0, 4.0]], [1.0, 1.0])
     assert (found.AF, found.AMF) == (0.0, 0.0)

@@ -15,7 +15,7 @@ seeds = st.integers(0, 2**70)
 
 
 @given(seeds, st.text())
-def test_the_same_seed_and_purpose_give_the_same_stream(seed: int, purpose: str) -> None:
+def test_same_seed_and_purpose_give_the_same_stream(seed: int, purpose: str) -> None:
     """A stream depends only on seed and purpose."""
     first, second = (torch.rand(5, generator=generator(seed, purpose)) for _ in range(2))
     assert torch.equal(first, second)

@@ -11,7 +11,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lifelong_co_adapters.official.invit import official_invit
-from lifelong_co_adapters.official.neighbors import knn
 from paths import FIXTURES
 from upstreams import official
 
@@ -31,9 +30,11 @@ SMALL = {
     "action_k": 3,
     "state_k": [4, 6],
 }
+
 CAPACITY = 30
 
 pytestmark = official
+
 both = pytest.mark.parametrize("name", ["tsp", "cvrp"])
 
 
@@ -320,15 +321,6 @@ def test_every_parameter_gets_a_gradient(name: str) -> None:
             assert not parameter.grad[-last:].any()  # the last layer only scores
             used = parameter.grad[:-last]
         assert used.any(), key
-
-
-def test_knn_gives_the_nearest_of_the_same_instance() -> None:
-    """Nearest first, at equal distance the lower index; fewer pairs if there are fewer points."""
-    x = torch.tensor([[5.0, 0], [1, 0], [-1, 0], [0, 0], [9, 0]])
-    y = torch.tensor([[0.0, 0], [8, 0]])
-    batch_x, batch_y = torch.tensor([0, 0, 0, 1, 0]), torch.tensor([0, 1])
-    pairs = knn(x, y, 3, batch_x, batch_y)
-    assert pairs.tolist() == [[0, 0, 0, 1], [1, 2, 0, 3]]
 
 
 def test_bad_options_and_parameters_are_named() -> None:

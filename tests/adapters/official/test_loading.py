@@ -2,57 +2,17 @@
 
 import copy
 import inspect
-import os
 import pickle
-import random
 import sys
 import threading
 import types
-import warnings
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-import numpy as np
 import pytest
-import torch
-from lifelong_co_adapters.official import locate
+from invented_codebases import process, write
 from lifelong_co_adapters.official.loading import load
-from lifelong_co_adapters.official.upstreams import UPSTREAMS
-from paths import ROOT
 
-from lifelong_co.errors import ConfigError, UnknownNameError
-
-SHARED = ("model", "utils", "encoder")
-MISBEHAVIOUR = """
-import os, random, sys, warnings
-import numpy, torch
-os.chdir({elsewhere!r})
-sys.path.insert(0, {elsewhere!r})
-sys.dont_write_bytecode = not sys.dont_write_bytecode
-random.seed(9)
-numpy.random.seed(9)
-torch.manual_seed(9)
-torch.set_default_device("meta")
-torch.set_grad_enabled(False)
-{tensors}
-warnings.filterwarnings("ignore")
-warnings.warn("nobody shall see this")
-import helper
-{end}
-"""
-TENSORS = (
-    "torch.set_default_dtype(torch.float64)",
-    "torch.set_default_tensor_type(torch.DoubleTensor)",
-)
-
-
-def write(root: Path, files: dict[str, str]) -> Path:
-    """Write a codebase."""
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return root
+from lifelong_co.errors import ConfigError
 
 
 @pytest.fixture
@@ -77,31 +37,6 @@ def codebases(tmp_path):
         )
         for name in ("one", "two")
     ]
-
-
-def process():
-    """Return all global state that an import could change."""
-    numpy_state = np.random.get_state()
-    return {
-        "path": list(sys.path),
-        # torch and numpy import some of their modules at the first use
-        "public": {
-            name
-            for name in sys.modules
-            if not name.startswith(("_lifelong_co_official_", "torch.", "numpy."))
-        },
-        "shared": [sys.modules.get(name) for name in SHARED],
-        "bytecode": sys.dont_write_bytecode,
-        "folder": os.getcwd(),
-        "dtype": torch.get_default_dtype(),
-        "device": torch.get_default_device(),
-        "tensor": torch.empty(0).type(),
-        "gradients": torch.is_grad_enabled(),
-        "random": random.getstate(),
-        "numpy": (numpy_state[0], numpy_state[1].tolist(), *numpy_state[2:]),
-        "torch": torch.get_rng_state().tolist(),
-        "filters": list(warnings.filters),
-    }
 
 
 def test_codebases_with_equal_module_names_are_separate(codebases):
@@ -148,31 +83,6 @@ def test_public_modules_of_the_same_name_do_not_change(codebases, monkeypatch):
     monkeypatch.setitem(sys.modules, "utils", public)
     assert load(codebases[0], "model").utils is not public
     assert sys.modules["utils"] is public
-
-
-@pytest.mark.parametrize("tensors", TENSORS)
-@pytest.mark.parametrize("end", ["", "raise OSError('broken')"])
-def test_global_state_is_restored_after_an_import(tmp_path, end, tensors):
-    """Also if the import raises; then none of its modules remains."""
-    code = MISBEHAVIOUR.format(elsewhere=str(tmp_path), end=end, tensors=tensors)
-    root = write(tmp_path / "code", {"bad.py": code, "helper.py": ""})
-    before, names = process(), set(sys.modules)
-    if end:
-        with pytest.raises(OSError, match="broken"):
-            load(root, "bad")
-        left = set(sys.modules) - names
-        assert {name for name in left if "." in name} == set()
-    else:
-        load(root, "bad")
-    assert process() == before
-
-
-def test_default_device_of_the_caller_does_not_affect_the_code(tmp_path):
-    """The code makes tensors on torch's default device; the caller's device stays set."""
-    root = write(tmp_path, {"made.py": "import torch\ndevice = torch.empty(0).device\n"})
-    with torch.device("meta"):
-        assert load(root, "made").device == torch.device("cpu")
-        assert torch.empty(0).device == torch.device("meta")
 
 
 def test_failed_import_can_be_repeated(tmp_path):
@@ -235,40 +145,3 @@ def test_threads_get_the_same_module(tmp_path):
         found = list(threads.map(ask, range(8)))
     assert {id(module) for module, _ in found} == {id(found[0][0])}
     assert found[0][0].part.runs == [1]
-
-
-def test_official_code_is_found_by_variable_or_in_the_checkout(tmp_path, monkeypatch):
-    """Without it, the error has the folder and the command that fetches it."""
-    monkeypatch.setenv(locate.VARIABLE, str(tmp_path))
-    with pytest.raises(ConfigError) as caught:
-        locate.upstream("POMO")
-    assert str(caught.value) == (
-        f"official code of POMO: expected in {tmp_path / 'POMO'} (LIFELONG_CO_UPSTREAM), "
-        f"got an empty or missing folder; run `lifelong-co upstream fetch POMO --into {tmp_path}`"
-    )
-    (tmp_path / "POMO").mkdir()
-    with pytest.raises(ConfigError, match="got an empty or missing folder"):
-        locate.upstream("POMO")
-    write(tmp_path / "POMO", {"README": "there"})
-    assert locate.upstream("POMO") == tmp_path / "POMO"
-    monkeypatch.delenv(locate.VARIABLE)
-    assert locate.place("POMO") == ROOT / "adapters" / "upstream" / "POMO"
-    monkeypatch.setattr(locate, "checkout", lambda: tmp_path)
-    with pytest.raises(ConfigError, match=r"run `lifelong-co upstream fetch POMO`$"):
-        locate.upstream("POMO")
-    monkeypatch.setattr(locate, "checkout", lambda: None)
-    with pytest.raises(ConfigError, match=r"in a git checkout.* --into DIR` and set LIFELONG_CO_"):
-        locate.upstream("POMO")
-    with pytest.raises(UnknownNameError, match="expected one of: POMO, Omni-VRP, INViT, LLR-BC"):
-        locate.upstream("Pomo")
-
-
-def test_gitmodules_agree_with_the_table():
-    """The table has the submodules of the checkout, with their addresses."""
-    text = (ROOT / ".gitmodules").read_text()
-    listed = {
-        name: f"path = adapters/upstream/{name}\n\turl = {up.url}\n"
-        for name, up in UPSTREAMS.items()
-    }
-    assert text.count("[submodule") == len(listed)
-    assert all(section in text for section in listed.values())

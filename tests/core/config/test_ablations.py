@@ -20,15 +20,15 @@ MEANT = {
 names = pytest.mark.parametrize("name", MEANT)
 
 
-def test_they_are_the_papers() -> None:
-    """Seven, and no more than what each is about."""
+def test_ablations_are_those_of_the_paper() -> None:
+    """There are seven, and each sets only the options of its subject."""
     assert ABLATIONS == {"llr-bc": MEANT}
 
 
 @names
 @pytest.mark.parametrize("preset", ["demo", "small", "paper"])
-def test_an_ablation_gives_way_to_no_preset(name: str, preset: str) -> None:
-    """What it sets is set, all else is the preset's, and its name is kept with the run."""
+def test_ablation_overrides_the_preset(name: str, preset: str) -> None:
+    """Its options are set, all others are the preset's, and the run keeps its name."""
     plain = resolve(preset=preset).method_options
     config = resolve(preset=preset, method_options={"ablation": name})
     assert config.method_options == {**plain, **MEANT[name], "ablation": name}
@@ -37,8 +37,8 @@ def test_an_ablation_gives_way_to_no_preset(name: str, preset: str) -> None:
 
 
 @names
-def test_another_value_of_what_it_sets_is_refused(name: str) -> None:
-    """By the configuration and by the method, naming both; the same value and others may stay."""
+def test_other_value_of_an_option_of_the_ablation_is_refused(name: str) -> None:
+    """Configuration and method name both values; the same value and other options are accepted."""
     option, value = next(iter(MEANT[name].items()))
     others: dict[str, Any] = {
         "weighting": "variance",
@@ -56,14 +56,14 @@ def test_another_value_of_what_it_sets_is_refused(name: str) -> None:
     assert ablated("llr-bc", {"ablation": name, option: value, "alpha": 2.0})["alpha"] == 2.0
 
 
-def test_a_number_it_sets_is_refused_too() -> None:
-    """IB's 20 units are part of what it is."""
-    with pytest.raises(lco.ConfigError, match=r"'IB' sets buffer_size = 20: .* buffer_size = 1000"):
+def test_other_number_of_an_ablation_is_refused() -> None:
+    """The 20 units of IB belong to the ablation."""
+    with pytest.raises(lco.ConfigError, match=r"'IB' is buffer_size = 20: .* buffer_size = 1000"):
         resolve(method_options={"ablation": "IB", "buffer_size": 1000})
 
 
-def test_without_an_ablation_nothing_changes() -> None:
-    """Options are given back as they are."""
+def test_without_an_ablation_options_stay_unchanged() -> None:
+    """Options are returned unchanged."""
     assert ablated("llr-bc", {"alpha": 1.0}) == {"alpha": 1.0}
     assert ablated("llr-bc", {}) == {}
 
@@ -71,14 +71,14 @@ def test_without_an_ablation_nothing_changes() -> None:
 @pytest.mark.parametrize(
     ("name", "match"), [("nEw", "Unknown ablation 'nEw'.*'nEW'"), (3, "expected a string, got 3")]
 )
-def test_unknown_ablations_are_refused(name: Any, match: str) -> None:
-    """With the nearest name."""
+def test_unknown_ablation_is_refused(name: Any, match: str) -> None:
+    """The error suggests the nearest name."""
     with pytest.raises(lco.LifelongError, match=match):
         resolve(method_options={"ablation": name})
 
 
-def test_ablations_are_llr_bcs() -> None:
-    """Another method takes none."""
+def test_ablation_of_another_method_is_refused() -> None:
+    """Only LLR-BC has ablations."""
     config = resolve(method="fine-tuning", method_options={"ablation": "IB"})
     assert config.method_options == {"ablation": "IB"}
     with pytest.raises(lco.ConfigError, match="method 'fine-tuning': takes no options"):

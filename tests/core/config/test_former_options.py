@@ -21,15 +21,15 @@ def former(options: dict[str, Any]) -> str:
 
 
 def test_former_defaults_are_dropped() -> None:
-    """They did what this version always does."""
+    """Their effect is now always on."""
     config = from_toml(former({"alpha": 2.0, **DEFAULTS}))
     assert config.method_options == {"alpha": 2.0}
     lco.method("llr-bc", **config.method_options)
 
 
 @pytest.mark.parametrize("preset", [{}, {"bundle_size": 4}])
-def test_a_former_run_of_ib_keeps_whole_rollouts(preset: dict[str, int]) -> None:
-    """The option ``unit`` overrode a bundle size of the preset; its run is that of IB today."""
+def test_former_run_of_ib_keeps_whole_rollouts(preset: dict[str, int]) -> None:
+    """The option ``unit`` replaced a bundle size of the preset; its run is that of IB today."""
     options = {"ablation": "IB", "unit": "solution", "buffer_size": 20, "replay_size": 1}
     config = from_toml(former({**preset, **options}))
     assert config.method_options == tiny_config(**resolved_ib()).method_options
@@ -44,7 +44,7 @@ def resolved_ib() -> dict[str, Any]:
 
 
 def test_published_results_of_ib_are_read() -> None:
-    """A run folder of an earlier version, as it lies in the repository."""
+    """The repository has a run folder of an earlier version."""
     config = read_config(RESULTS / "cvrp-pomo-IB-small-order1-seed0")
     assert config.method_options["bundle_size"] == 0
     assert "unit" not in config.method_options
@@ -59,10 +59,10 @@ def test_published_results_of_ib_are_read() -> None:
         ({"unit": "tour"}, "expected 'step' or 'solution', got 'tour'"),
     ],
 )
-def test_what_is_gone_is_refused_by_name(
+def test_removed_option_is_refused_by_name(
     tmp_path: Path, option: dict[str, Any], expected: str
 ) -> None:
-    """With the file, the option, its values that can be read, and the value that came."""
+    """The error has the file, the option, the values that can be read, and the given value."""
     (tmp_path / "config.toml").write_text(former(option))
     name = next(iter(option))
     with pytest.raises(lco.ConfigError, match=f"config.toml: .*{name} is gone: {expected}"):

@@ -20,7 +20,7 @@ DISTRIBUTIONS = {"U", "GM", "E", "C", "G", "R"}
 def test_presets_have_the_documented_scales(
     name: str, epochs: int, layers: int, scales: dict[str, tuple[int, int, int]]
 ) -> None:
-    """Sizes, budgets and models, task by task in order 1."""
+    """Sizes, budgets and models of order 1 are those documented, task by task."""
     base = preset(name)
     tasks = base.tasks(order(1), "pomo")
     assert [task.distribution for task in tasks] == ["E", "C", "G", "U", "R", "GM"]
@@ -42,7 +42,7 @@ def test_presets_have_the_documented_scales(
     assert base.order == order(1)
 
 
-def test_the_paper_preset_differs_from_the_paper_in_what_it_replays() -> None:
+def test_paper_preset_differs_from_the_paper_in_its_replay() -> None:
     """B 1000, alpha 100, variance and reverse KL, the official behavior; E is 16 there, whole."""
     assert preset("paper").method_options["llr-bc"] == {
         "weighting": "variance",
@@ -60,8 +60,8 @@ def test_the_paper_preset_differs_from_the_paper_in_what_it_replays() -> None:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_presets_hold_options_that_are_taken(name: str) -> None:
-    """Every solver and method named in a preset can be built from what it says."""
+def test_options_of_presets_are_valid(name: str) -> None:
+    """Every solver and method of a preset can be built from its options."""
     base = preset(name)
     assert base.name == name
     for solver, options in base.solver_options.items():
@@ -75,8 +75,8 @@ def test_presets_hold_options_that_are_taken(name: str) -> None:
     assert base.tasks(base.order, "pomo")
 
 
-def test_unknown_presets_and_distributions_are_refused() -> None:
-    """With the nearest name."""
+def test_unknown_preset_or_distribution_is_refused() -> None:
+    """The error suggests the nearest name."""
     with pytest.raises(lco.UnknownNameError, match=r"preset 'smal'.*Did you mean 'small'"):
         preset("smal")
     with pytest.raises(lco.UnknownNameError, match=r"'gm'.*Did you mean 'GM'"):
@@ -84,7 +84,7 @@ def test_unknown_presets_and_distributions_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_a_run_that_names_nothing_is_the_presets(name: str) -> None:
+def test_run_without_options_is_that_of_the_preset(name: str) -> None:
     """Solver, problem and method are registered, and their options are the preset's."""
     base, config = preset(name), resolve(preset=name)
     assert (config.solver, config.problem, config.method) == (
@@ -97,8 +97,8 @@ def test_a_run_that_names_nothing_is_the_presets(name: str) -> None:
     assert base.method in lco.registry.names("method")
 
 
-def test_a_solver_may_need_other_epochs_and_settings() -> None:
-    """Omni and INViT learn fewer epochs at the paper's scale, wrapped or ours."""
+def test_preset_has_other_epochs_and_settings_for_some_solvers() -> None:
+    """At the paper's scale Omni and INViT learn fewer epochs, ours and the official ones."""
     base = preset("paper")
     for solver, epochs in (("pomo", 200), ("omni", 10), ("invit", 100), ("official-invit", 100)):
         assert {task.epochs for task in base.tasks(("U", "GM"), solver)} == {epochs}

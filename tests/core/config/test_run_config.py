@@ -64,13 +64,13 @@ def task_file(tmp_path: Path) -> Any:
 
 
 @given(configs)
-def test_toml_and_back(config: Config) -> None:
-    """Whatever the names and options, what was written is what is read."""
+def test_configuration_survives_toml(config: Config) -> None:
+    """Any names and options are read as they were written."""
     assert from_toml(to_toml(config)) == config
 
 
-def test_every_preset_comes_back() -> None:
-    """Resolved configurations survive as well."""
+def test_every_preset_survives_toml() -> None:
+    """The resolved configuration is read back equal."""
     for name in ("demo", "small", "paper"):
         config = resolve(preset=name)
         assert from_toml(to_toml(config)) == config
@@ -90,7 +90,7 @@ def test_every_preset_comes_back() -> None:
         ("learning_rate = 0.0001", "learning_rate = true", "expected float, got True"),
     ],
 )
-def test_an_altered_configuration_is_refused(line: str, other: str, match: str) -> None:
+def test_altered_configuration_is_refused(line: str, other: str, match: str) -> None:
     """The error names the file and the setting."""
     written = to_toml(resolve(preset="small"))
     assert line in written
@@ -98,8 +98,8 @@ def test_an_altered_configuration_is_refused(line: str, other: str, match: str) 
         from_toml(written.replace(line, other), "there.toml")
 
 
-def test_a_whole_number_is_a_number() -> None:
-    """TOML's ``1`` will do where a fraction is wanted, and is one afterwards."""
+def test_whole_number_is_accepted_as_a_fraction() -> None:
+    """TOML's ``1`` becomes ``1.0`` where a fraction is expected."""
     written = to_toml(resolve(preset="small")).replace(
         "learning_rate = 0.0001", "learning_rate = 1"
     )
@@ -108,8 +108,8 @@ def test_a_whole_number_is_a_number() -> None:
     assert type(rate) is float
 
 
-def test_a_preset_fills_what_is_not_given() -> None:
-    """Without options everything is the preset's, in its own order."""
+def test_preset_fills_missing_options() -> None:
+    """Without options everything is the preset's, and its order too."""
     config, base = resolve(preset="demo"), preset("demo")
     assert (config.tests, config.curve_every) == (base.tests, base.curve_every)
     assert config.solver_options == base.solver_options["pomo"]
@@ -121,8 +121,8 @@ def test_a_preset_fills_what_is_not_given() -> None:
     assert resolve(method="fine-tuning").method_options == {}
 
 
-def test_an_option_wins_over_the_preset() -> None:
-    """One by one: the options beside it stay the preset's; None means the preset's."""
+def test_option_overrides_the_preset() -> None:
+    """Other options stay the preset's, and None means the preset's value."""
     config, base = resolve(), resolve(preset="small")
     assert config == base
     other = resolve(
@@ -142,15 +142,15 @@ def test_an_option_wins_over_the_preset() -> None:
     assert preset("small").method_options["llr-bc"] == base.method_options  # untouched
 
 
-def test_an_order_and_a_task_file_exclude_each_other(task_file: Any) -> None:
-    """Nobody can say which of the two was meant."""
+def test_order_and_task_file_together_are_refused(task_file: Any) -> None:
+    """They contradict each other."""
     path = task_file(BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 5")
     with pytest.raises(lco.ConfigError, match="expected an order or a task file, got both"):
         resolve(order_number=1, tasks_file=path)
 
 
-def test_a_task_file(task_file: Any, tmp_path: Path) -> None:
-    """Defaults at the top, own values in a table, paths relative to the file, labels unique."""
+def test_task_file_gives_the_tasks(task_file: Any, tmp_path: Path) -> None:
+    """Defaults stand at the top, values of a task in its table; paths are relative to the file."""
     path = task_file(
         BUDGET
         + """
@@ -209,8 +209,8 @@ def test_a_task_file(task_file: Any, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_bad_task_file_is_refused(task_file: Any, content: str, match: str) -> None:
-    """The error names the file, the task and what is wrong with it."""
+def test_bad_task_file_is_refused(task_file: Any, content: str, match: str) -> None:
+    """The error names the file, the task and the fault."""
     path = task_file(content)
     with pytest.raises(lco.ConfigError, match=match) as caught:
         read_tasks(path)
@@ -218,8 +218,8 @@ def test_a_bad_task_file_is_refused(task_file: Any, content: str, match: str) ->
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe\x00"])
-def test_an_unreadable_task_file_is_refused(tmp_path: Path, content: bytes | None) -> None:
-    """Missing, or no text."""
+def test_unreadable_task_file_is_refused(tmp_path: Path, content: bytes | None) -> None:
+    """The file is missing or is not text."""
     path = tmp_path / "tasks.toml"
     if content is not None:
         path.write_bytes(content)

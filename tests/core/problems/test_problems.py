@@ -1,16 +1,11 @@
 """Both problems on random walks over feasible actions, compared with independent checks."""
 
-import math
-from typing import Any
-
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import PROBLEMS, UNIT, Walk, identical, walks
+from strategies import PROBLEMS, UNIT, identical, walks
 
-from lifelong_co.errors import InvalidInstancesError
 from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("name", sorted(PROBLEMS))
@@ -39,21 +34,6 @@ def check_routes(demand: list[int], actions: list[int]) -> None:
     for action in actions:
         load = 0 if action == 0 else load + demand[action - 1]
         assert load <= UNIT
-
-
-def naive_length(points: np.ndarray, actions: list[int]) -> float:
-    """Return the length of the closed walk over ``points [A, 2]``, leg by leg."""
-    total = 0.0
-    for here, there in zip(actions, actions[1:] + actions[:1], strict=True):
-        total += math.dist(points[here], points[there])
-    return total
-
-
-def all_points(walk: Walk) -> np.ndarray:
-    """Return the coordinates of all actions, float64 ``[B, A, 2]``."""
-    fields = records.tensors(walk.instances)
-    parts = [fields["nodes"]] if "depot" not in fields else [fields["depot"], fields["nodes"]]
-    return torch.cat(parts, dim=1).double().numpy()
 
 
 @both
@@ -117,60 +97,6 @@ def allowed_cvrp(demand: list[int], past: list[int]) -> set[int]:
     allowed = {customer for customer in rest if load + demand[customer - 1] <= UNIT}
     at_depot = not past or past[-1] == 0
     return allowed if at_depot and rest else allowed | {0}
-
-
-@given(walks("cvrp"))
-def test_a_finished_cvrp_trajectory_stays_at_the_depot(walk: Walk) -> None:
-    """When all is done, only the depot is feasible, and a visit there changes nothing."""
-    for state, mask in zip(walk.states, walk.masks, strict=True):
-        done = walk.problem.done(walk.instances, state)
-        only_depot = torch.zeros_like(mask[0, 0])
-        only_depot[0] = True
-        assert bool((mask[done] == only_depot).all())
-    home = torch.zeros_like(walk.actions[..., 0])
-    after = walk.problem.step(walk.instances, walk.states[-1], home)
-    assert bool(walk.problem.done(walk.instances, after).all())
-    longer = torch.cat((walk.actions, home[..., None]), dim=2)
-    cost = walk.problem.cost(walk.instances, walk.actions)
-    torch.testing.assert_close(walk.problem.cost(walk.instances, longer), cost)
-
-
-@both
-@given(data=st.data())
-def test_cost_is_the_length_of_the_closed_walk(name: str, data: st.DataObject) -> None:
-    """The cost equals a sum of distances in plain Python, leg by leg."""
-    walk = data.draw(walks(name))
-    cost = walk.problem.cost(walk.instances, walk.actions)
-    assert cost.dtype == walk.instances.nodes.dtype
-    points = all_points(walk)
-    expected = [
-        [naive_length(points[b], actions) for actions in walk.actions[b].tolist()]
-        for b in range(len(points))
-    ]
-    np.testing.assert_allclose(cost.double().numpy(), expected, rtol=1e-5, atol=1e-6)
-
-
-@both
-@given(data=st.data())
-def test_cost_is_invariant_under_the_eight_symmetries(name: str, data: st.DataObject) -> None:
-    """A solution has the same cost on all images; row k * B + b is an image of instance b."""
-    walk = data.draw(walks(name))
-    images = walk.problem.augment(walk.instances)
-    assert records.rows(images) == 8 * records.rows(walk.instances)
-    cost = walk.problem.cost(walk.instances, walk.actions)
-    again = walk.problem.cost(images, walk.actions.repeat(8, 1, 1))
-    torch.testing.assert_close(again, cost.repeat(8, 1), rtol=1e-5, atol=1e-5)
-    assert identical(records.select(images, slice(0, records.rows(walk.instances))), walk.instances)
-
-
-@both
-def test_the_eight_images_differ(name: str) -> None:
-    """An instance without symmetry has eight different images."""
-    fields = {"nodes": torch.tensor([[[0.1, 0.2], [0.3, 0.9], [0.8, 0.35]]])}
-    if name == "cvrp":
-        fields |= {"depot": torch.tensor([[[0.6, 0.15]]]), "demand": torch.full((1, 3), 0.5)}
-    images = PROBLEMS[name].augment(PROBLEMS[name].instances(**fields))
-    assert len({tuple(points.flatten().tolist()) for points in images.nodes}) == 8
 
 
 @both
@@ -252,113 +178,3 @@ def test_forced_starts_are_feasible_and_cycle_over_the_nodes(name: str, trajecto
         if name == "tsp" or index > 0:
             assert bool(mask.gather(2, action[..., None]).all())
         state = problem.step(batch, state, action)
-
-
-def good(name: str) -> dict[str, Any]:
-    """Return the fields of a valid batch, ``B = 2`` and ``n = 3``."""
-    fields = {"nodes": torch.full((2, 3, 2), 0.5)}
-    if name == "cvrp":
-        fields |= {"depot": torch.full((2, 1, 2), 0.5), "demand": torch.full((2, 3), 0.5)}
-    return fields
-
-
-@both
-def test_valid_instances_are_returned_unchanged(name: str) -> None:
-    """Valid fields stay unchanged in a record of the problem's type."""
-    fields = good(name)
-    batch = PROBLEMS[name].instances(**fields)
-    assert isinstance(batch, PROBLEMS[name].instances_type)
-    assert all(torch.equal(getattr(batch, field), value) for field, value in fields.items())
-
-
-def test_demands_at_the_bounds_are_accepted() -> None:
-    """Demand 0 and the demand of the whole capacity are valid."""
-    fields = good("cvrp") | {"demand": torch.tensor([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]])}
-    batch = PROBLEMS["cvrp"].instances(**fields)
-    assert torch.equal(batch.demand, fields["demand"])
-
-
-FIELDS = [("tsp", "nodes"), ("cvrp", "nodes"), ("cvrp", "depot"), ("cvrp", "demand")]
-
-
-@pytest.mark.parametrize(("name", "field"), FIELDS)
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_nan_and_infinity_are_refused(name: str, field: str, value: float) -> None:
-    """One NaN or infinity anywhere is refused, and the message names the field."""
-    fields = good(name)
-    fields[field].view(-1)[-1] = value
-    with pytest.raises(InvalidInstancesError, match=f"^{field}: expected finite"):
-        PROBLEMS[name].instances(**fields)
-
-
-@pytest.mark.parametrize(("name", "field"), FIELDS)
-def test_integers_are_refused(name: str, field: str) -> None:
-    """Integers are refused where fractions are expected; the message names field and dtype."""
-    fields = good(name)
-    fields[field] = fields[field].long()
-    with pytest.raises(InvalidInstancesError, match=f"^{field}: .*floating-point.*int64"):
-        PROBLEMS[name].instances(**fields)
-
-
-@pytest.mark.parametrize(("name", "field"), FIELDS)
-@pytest.mark.parametrize("change", ["fewer dimensions", "more dimensions", "no rows", "wider"])
-def test_wrong_shapes_are_refused(name: str, field: str, change: str) -> None:
-    """A wrong shape is refused, and the message names the field and its shape."""
-    fields = good(name)
-    value = fields[field]
-    fields[field] = {
-        "fewer dimensions": value[0],
-        "more dimensions": value[None],
-        "no rows": value[:0],
-        "wider": torch.cat((value, value), dim=-1),
-    }[change]
-    shape = str(list(fields[field].shape)).replace("[", r"\[").replace("]", r"\]")
-    # A wrong shape of `nodes` is found first, for any values of the other fields.
-    with pytest.raises(InvalidInstancesError, match=f"^{field}: expected shape .*, got {shape}"):
-        PROBLEMS[name].instances(**fields)
-
-
-@pytest.mark.parametrize("field", ["depot", "demand"])
-def test_batches_of_different_length_are_refused(field: str) -> None:
-    """A field with another number of instances than the nodes is refused by name."""
-    fields = good("cvrp")
-    fields[field] = torch.cat((fields[field], fields[field]))
-    with pytest.raises(InvalidInstancesError, match=f"^{field}: expected shape"):
-        PROBLEMS["cvrp"].instances(**fields)
-
-
-@pytest.mark.parametrize("field", ["depot", "demand"])
-def test_mixed_precisions_are_refused(field: str) -> None:
-    """A field in another dtype than the nodes is refused, and the message names both."""
-    fields = good("cvrp")
-    fields[field] = fields[field].double()
-    with pytest.raises(InvalidInstancesError, match=f"^{field}: .*float32.*nodes.*float64"):
-        PROBLEMS["cvrp"].instances(**fields)
-
-
-@both
-def test_fewer_than_two_nodes_are_refused(name: str) -> None:
-    """A routing problem has at least two nodes."""
-    fields = {field: value[:, :1] for field, value in good(name).items()}
-    with pytest.raises(InvalidInstancesError, match=r"^nodes: expected at least two nodes, got 1"):
-        PROBLEMS[name].instances(**fields)
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [(1.01, "above the capacity"), (-0.01, "expected at least 0, got -0.01")],
-)
-def test_demands_outside_the_bounds_are_refused(value: float, message: str) -> None:
-    """A demand above the capacity or below 0 is refused; the message says which bound."""
-    fields = good("cvrp")
-    fields["demand"][1, 2] = value
-    with pytest.raises(InvalidInstancesError, match=f"^demand: .*{message}"):
-        PROBLEMS["cvrp"].instances(**fields)
-
-
-@both
-@pytest.mark.parametrize("value", ["cities", object(), [[1.0], [2.0, 3.0]]])
-def test_values_that_are_no_tensor_are_refused(name: str, value: object) -> None:
-    """A value that cannot become a tensor is refused, and the message names the field."""
-    with pytest.raises(InvalidInstancesError, match=r"^nodes: expected a tensor"):
-        PROBLEMS[name].instances(**(good(name) | {"nodes": value}))

@@ -141,33 +141,3 @@ def test_unknown_plugin_in_the_restriction_is_reported(install, monkeypatch):
     monkeypatch.setenv("LIFELONG_CO_LOAD_PLUGINS", "first-lock")
     with pytest.warns(lco.PluginWarning, match="'first-lock'.*Did you mean 'first-luck'"):
         assert [failure.plugin for failure in registry.failures()] == ["first-lock"]
-
-
-def test_reload_finds_new_plugins(install):
-    """A package installed in a running process is found after `reload`, not before."""
-    assert "a" not in registry.names("weighting")
-    install("first-luck", one=WEIGHTING.format(name="a"))
-    assert "a" not in registry.names("weighting")
-    registry.reload()
-    assert "a" in registry.names("weighting")
-
-
-def test_in_process_plugin_can_be_registered_again(plugin):
-    """A notebook's cell that runs again replaces its plugin; another owner is refused."""
-    lco.register_plugin(plugin("register_weightings", "new", abs))
-    lco.register_plugin(plugin("register_weightings", "new", max))
-    assert lco.weighting("new") is max
-    with pytest.raises(
-        lco.PluginError, match=r"third_party \(this process\) and other \(this proc"
-    ):
-        lco.register_plugin(plugin("register_weightings", "new", min, module="other"))
-    assert lco.weighting("new") is max
-
-
-def test_restriction_does_not_affect_in_process_plugins(plugin, monkeypatch):
-    """The restriction concerns installed plugins; one registered by hand stays."""
-    lco.register_plugin(plugin("register_weightings", "new", abs))
-    monkeypatch.delenv("LIFELONG_CO_LOAD_PLUGINS")
-    assert lco.weighting("new") is abs
-    registry.reload()
-    assert "new" not in registry.names("weighting")

@@ -44,7 +44,7 @@ def filled(
 
 @given(capacities, offers, seeds)
 def test_tasks_share_equally(capacity: int, amounts: list[int], seed: int) -> None:
-    """A task holds all it offered, or as much as any other less one; no slot stays empty."""
+    """A task has all its items or as many as any other, less one; no slot stays empty."""
     buffer = filled(capacity, amounts, seed)
     items = list(buffer)
     assert buffer.seen == sum(amounts)
@@ -58,7 +58,9 @@ def test_tasks_share_equally(capacity: int, amounts: list[int], seed: int) -> No
 
 
 @given(capacities, offers, seeds)
-def test_admission_comes_before_the_item(capacity: int, amounts: list[int], seed: int) -> None:
+def test_admission_needs_only_the_task_of_an_item(
+    capacity: int, amounts: list[int], seed: int
+) -> None:
     """`start_task` before `admit` gives the same buffer as `add` of items that hold their task."""
     buffer: Balanced[Item] = Balanced(capacity, seed=seed)
     made = 0
@@ -76,8 +78,8 @@ def test_admission_comes_before_the_item(capacity: int, amounts: list[int], seed
 
 
 @given(capacities, st.integers(0, 60), seeds)
-def test_of_one_task_it_is_the_reservoir(capacity: int, offered: int, seed: int) -> None:
-    """Items without a task are of one, and then it is the reservoir to the last draw."""
+def test_buffer_of_one_task_is_the_reservoir(capacity: int, offered: int, seed: int) -> None:
+    """Items without a task are of one task; all draws are those of the reservoir."""
     both: list[Any] = [Balanced(capacity, seed=seed), Reservoir(capacity, seed=seed)]
     for buffer in both:
         for item in range(offered):
@@ -124,7 +126,7 @@ def test_each_share_is_a_uniform_sample() -> None:
 
 @given(capacities, st.lists(st.integers(0, 3), max_size=80), seeds)
 def test_tasks_may_come_in_any_order(capacity: int, tasks: list[int], seed: int) -> None:
-    """Interleaved, too: it is full once it was offered enough, and never loses a task's last item.
+    """The order may be mixed: a full buffer stays full and never loses the last item of a task.
 
     Unless there are more tasks than slots, of course.
     """
@@ -150,10 +152,10 @@ def later(buffer: Balanced[Item]) -> list[Any]:
 
 
 @given(capacities, offers, seeds)
-def test_a_restored_buffer_continues_the_same_stream(
+def test_restored_buffer_continues_the_same_stream(
     capacity: int, amounts: list[int], seed: int
 ) -> None:
-    """Restored into a buffer of another capacity, seed and content, it goes on like the first."""
+    """A buffer of another capacity, seed and content continues like the first."""
     buffer = filled(capacity, amounts, seed)
     state = buffer.state_dict()
     restored = filled(3, [4, 7], seed=seed + 1)
@@ -164,8 +166,8 @@ def test_a_restored_buffer_continues_the_same_stream(
     assert later(again) == later(filled(capacity, amounts, seed))
 
 
-def test_it_survives_a_checkpoint(tmp_path: Path) -> None:
-    """Through a checkpoint file, too, the same stream goes on."""
+def test_buffer_survives_a_checkpoint(tmp_path: Path) -> None:
+    """The same stream continues after a checkpoint file."""
     buffer: Balanced[Any] = Balanced(5, seed=3)
     for task in range(3):
         buffer.start_task(task)
@@ -176,15 +178,15 @@ def test_it_survives_a_checkpoint(tmp_path: Path) -> None:
     assert later(restored) == later(buffer)
 
 
-def test_it_is_registered_and_wants_to_know_the_task() -> None:
-    """By its name, with the capacity and seed of any buffer; the reservoir does not ask."""
+def test_registered_buffer_asks_for_the_task() -> None:
+    """It has a name, capacity and seed like any buffer; the reservoir does not ask."""
     assert isinstance(lco.buffer("balanced", 3, seed=1), Balanced)
     assert isinstance(lco.buffer("balanced", 3), TaskAware)
     assert not isinstance(lco.buffer("reservoir", 3), TaskAware)
 
 
-def test_negative_sizes_are_refused() -> None:
-    """A negative capacity and a negative sample are refused, and the message gives the number."""
+def test_negative_size_is_refused() -> None:
+    """A negative capacity or sample is refused, and the message has the number."""
     with pytest.raises(ConfigError, match=r"capacity: expected at least 0, got -1"):
         Balanced[int](-1)
     with pytest.raises(ConfigError, match=r"sample size: expected at least 0, got -2"):

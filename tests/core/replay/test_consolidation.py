@@ -63,8 +63,8 @@ def naive_divergence(divergence: str, p: np.ndarray, q: np.ndarray) -> float:
     return float(sum(x * np.log(x / y) for x, y in zip(p, q, strict=True) if x > 0))
 
 
-def test_the_official_loss_is_the_stored_one() -> None:
-    """For each weighting and divergence, on three units of two sizes, to 1e-6 relative."""
+def test_official_loss_equals_the_stored_one() -> None:
+    """It agrees to 1e-6 for each weighting and divergence, on three units of two sizes."""
     with np.load(FIXTURES / "consolidation-1.npz") as archive:
         stored = {name: archive[name] for name in archive.files}
     losses = json.loads(str(stored["loss"]))
@@ -83,7 +83,7 @@ def test_the_official_loss_is_the_stored_one() -> None:
 @weightings
 @divergences
 @given(drawn=units())
-def test_probabilities_is_the_papers_equation(
+def test_probabilities_give_the_equation_of_the_paper(
     weighting: str, divergence: str, drawn: tuple[list[Tensor], list[Tensor]]
 ) -> None:
     """``sum_e w(e) D(e) / sum_e w(e)`` over all states of all units, state by state."""
@@ -107,10 +107,10 @@ def test_probabilities_is_the_papers_equation(
 @divergences
 @behaviors
 @given(drawn=units())
-def test_the_loss_is_the_sum_of_its_units(
+def test_loss_is_the_sum_over_units(
     weighting: str, divergence: str, behavior: str, drawn: tuple[list[Tensor], list[Tensor]]
 ) -> None:
-    """Taking units one by one, as a replay does, changes nothing; weights sum to 1."""
+    """Units taken one by one, as in replay, give the same loss; weights sum to 1."""
     teachers, learners = drawn
     loss = lco.consolidation_loss(weighting, divergence, behavior)
     weights = weights_of(loss, teachers)
@@ -128,10 +128,10 @@ def test_the_loss_is_the_sum_of_its_units(
 @divergences
 @behaviors
 @given(drawn=units())
-def test_a_learner_like_its_teacher_loses_nothing(
+def test_learner_equal_to_its_teacher_has_no_loss(
     weighting: str, divergence: str, behavior: str, drawn: tuple[list[Tensor], list[Tensor]]
 ) -> None:
-    """Loss and gradient are zero, and the loss is least there."""
+    """Loss and gradient are zero, and no loss is smaller."""
     teachers, others = drawn
     logits = [teacher.clone().requires_grad_() for teacher in teachers]
     loss = lco.consolidation_loss(weighting, divergence, behavior)
@@ -149,7 +149,7 @@ def test_a_learner_like_its_teacher_loses_nothing(
 def test_extremes_give_finite_losses_and_gradients(
     weighting: str, divergence: str, behavior: str, dtype: torch.dtype
 ) -> None:
-    """Single feasible actions, certain teachers, certain learners, and both for the wrong one."""
+    """States have one feasible action, a certain teacher, a certain learner, or a wrong one."""
     inf = torch.inf
     sure, other = [0.0, -60.0, -60.0], [-60.0, 0.0, -60.0]
     teacher = [[0.0, -inf, -inf], sure, sure, [0.0, -30.0, -inf], [-1.0, -1.0, -inf]]
@@ -166,8 +166,8 @@ def test_extremes_give_finite_losses_and_gradients(
         assert all(bool(gradient.isfinite().all()) for gradient in gradients)
 
 
-def test_units_of_certain_steps_do_not_explode_in_single_precision() -> None:
-    """For 2 to 100 actions: rounding makes no weight negative, and none above the whole."""
+def test_certain_steps_have_bounded_weights_in_single_precision() -> None:
+    """For 2 to 100 actions, rounding makes no weight negative or larger than the sum."""
     for A in range(2, 101):
         teacher = torch.full((4, A, A), -torch.inf)
         teacher[:] = torch.eye(A).log()
@@ -179,8 +179,8 @@ def test_units_of_certain_steps_do_not_explode_in_single_precision() -> None:
                 assert float(weights.sum()) < 1.001
 
 
-def test_the_official_mean_is_over_units() -> None:
-    """A large unit weighs no more than a small one officially; in the paper by its states."""
+def test_official_mean_is_over_units() -> None:
+    """The official code weighs all units alike; the paper weighs them by their states."""
     generator = torch.Generator().manual_seed(0)
     masks = [torch.ones(1, 1, 4, dtype=torch.bool), torch.ones(9, 1, 4, dtype=torch.bool)]
     teachers = [log_probs(generator, mask) for mask in masks]
@@ -192,8 +192,8 @@ def test_the_official_mean_is_over_units() -> None:
     assert [float(w.sum()) for w in paper] == pytest.approx([0.1, 0.9])
 
 
-def test_functions_are_accepted_for_names() -> None:
-    """A function of one's own takes the place of a registered one."""
+def test_function_is_accepted_in_place_of_a_name() -> None:
+    """A user's function replaces a registered one."""
     generator = torch.Generator().manual_seed(0)
     mask = torch.ones(2, 3, 5, dtype=torch.bool)
     teachers, learners = ([log_probs(generator, mask)] for _ in range(2))
@@ -208,8 +208,8 @@ def test_functions_are_accepted_for_names() -> None:
     assert float(first(teachers, learners)) == pytest.approx(float(want), rel=1e-6)
 
 
-def test_unknown_names_are_refused() -> None:
-    """The error names the kind, the name and the nearest that is known."""
+def test_unknown_name_is_refused() -> None:
+    """The error has the kind, the name and the nearest known name."""
     with pytest.raises(lco.UnknownNameError, match=r"behavior 'offical'.*Did you mean 'official'"):
         lco.consolidation_loss("variance", "rkl", behavior="offical")
     with pytest.raises(lco.UnknownNameError, match="weighting 'varianc'"):
@@ -219,8 +219,8 @@ def test_unknown_names_are_refused() -> None:
 
 
 @behaviors
-def test_lists_must_match(behavior: str) -> None:
-    """As many learners as teachers, and at least one of each."""
+def test_lists_of_different_length_are_refused(behavior: str) -> None:
+    """There are as many learners as teachers, and at least one of each."""
     loss = lco.consolidation_loss("variance", "rkl", behavior)
     unit = torch.zeros(1, 1, 2).log_softmax(dim=-1)
     for teachers, learners in (([unit, unit], [unit]), ([unit], [unit, unit]), ([], [])):

@@ -46,7 +46,7 @@ def close_to_half(got: Tensor, want: Tensor) -> bool:
 
 @both
 @given(data=st.data())
-def test_state_and_behavior_come_back(name: str, data: st.DataObject) -> None:
+def test_state_and_behavior_are_restored(name: str, data: st.DataObject) -> None:
     """The state is the same bit for bit, the behavior within half precision."""
     instances, state, log_probs = data.draw(steps(name))
     experience = record(3, instances, state, log_probs)
@@ -60,8 +60,8 @@ def test_state_and_behavior_come_back(name: str, data: st.DataObject) -> None:
 
 @both
 @given(data=st.data())
-def test_rows_come_back(name: str, data: st.DataObject) -> None:
-    """Any choice of instances, repeated and in any order, is what selecting them gives."""
+def test_chosen_rows_are_restored(name: str, data: st.DataObject) -> None:
+    """Any instances, repeated and in any order, equal a selection from the batch."""
     instances, state, log_probs = data.draw(steps(name))
     B = records.rows(instances)
     chosen = torch.tensor(data.draw(st.lists(st.integers(0, B - 1), min_size=1, max_size=6)))
@@ -72,8 +72,8 @@ def test_rows_come_back(name: str, data: st.DataObject) -> None:
 
 
 @both
-def test_what_is_recorded_is_a_copy(name: str) -> None:
-    """Neither the batch's tensors nor its graph are kept alive, nor seen when they change."""
+def test_recorded_experience_is_a_copy(name: str) -> None:
+    """It keeps no tensor and no graph of the batch, and does not change with them."""
     stored = golden(name)
     state = stored.problem.reset(stored.instances, 10)
     state = records.transform(state, lambda tensor: tensor.clone())
@@ -91,8 +91,8 @@ def test_what_is_recorded_is_a_copy(name: str) -> None:
 
 
 @pytest.mark.parametrize("n", [10, 20, 50, 100])
-def test_a_cvrp_experience_takes_a_third_of_the_official_memory(n: int) -> None:
-    """The official one holds probabilities and mask of every action, both float32."""
+def test_cvrp_experience_needs_a_third_of_the_official_memory(n: int) -> None:
+    """The official one has float32 probabilities and a float32 mask for every action."""
     B, S, A = 4, n, n + 1
     problem = golden("cvrp").problem
     instances = problem.instances(
@@ -117,8 +117,8 @@ def recorded(name: str, task: int = 0) -> list[PackedExperience]:
 
 
 @both
-def test_the_recorded_state_gives_the_recorded_behavior(name: str) -> None:
-    """The policy depends on the state only: a second call gives the same, up to rounding."""
+def test_recorded_state_gives_the_recorded_behavior(name: str) -> None:
+    """The policy depends on the state only: called again it gives the same, except for rounding."""
     solver = golden(name).solver()
     experiences = recorded(name)
     encoding = solver.encode(experiences[0].instances)
@@ -140,7 +140,7 @@ def test_the_recorded_state_gives_the_recorded_behavior(name: str) -> None:
 def test_experiences_of_a_batch_share_its_instances(
     name: str, through_a_file: bool, tmp_path: Path
 ) -> None:
-    """Also after they were saved and read back, where two batches stay two."""
+    """It also holds after a checkpoint, where two batches stay two."""
     first, second = recorded(name, task=0), recorded(name, task=4)
     mixed = [first[2], second[0], first[0], second[5], first[2]]
     plain = state_dicts(mixed)

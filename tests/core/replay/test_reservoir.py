@@ -47,8 +47,8 @@ def survival_p_value(counts: list[int], repeats: int, capacity: int) -> float:
 
 
 @given(capacities, offers, seeds)
-def test_it_never_holds_more_than_its_capacity(capacity: int, offered: int, seed: int) -> None:
-    """After every single offer, `seen` counts it and `len` is min(seen, capacity)."""
+def test_reservoir_never_exceeds_its_capacity(capacity: int, offered: int, seed: int) -> None:
+    """After every offer, `seen` counts it and `len` is min(seen, capacity)."""
     buffer: Reservoir[int] = Reservoir(capacity, seed=seed)
     for item in range(offered):
         buffer.add(item)
@@ -58,8 +58,8 @@ def test_it_never_holds_more_than_its_capacity(capacity: int, offered: int, seed
 
 
 @given(capacities, offers, seeds)
-def test_it_holds_each_offered_item_at_most_once(capacity: int, offered: int, seed: int) -> None:
-    """Its content is a subset of what was offered, and all of it as long as that fits."""
+def test_reservoir_holds_each_item_at_most_once(capacity: int, offered: int, seed: int) -> None:
+    """Its content is a subset of the offered items, and all of them while they fit."""
     items = list(filled(capacity, offered, seed))
     assert len(set(items)) == len(items)
     assert set(items) <= set(range(offered))
@@ -68,8 +68,8 @@ def test_it_holds_each_offered_item_at_most_once(capacity: int, offered: int, se
 
 
 @given(capacities, offers, seeds)
-def test_adding_is_admitting_and_putting(capacity: int, offered: int, seed: int) -> None:
-    """A caller that makes only admitted items ends with the same buffer as one that adds all."""
+def test_adding_equals_admitting_and_putting(capacity: int, offered: int, seed: int) -> None:
+    """A caller that makes only admitted items ends with the same buffer."""
     buffer: Reservoir[int] = Reservoir(capacity, seed=seed)
     for item in range(offered):
         slot = buffer.admit()
@@ -93,8 +93,8 @@ def test_all_items_are_equally_likely_to_survive(capacity: int, offered: int) ->
 
 
 @pytest.mark.parametrize("error", [-1, 1])
-def test_the_survival_test_has_teeth(error: int) -> None:
-    """A reservoir that is wrong by one in its chance of admission is found out."""
+def test_survival_test_detects_a_wrong_chance(error: int) -> None:
+    """A reservoir with an admission chance that is off by one fails the test."""
     survivors: Counter[int] = Counter()
     stream = random.Random(0)
     for _ in range(REPEATS):
@@ -116,8 +116,8 @@ def test_every_set_of_survivors_is_equally_likely() -> None:
 
 
 @given(capacities, offers, st.integers(0, 80), seeds)
-def test_a_sample_holds_no_item_twice(capacity: int, offered: int, k: int, seed: int) -> None:
-    """A sample has min(k, len) different items of the buffer, which it leaves as it was."""
+def test_sample_holds_no_item_twice(capacity: int, offered: int, k: int, seed: int) -> None:
+    """A sample has min(k, len) different items; the buffer does not change."""
     buffer = filled(capacity, offered, seed)
     before = list(buffer)
     sample = buffer.sample(k)
@@ -137,8 +137,8 @@ def test_every_sample_is_equally_likely() -> None:
     assert stats.chisquare(counts).pvalue > LEVEL
 
 
-def test_a_sample_larger_than_the_buffer_is_all_of_it() -> None:
-    """Asking for more than there is gives every item once; an empty buffer gives none."""
+def test_sample_larger_than_the_buffer_is_the_whole_buffer() -> None:
+    """Every item comes once; an empty buffer gives none."""
     assert sorted(filled(4, 3).sample(10)) == [0, 1, 2]
     assert sorted(filled(3, 50).sample(3)) == sorted(filled(3, 50))
     assert Reservoir[int](4).sample(10) == []
@@ -146,7 +146,7 @@ def test_a_sample_larger_than_the_buffer_is_all_of_it() -> None:
 
 
 def test_capacity_zero_counts_and_keeps_nothing() -> None:
-    """A buffer without room still counts, admits nothing and samples nothing."""
+    """The buffer still counts, but admits and samples nothing."""
     buffer = filled(0, 10)
     assert buffer.seen == 10
     assert len(buffer) == 0
@@ -157,7 +157,7 @@ def test_capacity_zero_counts_and_keeps_nothing() -> None:
 
 
 def test_capacity_one_holds_exactly_one() -> None:
-    """A buffer with room for one holds one of the offered items from the first on."""
+    """From the first offer on, the buffer holds one of the offered items."""
     assert list(filled(1, 1)) == [0]
     assert {next(iter(filled(1, 4, seed))) for seed in range(100)} == {0, 1, 2, 3}
     assert len(filled(1, 100)) == 1
@@ -173,10 +173,8 @@ def later(buffer: Reservoir[int]) -> list[Any]:
 
 
 @given(capacities, offers, seeds)
-def test_a_restored_buffer_continues_the_same_stream(
-    capacity: int, offered: int, seed: int
-) -> None:
-    """Restored into a buffer of another capacity, seed and content, it goes on like the first."""
+def test_restored_buffer_continues_the_same_stream(capacity: int, offered: int, seed: int) -> None:
+    """A buffer of another capacity, seed and content continues like the first."""
     buffer = filled(capacity, offered, seed)
     restored = filled(3, 10, seed=seed + 1)
     restored.load_state_dict(buffer.state_dict())
@@ -184,8 +182,8 @@ def test_a_restored_buffer_continues_the_same_stream(
 
 
 @pytest.mark.parametrize(("capacity", "offered"), [(0, 5), (1, 1), (5, 3), (5, 100)])
-def test_a_buffer_survives_a_checkpoint(tmp_path: Path, capacity: int, offered: int) -> None:
-    """Through a checkpoint file, too, the same stream goes on."""
+def test_buffer_survives_a_checkpoint(tmp_path: Path, capacity: int, offered: int) -> None:
+    """The same stream continues after a checkpoint file."""
     buffer = filled(capacity, offered)
     path = checkpoint.save(tmp_path, 0, buffer.state_dict())
     restored: Reservoir[int] = Reservoir(7, seed=1)
@@ -193,8 +191,8 @@ def test_a_buffer_survives_a_checkpoint(tmp_path: Path, capacity: int, offered: 
     assert later(restored) == later(buffer)
 
 
-def test_a_state_is_a_snapshot() -> None:
-    """Adding to the buffer, or to one restored from the state, leaves the state as it was."""
+def test_state_is_a_snapshot() -> None:
+    """Later items, also in a restored buffer, do not change the state."""
     buffer = filled(4, 4)
     state = buffer.state_dict()
     restored: Reservoir[int] = Reservoir(4)
@@ -207,8 +205,8 @@ def test_a_state_is_a_snapshot() -> None:
     assert later(again) == later(filled(4, 4))
 
 
-def test_items_may_be_anything() -> None:
-    """Items are held by identity and never compared, so tensors and unhashable items do."""
+def test_items_can_have_any_type() -> None:
+    """Items are never compared, so tensors and unhashable items are accepted."""
     items: list[Any] = [torch.zeros(2), [1], {"a": 1}, None]
     buffer: Reservoir[Any] = Reservoir(4)
     for item in items:
@@ -217,14 +215,14 @@ def test_items_may_be_anything() -> None:
     assert {id(item) for item in buffer.sample(4)} == {id(item) for item in items}
 
 
-def test_the_seed_decides() -> None:
-    """The same seed repeats a run, and another gives another."""
+def test_seed_decides_what_is_kept() -> None:
+    """The same seed repeats a run, another seed does not."""
     assert later(filled(5, 50, seed=3)) == later(filled(5, 50, seed=3))
     assert later(filled(5, 50, seed=3)) != later(filled(5, 50, seed=4))
 
 
-def test_negative_sizes_are_refused() -> None:
-    """A negative capacity and a negative sample are refused, and the message gives the number."""
+def test_negative_size_is_refused() -> None:
+    """A negative capacity or sample is refused, and the message has the number."""
     with pytest.raises(ConfigError, match=r"capacity: expected at least 0, got -1"):
         Reservoir[int](-1)
     with pytest.raises(ConfigError, match=r"sample size: expected at least 0, got -2"):

@@ -13,11 +13,12 @@ from lifelong_co.rollout import cuda_graphs as room
 from lifelong_co.rollout.action_selection import Decoding
 from lifelong_co.rollout.cuda_graphs import Graphs
 from lifelong_co.rollout.decoding import multi_start
-from lifelong_co.rollout.static_rollout import new_tape
 from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("problem", ["cvrp", "tsp"])
+
 decodings = pytest.mark.parametrize("decode", get_args(Decode))
+
 SMALL = {"embedding_dim": 16, "head_num": 2, "qkv_dim": 8, "ff_hidden_dim": 16}
 
 
@@ -68,8 +69,8 @@ def replayed(
 
 @both
 @decodings
-def test_a_replayed_rollout_is_the_plain_one(problem: str, decode: Decode) -> None:
-    """Batch after batch, with parameters that change between them."""
+def test_replayed_rollout_equals_the_plain_one(problem: str, decode: Decode) -> None:
+    """It holds batch after batch, with parameters that change between them."""
     solver, graphs, stream = solver_of(problem), Graphs(Again), torch.Generator()
     for seed in range(3):
         instances = batch(problem, 9, seed)
@@ -88,7 +89,7 @@ def test_a_replayed_rollout_is_the_plain_one(problem: str, decode: Decode) -> No
 
 @both
 def test_observers_see_every_step_until_all_are_done(problem: str) -> None:
-    """As in the plain rollout: states, behavior, and no step beyond."""
+    """They get the states and behavior of the plain rollout, and no further step."""
     solver, graphs, instances = solver_of(problem), Graphs(Again), batch(problem, 8, 5)
     plain: list[tuple[Any, torch.Tensor]] = []
     shown: list[tuple[Any, torch.Tensor]] = []
@@ -103,10 +104,10 @@ def test_observers_see_every_step_until_all_are_done(problem: str) -> None:
             torch.testing.assert_close(tensor, records.tensors(its)[name])
 
 
-def test_what_a_capture_fixes_is_captured_anew_and_the_oldest_forgotten(
+def test_each_kind_of_rollout_has_a_graph_and_the_oldest_is_dropped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Sizes, batches, ways of decoding and stand-in parameters get graphs of their own."""
+    """Sizes, batches, ways of decoding and replaced parameters have separate graphs."""
     monkeypatch.setattr(room, "KEPT", 4)
     solver, graphs = solver_of("cvrp"), Graphs(Again)
     kinds: list[tuple[int, Decode, int]] = [
@@ -123,8 +124,8 @@ def test_what_a_capture_fixes_is_captured_anew_and_the_oldest_forgotten(
     assert first not in graphs.captured
 
 
-def test_running_statistics_move_once_a_rollout() -> None:
-    """However often it was tried for the capture."""
+def test_running_statistics_move_once_per_rollout() -> None:
+    """The trial runs before a capture do not count."""
     plain, replaying = (
         lco.solver("omni", problem="tsp", norm="batch", encoder_layer_num=1, **SMALL)
         for _ in range(2)
@@ -141,28 +142,8 @@ def test_running_statistics_move_once_a_rollout() -> None:
 
 
 @both
-@decodings
-def test_no_step_waits_for_the_device(problem: str, decode: Decode) -> None:
-    """Tensors without values take a GPU's ways, and reading one raises."""
-    solver = lco.solver("pomo", problem=problem, encoder_layer_num=1, **SMALL)
-    solver.module.to("meta")
-    nowhere = records.to(batch(problem, 7, 0), "meta")
-    nowhere = records.transform(nowhere, lambda x: x.float())
-    with pytest.raises(RuntimeError, match="meta"):
-        bool(nowhere.nodes.sum() > 0)
-    with torch.no_grad():
-        decoding = Decoding(decode, trajectories=7, observe=lambda *_: None)
-        tape = new_tape(solver, nowhere, decoding, lambda batch: solver.problem.starts(batch, 7))
-        tape.load(nowhere)
-        tape.begin()
-        tape.advance()
-        tape.advance()
-    assert all(kept.device.type == "meta" for kept in tape.kept.values())
-
-
-@both
-def test_a_gpu_replays_where_no_gradients_are_kept(problem: str) -> None:
-    """Not with gradients, nor on the CPU: POMO's own rollout chooses."""
+def test_pomo_replays_graphs_only_on_a_gpu_without_gradients(problem: str) -> None:
+    """With gradients, and on the CPU, POMO uses the plain rollout."""
     solver = solver_of(problem)
     solver.graphs.capture = Again
     instances = batch(problem, 5, 0)

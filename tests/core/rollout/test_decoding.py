@@ -1,16 +1,19 @@
 """The one decoding loop, with a policy that prefers near nodes and has no parameters."""
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import attrs
 import pytest
 import torch
+from paths import PROGRAMS
 from torch import Tensor, nn
 
 import lifelong_co as lco
 from lifelong_co.protocols import Problem, Rollout
-from lifelong_co.rollout import Decoding, multi_start, rollout, single
-from lifelong_co.rollout.action_selection import pick, with_default
+from lifelong_co.rollout import multi_start, rollout, single
 
 both = pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 
@@ -65,8 +68,8 @@ def summed(found: Rollout, seen: list[Tensor]) -> Tensor:
 
 @both
 @pytest.mark.parametrize("decode", ["greedy", "sample"])
-def test_a_rollout_is_consistent(problem: str, decode: Any) -> None:
-    """Cost and likelihood are those of the actions; one encoding, one call for each free step."""
+def test_cost_and_likelihood_are_those_of_the_actions(problem: str, decode: Any) -> None:
+    """The policy encodes once and is called once for each step that is not forced."""
     solver, instances, seen = near(problem), batch(problem), []
     found = multi_start(
         solver, instances, decode, generator=seeded(), observe=lambda _, p: seen.append(p)
@@ -83,8 +86,8 @@ def test_a_rollout_is_consistent(problem: str, decode: Any) -> None:
 
 
 @both
-def test_a_multi_start_begins_with_the_forced_actions(problem: str) -> None:
-    """With one trajectory from each node, or from as many as are asked for."""
+def test_multi_start_begins_with_the_forced_actions(problem: str) -> None:
+    """There is one trajectory from each node, or the given number of trajectories."""
     solver, instances = near(problem), batch(problem)
     for wanted, S in ((None, 6), (2, 2)):
         starts = solver.problem.starts(instances, S)
@@ -94,8 +97,8 @@ def test_a_multi_start_begins_with_the_forced_actions(problem: str) -> None:
         assert torch.equal(found.actions, same.actions)
 
 
-def test_a_single_solution_is_forced_only_where_it_begins_nowhere() -> None:
-    """A tour has to begin at some node, a route begins at the depot."""
+def test_single_solution_is_forced_only_if_it_has_no_start() -> None:
+    """A tour has to begin at some node; a route begins at the depot."""
     for problem, forced in (("tsp", 1), ("cvrp", 0)):
         solver, instances, seen = near(problem), batch(problem), []
         found = single(solver, instances, observe=lambda _, p, seen=seen: seen.append(p))
@@ -104,8 +107,8 @@ def test_a_single_solution_is_forced_only_where_it_begins_nowhere() -> None:
 
 
 @both
-def test_the_generator_decides_what_is_sampled(problem: str) -> None:
-    """The same seed gives the same actions, another one others; greedy draws nothing."""
+def test_generator_decides_what_is_sampled(problem: str) -> None:
+    """The same seed gives the same actions, another seed others; greedy draws nothing."""
     solver, instances, stream = near(problem), batch(problem, rows=8), seeded()
     runs = [multi_start(solver, instances, "sample", generator=seeded(s)) for s in (0, 0, 1)]
     assert torch.equal(runs[0].actions, runs[1].actions)
@@ -115,8 +118,8 @@ def test_the_generator_decides_what_is_sampled(problem: str) -> None:
     assert torch.equal(stream.get_state(), seeded().get_state())
 
 
-def test_ways_to_decode_that_do_not_exist_are_refused() -> None:
-    """By one line that names the option."""
+def test_unknown_way_to_decode_is_refused() -> None:
+    """One line names the option."""
     solver, instances = near("tsp"), batch("tsp")
     with pytest.raises(lco.ConfigError, match="decode: expected 'greedy' or 'sample', got 'beam'"):
         multi_start(solver, instances, "beam")  # type: ignore[arg-type]
@@ -128,16 +131,14 @@ def test_ways_to_decode_that_do_not_exist_are_refused() -> None:
     assert not solver.calls
 
 
-def test_a_default_gives_way() -> None:
-    """Only where no number of trajectories is asked for."""
-    assert with_default(7).trajectories == 7
-    assert with_default(7, trajectories=2).trajectories == 2
-    assert Decoding().trajectories == 1
-
-
-def test_impossible_actions_are_never_picked() -> None:
-    """Where only one action has a chance, it is taken every time."""
-    log_probs = torch.full((4, 5, 3), -torch.inf)
-    log_probs[..., 1] = 0.0
-    for decode in ("greedy", "sample"):
-        assert (pick(log_probs, decode, seeded()) == 1).all()  # type: ignore[arg-type]
+def test_memory_of_solving_is_bounded_over_many_steps() -> None:
+    """500 trajectories of 500 actions: 21 MiB here; 100 if the tensor of each action stays."""
+    program = PROGRAMS / "memory_use.py"
+    done = subprocess.run(
+        [sys.executable, str(program), "solving", "500"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(program.parent)},
+    )
+    assert float(done.stdout) < 50

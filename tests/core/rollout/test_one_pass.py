@@ -17,8 +17,8 @@ SMALL = {
 
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("problem", ["cvrp", "tsp"])
-def test_it_is_the_usual_rollout_with_the_usual_gradients(name: str, problem: str) -> None:
-    """Actions, costs and observed steps are equal; likelihood and gradients up to rounding."""
+def test_one_pass_equals_the_usual_rollout(name: str, problem: str) -> None:
+    """Actions, costs and observed steps are equal; likelihood and gradients agree to rounding."""
     torch.manual_seed(2)
     solver: Any = lco.solver(name, problem=problem, **SMALL[name])
     solver.module.double()

@@ -23,8 +23,8 @@ def costs(matrix: list[list[float]] = MATRIX) -> list[Cost]:
     return rows
 
 
-def test_a_new_folder_holds_the_configuration(tmp_path: Path) -> None:
-    """It is read back equal; the folders above are made, and an empty one is taken."""
+def test_new_folder_holds_the_configuration(tmp_path: Path) -> None:
+    """It is read back equal; missing parents are made, and an empty folder is accepted."""
     for place in (tmp_path / "a" / "b", tmp_path / "empty"):
         if place.name == "empty":
             place.mkdir()
@@ -42,8 +42,8 @@ def test_a_new_folder_holds_the_configuration(tmp_path: Path) -> None:
         ("", "something else"),
     ],
 )
-def test_nothing_is_overwritten(tmp_path: Path, method: str, found: str) -> None:
-    """The error says what is there, and the folder stays unchanged."""
+def test_folder_in_use_is_refused_and_unchanged(tmp_path: Path, method: str, found: str) -> None:
+    """The error says what the folder holds."""
     if method:
         RunFolder(tmp_path).create(attrs.evolve(CONFIG, method=method))
     else:
@@ -55,8 +55,8 @@ def test_nothing_is_overwritten(tmp_path: Path, method: str, found: str) -> None
     assert (tmp_path / "config.toml").read_bytes() == before
 
 
-def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    """By one line that names it; a file is no folder."""
+def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    """One line names the path, for instance that of a file."""
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match=r"run folder .*file/run: cannot be written"):
         RunFolder(tmp_path / "file" / "run").create(CONFIG)
@@ -64,7 +64,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
         RunFolder(tmp_path / "file").create(CONFIG)
 
 
-def test_costs_are_written_with_all_their_digits(tmp_path: Path) -> None:
+def test_costs_are_written_with_all_digits(tmp_path: Path) -> None:
     """A cost is read back to the same bits."""
     RunFolder(tmp_path).create(CONFIG)
     precise = [[0.1 + 0.2, 1 / 3], [2**0.5, 5.5]]
@@ -76,7 +76,7 @@ def test_costs_are_written_with_all_their_digits(tmp_path: Path) -> None:
 
 
 def test_metrics_are_over_the_tasks_learned_so_far(tmp_path: Path) -> None:
-    """None before the first task ends; then of the square that is there."""
+    """There are no metrics before the first task ends; later they are of the square so far."""
     folder = RunFolder(tmp_path)
     folder.create(CONFIG)
     folder.write_costs(costs()[:1], CONFIG)
@@ -92,23 +92,23 @@ def test_metrics_are_over_the_tasks_learned_so_far(tmp_path: Path) -> None:
     assert both["metrics"]["AF"] == pytest.approx(0.25)
 
 
-def test_a_matrix_has_only_rows_that_are_whole() -> None:
-    """Tests on the way do not count, nor a task that not all tasks were tested after."""
+def test_matrix_has_only_complete_rows() -> None:
+    """Tests during a task do not count, nor does a task without tests of all tasks."""
     assert cost_matrix(costs(), CONFIG) == MATRIX
     assert cost_matrix(costs()[:-1], CONFIG) == MATRIX[:1]
     assert cost_matrix(costs()[:1], CONFIG) == []
 
 
-def test_what_knows_all_tasks_has_no_forgetting() -> None:
-    """Of such a method only AP has a meaning; so it is for a method that is not installed: all."""
+def test_method_that_knows_all_tasks_has_no_forgetting() -> None:
+    """Only AP has a meaning for such a method; a method that is not installed has all metrics."""
     for method, meaning in (("multi-task-epoch", False), ("fine-tuning", True), ("absent", True)):
         found = summary(MATRIX, attrs.evolve(CONFIG, method=method))["metrics"]
         assert found["AP"] is not None
         assert (found["AF"] is not None) == meaning
 
 
-def test_the_log_is_one_line_per_epoch(tmp_path: Path) -> None:
-    """Each is JSON."""
+def test_log_has_one_line_per_epoch(tmp_path: Path) -> None:
+    """Each line is JSON."""
     RunFolder(tmp_path).write_log([{"epoch": 1}, {"epoch": 2}])
     assert (tmp_path / "log.jsonl").read_text() == '{"epoch": 1}\n{"epoch": 2}\n'
 
@@ -117,8 +117,8 @@ def test_the_log_is_one_line_per_epoch(tmp_path: Path) -> None:
     ("method", "found"),
     [("reptile", PRETRAINED), ("fomaml", PRETRAINED), ("import-checkpoint", IMPORTED)],
 )
-def test_a_start_is_no_lifelong_run(method: str, found: str) -> None:
-    """What it holds is in the error; a lifelong run passes."""
+def test_pretrained_or_imported_folder_is_no_lifelong_run(method: str, found: str) -> None:
+    """The error says what the folder holds; a lifelong run passes."""
     with pytest.raises(FolderError, match="expected a lifelong run") as refused:
         refuse_start(attrs.evolve(CONFIG, method=method), Path("start"))
     assert refused.value.found == found

@@ -80,7 +80,7 @@ def as_saved(codebase, parameters):
     ],
 )
 @pytest.mark.parametrize("zipped", [True, False])
-def test_the_parameters_of_each_codebase(codebase, part, zipped, tmp_path):
+def test_parameters_of_each_codebase_are_found(codebase, part, zipped, tmp_path):
     """The trained parameters are found under their names, in torch's new format and the old."""
     given = golden("tsp").weights
     file = tmp_path / "checkpoint-1.pt"
@@ -92,8 +92,8 @@ def test_the_parameters_of_each_codebase(codebase, part, zipped, tmp_path):
 
 
 @pytest.mark.parametrize(("problem", "name", "norm"), GOLDENS)
-def test_an_imported_solver_has_the_official_parameters(problem, name, norm, tmp_path):
-    """Through file and run folder come the golden's weights, and where they are from."""
+def test_imported_solver_has_the_official_parameters(problem, name, norm, tmp_path):
+    """The golden's weights and their origin survive the file and the run folder."""
     stored = golden(problem, name, norm)
     file = tmp_path / "checkpoint-1.pt"
     torch.save(as_saved("Omni-VRP", stored.weights), file)
@@ -119,8 +119,8 @@ def test_an_imported_solver_has_the_official_parameters(problem, name, norm, tmp
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_invit_is_imported(problem, tmp_path):
-    """Of INViT's two models the trained one is taken, not its baseline."""
+def test_trained_model_of_invit_is_imported(problem, tmp_path):
+    """INViT's file has two models; the baseline is not imported."""
     with np.load(FIXTURES / f"invit-{problem}-1.npz") as archive:
         config, shapes = (json.loads(str(archive[key])) for key in ("config", "shapes"))
     given = weights(config["seed"], shapes)
@@ -162,8 +162,8 @@ class Theirs:
     ],
 )
 @pytest.mark.parametrize("zipped", [True, False])
-def test_what_would_run_code_is_refused(part, named, zipped, tmp_path):
-    """It is named, nothing runs, nothing is written, and the message says what would do."""
+def test_file_that_would_run_code_is_refused(part, named, zipped, tmp_path):
+    """The message names what would run and what to do instead; nothing runs or is written."""
     trap = tmp_path / "ran"
     parts = {
         "malicious": Malicious(trap),
@@ -190,16 +190,16 @@ def test_what_would_run_code_is_refused(part, named, zipped, tmp_path):
         ({1: torch.ones(1)}, "one model.*found 1"),
     ],
 )
-def test_a_file_without_parameters_is_refused(content, expected, tmp_path):
-    """The message says where they were looked for and what was there instead."""
+def test_file_without_parameters_is_refused(content, expected, tmp_path):
+    """The message says where parameters were expected and what was found."""
     torch.save(content, tmp_path / "file.pt")
     with pytest.raises(CheckpointError, match=expected):
         read(tmp_path / "file.pt")
 
 
 @pytest.mark.parametrize("damage", ["nonsense", "truncated", "empty", "missing", "folder"])
-def test_a_file_that_cannot_be_read(damage, tmp_path):
-    """Whatever is wrong with it is one error that names it."""
+def test_unreadable_file_is_refused(damage, tmp_path):
+    """One error names the file, for any kind of damage."""
     file = tmp_path / "file.pt"
     torch.save(golden("tsp").weights, file)
     content = file.read_bytes()
@@ -218,7 +218,7 @@ def test_a_file_that_cannot_be_read(damage, tmp_path):
 
 
 def test_parameters_of_another_shape_are_refused(tmp_path):
-    """The message has what was expected, what came and the options; nothing is written."""
+    """The message has both shapes and the options; nothing is written."""
     file = tmp_path / "file.pt"
     torch.save(golden("tsp").weights, file)
     with pytest.raises(CheckpointError) as caught:
@@ -231,8 +231,8 @@ def test_parameters_of_another_shape_are_refused(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_nothing_is_overwritten(tmp_path):
-    """A folder with something in it is refused."""
+def test_folder_in_use_is_refused(tmp_path):
+    """A folder that is not empty is refused."""
     stored = golden("tsp")
     file = tmp_path / "file.pt"
     torch.save(stored.weights, file)

@@ -12,8 +12,8 @@ from lifelong_co.learner import learn
 from lifelong_co.runs.prepare import prepare
 
 
-def test_a_new_run_has_its_folder_and_says_what_it_does(tmp_path: Path) -> None:
-    """The configuration comes first; nothing is learned yet."""
+def test_new_run_logs_its_configuration(tmp_path: Path) -> None:
+    """The folder holds the same configuration, and nothing is learned yet."""
     lines: list[str] = []
     run = prepare(tiny_config(), tmp_path / "run", log=lines.append)
     assert from_toml(lines[0]) == run.config == run.folder.config()
@@ -21,8 +21,8 @@ def test_a_new_run_has_its_folder_and_says_what_it_does(tmp_path: Path) -> None:
     assert (run.steps, run.costs) == (0, [])
 
 
-def test_a_resumed_run_stands_where_it_was_saved(tmp_path: Path) -> None:
-    """It says from which checkpoint it goes on."""
+def test_resumed_run_has_the_saved_state(tmp_path: Path) -> None:
+    """The log names the checkpoint that it continues from."""
     lines: list[str] = []
     done = learn(prepare(tiny_config(), tmp_path / "run"))
     run = prepare(done.config, tmp_path / "run", resume=True, log=lines.append)
@@ -31,8 +31,8 @@ def test_a_resumed_run_stands_where_it_was_saved(tmp_path: Path) -> None:
     assert lines[1].startswith(f"continuing after step {done.steps} from {tmp_path / 'run'}")
 
 
-def test_a_run_without_a_checkpoint_begins(tmp_path: Path) -> None:
-    """It was stopped before its first save: what it starts from is taken over once more."""
+def test_run_without_a_checkpoint_starts_from_the_beginning(tmp_path: Path) -> None:
+    """It stopped before its first save, so the parameters that it starts with are copied again."""
     source = learn(prepare(tiny_config("fine-tuning"), tmp_path / "source"))
     config = attrs.evolve(tiny_config(), start_from=str(tmp_path / "source"))
     prepare(config, tmp_path / "run")
@@ -42,7 +42,7 @@ def test_a_run_without_a_checkpoint_begins(tmp_path: Path) -> None:
     assert same(parameters(run), parameters(source))
 
 
-def test_what_cannot_be_taken_over_leaves_no_folder(tmp_path: Path) -> None:
+def test_missing_start_leaves_no_folder(tmp_path: Path) -> None:
     """The error comes before anything is written."""
     config = attrs.evolve(tiny_config(), start_from=str(tmp_path / "absent"))
     with pytest.raises(ConfigError, match="absent"):
@@ -50,8 +50,8 @@ def test_what_cannot_be_taken_over_leaves_no_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_a_folder_in_use_and_another_runs_checkpoint_are_refused(tmp_path: Path) -> None:
-    """Each by an error of its kind."""
+def test_folder_in_use_and_checkpoint_of_another_run_are_refused(tmp_path: Path) -> None:
+    """Each fault has an error of its kind."""
     learn(prepare(tiny_config(), tmp_path / "run"))
     with pytest.raises(FolderError):
         prepare(tiny_config(), tmp_path / "run")

@@ -27,7 +27,7 @@ def run_in(folder: Path, method: str = "llr-bc", seed: int = 0) -> Run:
     return run
 
 
-def test_a_run_follows_from_its_configuration(tmp_path: Path) -> None:
+def test_run_follows_from_its_configuration(tmp_path: Path) -> None:
     """The same seed gives the same parameters, batches and tests; another seed the same tests."""
     config = tiny_config()
     runs = [
@@ -42,14 +42,14 @@ def test_a_run_follows_from_its_configuration(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_starting_leaves_torchs_own_stream_alone(tmp_path: Path) -> None:
+def test_start_leaves_the_global_stream_of_torch_unchanged(tmp_path: Path) -> None:
     """Parameters come from the seed of the run."""
     before = torch.random.get_rng_state()
     start(tiny_config(), RunFolder(tmp_path))
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
-def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+def test_saved_state_is_loaded(tmp_path: Path) -> None:
     """Parameters, optimizer, method, streams and records: the next step is the same to the bit."""
     run = run_in(tmp_path)
     run.costs, run.history = [Cost(1, 1, 1, "U5", 0.1)], [{"epoch": 1}]
@@ -68,8 +68,8 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     assert torch.equal(other.actions.get_state(), run.actions.get_state())
 
 
-def test_a_rewound_run_draws_what_the_first_task_drew(tmp_path: Path) -> None:
-    """Instances and actions; parameters stay."""
+def test_rewound_run_draws_what_the_first_task_drew(tmp_path: Path) -> None:
+    """The same instances and actions are drawn; the parameters stay."""
     fresh, run = start(tiny_config("restart"), RunFolder(tmp_path)), run_in(tmp_path, "restart")
     trained = parameters(run)
     rewind(run)
@@ -79,7 +79,7 @@ def test_a_rewound_run_draws_what_the_first_task_drew(tmp_path: Path) -> None:
 
 
 def test_every_task_starts_with_a_fresh_optimizer(tmp_path: Path) -> None:
-    """Adam with the settings of the run, and without moments."""
+    """It is Adam with the settings of the run and without moments."""
     config = attrs.evolve(tiny_config(), learning_rate=0.5, weight_decay=0.25)
     run = start(config, RunFolder(tmp_path))
     optimizer = new_optimizer(config, run.learner)
@@ -89,8 +89,8 @@ def test_every_task_starts_with_a_fresh_optimizer(tmp_path: Path) -> None:
     assert len(group["params"]) == len(list(run.learner.solver.module.parameters()))
 
 
-def test_a_run_goes_on_with_as_many_processes_as_it_was_begun_with(tmp_path: Path) -> None:
-    """Others are refused, both numbers named."""
+def test_another_number_of_processes_is_refused(tmp_path: Path) -> None:
+    """The error names both numbers."""
     run = run_in(tmp_path)
     save(run)
     found = checkpoint.latest(tmp_path / "checkpoints")
@@ -100,8 +100,8 @@ def test_a_run_goes_on_with_as_many_processes_as_it_was_begun_with(tmp_path: Pat
         load(other, {**found[1], "ranks": 2})
 
 
-def test_only_the_first_process_keeps_the_parameters_of_a_task(tmp_path: Path) -> None:
-    """They are the same in all."""
+def test_only_the_first_process_saves_the_parameters_of_a_task(tmp_path: Path) -> None:
+    """They are the same in all processes."""
     for rank, kept in ((1, False), (0, True)):
         run = run_in(tmp_path)
         run.ranks = Ranks(rank=rank, count=2)

@@ -43,8 +43,8 @@ def stopped_after(steps: int, config: Config, folder: Path) -> None:
         learn(prepare(config, folder), stop=lambda: next(left, None) in (None, steps - 1))
 
 
-def test_a_run_starts_with_the_parameters(source: Path, tmp_path: Path) -> None:
-    """Those at the first step are the source's, and `restart` goes back to them."""
+def test_run_starts_with_the_parameters_of_the_source(source: Path, tmp_path: Path) -> None:
+    """The first step has the source's parameters, and `restart` returns to them."""
     first: list[dict[str, torch.Tensor]] = []
     config = attrs.evolve(from_its_parameters(source, method="restart"), learning_rate=0.0)
     run = tiny_learn(config, tmp_path, on_step=lambda run, _: first.append(parameters(run)))
@@ -53,8 +53,8 @@ def test_a_run_starts_with_the_parameters(source: Path, tmp_path: Path) -> None:
     assert same(run.learner.initial, given)
 
 
-def test_a_stopped_run_needs_its_source_no_more(source: Path, tmp_path: Path) -> None:
-    """Resumed without the source it ends in the same bytes, `restart` included."""
+def test_stopped_run_resumes_without_its_source(source: Path, tmp_path: Path) -> None:
+    """It ends in the same bytes, with `restart` too."""
     copy = tmp_path / "copy"
     shutil.copytree(source, copy)
     config = from_its_parameters(copy, method="restart")
@@ -66,8 +66,8 @@ def test_a_stopped_run_needs_its_source_no_more(source: Path, tmp_path: Path) ->
     assert resumed.costs == whole.costs
 
 
-def test_the_configuration_takes_solver_and_options_from_the_source(source: Path) -> None:
-    """Unless the caller names another solver, which is refused."""
+def test_configuration_has_the_solver_and_options_of_the_source(source: Path) -> None:
+    """Another solver or a missing source is refused."""
     config = resolve(start_from=source, preset="small")
     assert (config.solver, config.problem) == ("omni", "tsp")
     assert config.solver_options == {**MODEL, "norm": "none"}
@@ -90,8 +90,8 @@ def units(run: Run) -> list[int]:
     return [unit["task"] for unit in run.method.state_dict()["buffer"]["items"]]
 
 
-def test_a_fresh_solver_consolidates_another_ones_buffer(source: Path, tmp_path: Path) -> None:
-    """POMO replays Omni's experiences from its first step on, and keeps them beside its own."""
+def test_new_solver_consolidates_the_buffer_of_another_solver(source: Path, tmp_path: Path) -> None:
+    """POMO replays Omni's experiences from its first step on and keeps them beside new ones."""
     losses: list[dict[str, float]] = []
     config = attrs.evolve(tiny_config(), buffer_from=str(source))
     run = tiny_learn(config, tmp_path, on_step=lambda _, values: losses.append(values))
@@ -99,7 +99,7 @@ def test_a_fresh_solver_consolidates_another_ones_buffer(source: Path, tmp_path:
     assert set(units(run)) == {-1, 0, 1}
 
 
-def test_an_adopted_buffer_is_kept_when_stopped(source: Path, tmp_path: Path) -> None:
+def test_stopped_run_keeps_the_buffer_of_its_source(source: Path, tmp_path: Path) -> None:
     """Resumed without the source, in the first task, the run ends in the same bytes."""
     copy = tmp_path / "copy"
     shutil.copytree(source, copy)
@@ -112,8 +112,8 @@ def test_an_adopted_buffer_is_kept_when_stopped(source: Path, tmp_path: Path) ->
     assert units(resumed) == units(whole)
 
 
-def test_a_buffer_that_cannot_be_used_is_refused(source: Path, tmp_path: Path) -> None:
-    """One of another problem, one that is not there, and a method that keeps none."""
+def test_unusable_buffer_is_refused(source: Path, tmp_path: Path) -> None:
+    """The problem differs, the source has no buffer, or the method has none."""
     other = attrs.evolve(tiny_config(problem="cvrp"), buffer_from=str(source))
     with pytest.raises(lco.ConfigError, match="expected a run on 'cvrp', got 'tsp'"):
         learn(prepare(other, tmp_path / "other"))
@@ -127,8 +127,8 @@ def test_a_buffer_that_cannot_be_used_is_refused(source: Path, tmp_path: Path) -
     assert not (tmp_path / "empty").exists()
 
 
-def test_a_buffer_that_holds_nothing_yet_is_refused(tmp_path: Path) -> None:
-    """A run stopped before its first task's last epoch has recorded nothing."""
+def test_empty_buffer_is_refused(tmp_path: Path) -> None:
+    """A run that stopped before the last epoch of its first task has recorded nothing."""
     stopped_after(1, tiny_config(), tmp_path / "stopped")
     config = attrs.evolve(tiny_config(), buffer_from=str(tmp_path / "stopped"))
     with pytest.raises(lco.ConfigError, match=r"buffer_from \S+stopped: .*got an empty buffer"):

@@ -49,8 +49,8 @@ def own(batch: Any) -> torch.Tensor:
 
 
 @given(epochs=st.integers(1, 9), batches=st.integers(1, 9))
-def test_the_share_rises_linearly(epochs: int, batches: int) -> None:
-    """From 0 at the first step to 1 at the last, by as much at each; 1 ever after."""
+def test_share_of_the_new_distribution_rises_linearly(epochs: int, batches: int) -> None:
+    """It is 0 at the first step and 1 at the last, rises equally at each step, and stays 1."""
     one = task(epochs=epochs, batches=batches)
     steps = epochs * batches
     shares = [drift.share(one, step) for step in range(steps)]
@@ -62,7 +62,7 @@ def test_the_share_rises_linearly(epochs: int, batches: int) -> None:
 
 
 def test_batches_are_mixed_binomially() -> None:
-    """At every step each instance is a draw of its own with that step's chance.
+    """At every step each instance is of the new distribution with the chance of that step.
 
     The counts of 60 batches, by mean (binomial test) and by spread (dispersion against chi
     squared, two-sided): a coin tossed for whole batches, or none at all, would show.
@@ -79,8 +79,8 @@ def test_batches_are_mixed_binomially() -> None:
         assert LEVEL / 2 < tail < 1 - LEVEL / 2
 
 
-def test_every_place_in_a_batch_is_mixed_alike() -> None:
-    """Where an instance comes from says nothing about its row (chi squared over the rows)."""
+def test_every_row_of_a_batch_is_mixed_alike() -> None:
+    """The origin of an instance does not depend on its row (chi squared over the rows)."""
     one, trials = task(), 200
     draw = drift.training(one, lco.problem("tsp"))
     stream = generator(1, "instances")
@@ -91,8 +91,8 @@ def test_every_place_in_a_batch_is_mixed_alike() -> None:
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-def test_the_ends_are_the_two_distributions(problem: str) -> None:
-    """The first batch is all of the former, the last all of the own, size and capacity its own."""
+def test_first_and_last_batch_are_of_one_distribution(problem: str) -> None:
+    """The first batch is all of the old one, the last all of the new; size and capacity stay."""
     made = lco.problem(problem)
     one = task(9, distribution="G", drift_from="E", capacity=77)
     former = attrs.evolve(one, distribution="E", drift_from="")
@@ -106,8 +106,8 @@ def test_the_ends_are_the_two_distributions(problem: str) -> None:
         assert torch.equal((first.demand * 77).round() / 77, first.demand)
 
 
-def test_a_batch_follows_from_the_stream_and_the_step() -> None:
-    """Nothing else is remembered between batches, and a task that does not drift draws no more."""
+def test_batch_follows_from_the_stream_and_the_step() -> None:
+    """Batches share no other state, and a task without drift draws no extra numbers."""
     made = lco.problem("cvrp")
     one, still = task(), task(drift_from="")
     ahead = drift.training(one, made)
@@ -121,8 +121,8 @@ def test_a_batch_follows_from_the_stream_and_the_step() -> None:
         assert identical(drawn, streams.training(still, made)(generator(0, "instances")))
 
 
-def test_a_task_is_tested_on_its_own_distribution() -> None:
-    """Tests, the label and what makes runs comparable do not know that it drifts."""
+def test_tests_do_not_drift() -> None:
+    """Tests, label and what makes runs comparable are those of the task without drift."""
     made = lco.problem("cvrp")
     one, still = task(distribution="E", drift_from="U"), task(distribution="E", drift_from="")
     assert identical(streams.testing(one, made, 6)[0], streams.testing(still, made, 6)[0])
@@ -136,8 +136,8 @@ def config(method: str = "fine-tuning", **settings: Any) -> Config:
     return attrs.evolve(found, tasks=drifting((first, found.tasks[1])), **settings)
 
 
-def test_the_loop_draws_by_where_it_stands(tmp_path: Path) -> None:
-    """The present task as at its step, any other at its end, any at a step that is named."""
+def test_stream_draws_at_the_step_of_the_run(tmp_path: Path) -> None:
+    """The present task is drawn at its step, any other task at its end or at a given step."""
     run = start(config(), RunFolder(tmp_path))
     learner, draw = run.learner, run.learner.draw
     last = learner.tasks[1].epochs * learner.tasks[1].batches - 1
@@ -155,8 +155,8 @@ def test_the_loop_draws_by_where_it_stands(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.integers(0, 3), max_size=20))
-def test_multi_task_counts_each_tasks_steps(plan: list[int]) -> None:
-    """In order, from 0, whatever comes between."""
+def test_multi_task_counts_the_steps_of_each_task(plan: list[int]) -> None:
+    """They count in order from 0, also when other tasks come between."""
     found = counted(plan)
     assert [place for place, _ in found] == plan
     for place, count in collections.Counter(plan).items():
@@ -165,7 +165,7 @@ def test_multi_task_counts_each_tasks_steps(plan: list[int]) -> None:
 
 @pytest.mark.parametrize("method", ["multi-task-epoch", "multi-task-batch"])
 def test_multi_task_learns_the_drift_of_each_task(method: str, tmp_path: Path) -> None:
-    """A task's first batch is all of the former distribution and its last all of its own."""
+    """The first batch of a task is all of the old distribution, the last all of the new one."""
     run = start(config(method), RunFolder(tmp_path))
     learner = run.learner
     shares: dict[int, list[float]] = {5: [], 6: []}  # by size, which tells the task
@@ -180,8 +180,8 @@ def test_multi_task_learns_the_drift_of_each_task(method: str, tmp_path: Path) -
     assert (shares[6][0], shares[6][-1]) == (0.0, 1.0)
 
 
-def test_each_task_drifts_from_the_one_before() -> None:
-    """From its distribution, and distance where that is another; what a task says stays."""
+def test_each_task_drifts_from_the_previous_task() -> None:
+    """Distribution and distance are the previous task's; options of a task have priority."""
     budget = {"epochs": 1, "batches": 1, "batch_size": 1}
     said = [("U", {}), ("U", {}), ("E", {}), ("E", {"distance": "manhattan"})]
     said += [("C", {}), ("G", {"drift_from": "R"})]
@@ -198,8 +198,8 @@ def test_each_task_drifts_from_the_one_before() -> None:
     assert drifting(said_so) == said_so
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
-    """No distribution to drift from, one that is unknown, no size, and no order to drift in."""
+def test_unusable_drift_is_refused(tmp_path: Path) -> None:
+    """The distribution is missing or unknown, the task has no size, or there is no order."""
     budget = {"epochs": 1, "batches": 1, "batch_size": 1}
     files, uniform = Task(files="may.npz", **budget), task(drift_from="")
     with pytest.raises(lco.ConfigError, match="U5: expected a task with a distribution before it"):
@@ -219,8 +219,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
         start_pretraining(meta, tmp_path / "meta")
 
 
-def test_files_drift_too(tmp_path: Path) -> None:
-    """A task of files of one size may come from a distribution."""
+def test_task_of_files_can_drift(tmp_path: Path) -> None:
+    """A task of files of one size may drift from a distribution."""
     made = lco.problem("tsp")
     np.savez(tmp_path / "may.npz", nodes=np.full((3, 5, 2), 0.25, dtype=np.float32))
     one = task(distribution="", files=str(tmp_path / "may.npz"), drift_from="U")

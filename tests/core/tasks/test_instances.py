@@ -36,8 +36,8 @@ def npz(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-def test_the_papers_tasks_are_tested_on_its_own_instances(problem: str) -> None:
-    """With 1,000 instances of the published size, as the preset `paper` asks for."""
+def test_tasks_of_the_paper_have_its_published_tests(problem: str) -> None:
+    """As in the preset `paper`: 1,000 tests of a published size."""
     config = resolve(preset="paper", problem=problem)
     made = lco.problem(problem)
     for task in config.tasks:
@@ -56,8 +56,8 @@ def test_the_papers_tasks_are_tested_on_its_own_instances(problem: str) -> None:
         (uniform(20, variant="paper"), 1000),
     ],
 )
-def test_any_other_tests_are_drawn(task: Task, tests: int) -> None:
-    """As many as asked for, of the task's size, the same each time, and not the published ones."""
+def test_other_tests_are_drawn(task: Task, tests: int) -> None:
+    """Their number and size are the given ones, they never change, and none is a published one."""
     problem = lco.problem("cvrp")
     (drawn,) = streams.testing(task, problem, tests)
     (again,) = streams.testing(task, problem, tests)
@@ -68,7 +68,7 @@ def test_any_other_tests_are_drawn(task: Task, tests: int) -> None:
 
 
 def test_tests_do_not_depend_on_the_seed_of_the_run(tmp_path: Path) -> None:
-    """Runs of several seeds are compared on the same instances; what they train on differs."""
+    """Runs of several seeds have the same tests and different training instances."""
     config = tiny_config("fine-tuning")
     runs = [
         start(attrs.evolve(config, seed=seed), RunFolder(tmp_path / str(seed))) for seed in (0, 1)
@@ -79,7 +79,7 @@ def test_tests_do_not_depend_on_the_seed_of_the_run(tmp_path: Path) -> None:
 
 
 def test_tests_differ_between_tasks() -> None:
-    """Distribution, size and problem each have instances of their own."""
+    """Each distribution, size and problem has different tests."""
     tasks = [uniform(8), uniform(9), Task(distribution="G", size=8, **BUDGET)]
     drawn = [
         streams.testing(task, lco.problem(problem), 4)[0].nodes.flatten()[:16]
@@ -90,8 +90,8 @@ def test_tests_differ_between_tasks() -> None:
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-def test_training_draws_fresh_batches(problem: str) -> None:
-    """Of the task's size and batch size, from the generator alone, and never the tests."""
+def test_training_batches_are_new(problem: str) -> None:
+    """They have the task's size, come from the generator alone, and are never the tests."""
     made, task = lco.problem(problem), uniform(7)
     draw = streams.training(task, made)
     stream = generator(0, "instances")
@@ -104,7 +104,7 @@ def test_training_draws_fresh_batches(problem: str) -> None:
 
 
 def test_files_are_drawn_with_replacement_and_tested_in_order(npz: Path) -> None:
-    """A stream may be longer than its files; without test files the first are tested."""
+    """A stream can be longer than its files; without test files, the first files are the tests."""
     problem = lco.problem("tsp")
     task = Task(files=str(npz), **{**BUDGET, "batch_size": 50})
     stored = torch.from_numpy(np.load(npz)["nodes"])
@@ -118,8 +118,8 @@ def test_files_are_drawn_with_replacement_and_tested_in_order(npz: Path) -> None
     assert torch.equal(tests.nodes, stored)
 
 
-def test_a_size_that_the_files_lack_is_refused(npz: Path) -> None:
-    """Before the run begins, in training as in testing."""
+def test_size_that_the_files_lack_is_refused(npz: Path) -> None:
+    """The error comes before the run begins, for training and for tests."""
     problem, task = lco.problem("tsp"), Task(files=str(npz), size=6, **BUDGET)
     with pytest.raises(lco.ConfigError, match="expected an instance of size 6"):
         streams.training(task, problem)

@@ -23,7 +23,7 @@ def stream(seed: int = 0) -> TaskStream:
 
 
 def test_all_tasks_are_drawn_from_one_stream() -> None:
-    """In the order of the calls: the state of the generator says where the stream stands."""
+    """Batches follow the order of the calls; the state of the generator is the only state."""
     source, plain = stream(), torch.Generator().manual_seed(0)
     own = training(TASKS[0], TSP)
     first = source.batch(0, 0)
@@ -36,14 +36,14 @@ def test_all_tasks_are_drawn_from_one_stream() -> None:
     assert not torch.equal(first.nodes, batches[1].nodes)
 
 
-def test_the_seed_decides() -> None:
-    """Another one gives other batches."""
+def test_another_seed_gives_other_batches() -> None:
+    """The same seed gives the same batches."""
     assert torch.equal(stream(3).batch(1, 0).nodes, stream(3).batch(1, 0).nodes)
     assert not torch.equal(stream(3).batch(1, 0).nodes, stream(4).batch(1, 0).nodes)
 
 
-def test_a_task_that_drifts_changes_with_the_step() -> None:
-    """The first batch has the former distance, the last the task's."""
+def test_batches_of_a_drifting_task_change_with_the_step() -> None:
+    """The first batch has the old distance, the last the new one."""
     source = stream()
     assert source.batch(1, 0).nodes.shape == (4, 7, 2)
     assert set(source.batch(1, 0).distance.tolist()) == {2.0}

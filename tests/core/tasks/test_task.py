@@ -22,44 +22,44 @@ BUDGET = {"epochs": 2, "batches": 3, "batch_size": 4}
         (5, "G C R U GM E"),
     ],
 )
-def test_the_orders_are_the_papers(number: int, sequence: str) -> None:
-    """Five orders of all six distributions (appendix "Task Orders")."""
+def test_orders_are_those_of_the_paper(number: int, sequence: str) -> None:
+    """There are five orders of all six distributions (appendix "Task Orders")."""
     assert order(number) == tuple(sequence.split())
     assert set(order(number)) == DISTRIBUTIONS
     assert sorted(ORDERS) == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("number", [0, 6, -1])
-def test_an_unknown_order_is_refused(number: int) -> None:
-    """The error lists those there are."""
+def test_unknown_order_is_refused(number: int) -> None:
+    """The error lists the known orders."""
     with pytest.raises(lco.UnknownNameError, match=f"order '{number}'; expected one of: 1, 2, 3,"):
         order(number)
 
 
 @pytest.mark.parametrize("field", ["epochs", "batches", "batch_size", "capacity"])
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "3"])
-def test_a_bad_budget_is_refused(field: str, value: object) -> None:
-    """Whole numbers of at least one; the error names the field and what came."""
+def test_bad_budget_is_refused(field: str, value: object) -> None:
+    """Budgets are whole numbers of at least one; the error names the field and the value."""
     with pytest.raises(lco.ConfigError, match=f"{field}: expected .*got {value!r}"):
         Task(distribution="U", size=5, **{**BUDGET, field: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("size", [-4, 0, 1, 2.5])
-def test_a_bad_size_is_refused(size: int) -> None:
-    """At least two nodes."""
+def test_size_below_two_is_refused(size: int) -> None:
+    """A task has at least two nodes."""
     with pytest.raises(lco.ConfigError, match=f"size: expected .*got {size}"):
         Task(distribution="U", size=size, **BUDGET)
 
 
 @pytest.mark.parametrize(("distribution", "files"), [("", ""), ("U", "some.npz")])
-def test_a_task_has_one_source(distribution: str, files: str) -> None:
-    """A distribution or files, not both and not neither."""
+def test_task_without_exactly_one_source_is_refused(distribution: str, files: str) -> None:
+    """A task has a distribution or files, not both and not neither."""
     with pytest.raises(lco.ConfigError, match="expected either a distribution or files, got"):
         Task(distribution=distribution, files=files, size=5, **BUDGET)
 
 
-def test_labels() -> None:
-    """The given name, else distribution and size, else the files' name without its ending."""
+def test_label_is_the_name_or_says_the_source() -> None:
+    """A label is the name, or distribution and size, or the name of the files without suffix."""
     assert Task(distribution="GM", size=100, **BUDGET).label == "GM100"
     assert Task(distribution="GM", size=100, name="clusters", **BUDGET).label == "clusters"
     assert Task(files="some/where/berlin.npz", **BUDGET).label == "berlin"
@@ -67,7 +67,7 @@ def test_labels() -> None:
 
 @given(st.lists(st.sampled_from(["a", "b", "a (2)", "a (3)", "a (2) (2)"]), max_size=8))
 def test_labels_are_made_unique(names: list[str]) -> None:
-    """Whatever they are called; the first of a name keeps it, and nothing else changes."""
+    """The first task with a label keeps it, the next ones are numbered, others do not change."""
     tasks = tuple(Task(distribution="U", size=5, name=name, **BUDGET) for name in names)
     named = unique_labels(tasks)
     labels = [task.label for task in named]
@@ -79,8 +79,8 @@ def test_labels_are_made_unique(names: list[str]) -> None:
         assert labels == names
 
 
-def test_a_task_that_returns_is_counted() -> None:
-    """U20, U20 (2), U20 (3)."""
+def test_repeated_task_is_numbered() -> None:
+    """The labels are U20, U20 (2), U20 (3)."""
     task = Task(distribution="U", size=20, **BUDGET)
     labels = [each.label for each in unique_labels((task, task, task))]
     assert labels == ["U20", "U20 (2)", "U20 (3)"]

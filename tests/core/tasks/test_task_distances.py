@@ -42,7 +42,7 @@ def config(method: str = "fine-tuning", problem: str = "cvrp", **options: Any) -
 @pytest.mark.parametrize("name", OTHERS)
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 def test_instances_are_the_same_under_each_distance(problem: str, name: str) -> None:
-    """To train on and to test on, the paper's own tests included; only the distance is another."""
+    """Training and test instances, also the paper's, differ in the distance alone."""
     made = lco.problem(problem)
     for task, tests in ((Task(distribution="U", size=7, **BUDGET), 5), (
         Task(distribution="U", size=20, **BUDGET), 1000
@@ -57,7 +57,7 @@ def test_instances_are_the_same_under_each_distance(problem: str, name: str) -> 
 
 
 def test_labels_name_the_distance() -> None:
-    """Behind the size, unless the task has a name of its own or is Euclidean."""
+    """It follows the size, unless the task has a name or the distance is Euclidean."""
     task = Task(distribution="U", size=20, distance="manhattan", **BUDGET)
     assert task.label == "U20 manhattan"
     assert attrs.evolve(task, distance="euclidean").label == "U20"
@@ -68,8 +68,8 @@ def test_labels_name_the_distance() -> None:
     assert labels == ["U20 manhattan", "U20 manhattan (2)"]
 
 
-def test_configurations_say_it_only_where_it_is_another(tmp_path: Path) -> None:
-    """What is Euclidean and does not drift is written as it always was; the rest reads back."""
+def test_configuration_names_only_other_distances(tmp_path: Path) -> None:
+    """A Euclidean task without drift is written as in earlier versions; all tasks are read back."""
     plain = to_toml(tiny_config())
     assert "distance" not in plain
     assert "drift_from" not in plain
@@ -92,8 +92,8 @@ def test_configurations_say_it_only_where_it_is_another(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-def test_a_run_is_tested_by_each_tasks_distance(problem: str, tmp_path: Path) -> None:
-    """On the same instances Manhattan costs most and Chebyshev least, the eight images as well."""
+def test_tests_use_the_distance_of_the_task(problem: str, tmp_path: Path) -> None:
+    """On the same instances Manhattan costs most and Chebyshev least, with eight images too."""
     for augment in (False, True):
         of = attrs.evolve(config(problem=problem), augment=augment)
         run = learn(prepare(of, tmp_path / str(augment)))
@@ -105,8 +105,8 @@ def test_a_run_is_tested_by_each_tasks_distance(problem: str, tmp_path: Path) ->
             assert mean_cost(solver, tests, augment=augment) == last[task.label]
 
 
-def test_a_run_is_trained_by_each_tasks_distance(tmp_path: Path) -> None:
-    """The first step's loss is REINFORCE on the lengths of the task's own distance."""
+def test_training_uses_the_distance_of_the_task(tmp_path: Path) -> None:
+    """The loss of the first step is REINFORCE on the lengths under the task's distance."""
     single = attrs.evolve(config(), tasks=config().tasks[:1])
     euclidean = attrs.evolve(
         single, tasks=tuple(attrs.evolve(task, distance="euclidean") for task in single.tasks)
@@ -124,7 +124,7 @@ def test_a_run_is_trained_by_each_tasks_distance(tmp_path: Path) -> None:
 
 
 def test_replayed_instances_keep_their_distance(tmp_path: Path) -> None:
-    """A past task costs what it cost, also after its instances were in a checkpoint."""
+    """A past task costs the same when replayed, also after a checkpoint."""
     run = start(config("feng"), RunFolder(tmp_path / "run"))
     learner, memory = run.learner, InstanceMemory(20)
     for task in range(3):
@@ -143,7 +143,7 @@ REPLAYING = {"llr-bc": {"buffer_size": 6, "replay_size": 4}, "feng": {}, "li-int
 
 @pytest.mark.parametrize("name", REPLAYING)
 def test_methods_that_replay_resume_to_the_same_costs(name: str, tmp_path: Path) -> None:
-    """Batches of different distances are replayed together, from checkpoints as without them."""
+    """Batches of different distances are replayed together, with and without a checkpoint."""
     of = config(name, **REPLAYING[name])
     whole = learn(prepare(of, tmp_path / "whole"))
     steps = iter(range(100))
@@ -154,7 +154,7 @@ def test_methods_that_replay_resume_to_the_same_costs(name: str, tmp_path: Path)
 
 
 def test_runs_under_different_distances_are_not_compared(tmp_path: Path) -> None:
-    """Whatever the task is called; in a sweep they have no least costs in common either."""
+    """The name of the task does not matter; in a sweep they share no least costs either."""
     configs = [
         synthetic_runs.config(task={"name": "first", "distance": name})
         for name in ("euclidean", "manhattan")
@@ -175,8 +175,8 @@ def test_runs_under_different_distances_are_not_compared(tmp_path: Path) -> None
     assert labels[1].startswith("llr-bc (C40.drift_from=U, ")
 
 
-def test_references_of_a_run_are_of_its_distances() -> None:
-    """One subject for each test instance of each task, all of them different."""
+def test_references_use_the_distance_of_the_task() -> None:
+    """Each test instance of each task has one subject, and all subjects differ."""
     subjects = from_run(config(problem="tsp"))
     assert len({subject.key for subject in subjects}) == len(subjects) == 9
     tour = list(range(5))

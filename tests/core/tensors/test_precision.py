@@ -80,12 +80,12 @@ def test_items_are_computed_in_the_precision(precision: str, inside: bool) -> No
 
 def test_tf32_on_a_gpu_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """Torch has it off; if a user turns it on, a run on a GPU prints a warning."""
-    told: list[str] = []
-    warn_of_tf32("cuda", told.append)
+    lines: list[str] = []
+    warn_of_tf32("cuda", lines.append)
     assert torch.get_float32_matmul_precision() == "highest"
-    assert not told
+    assert not lines
     monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: "high")
-    warn_of_tf32("cpu", told.append)
-    assert not told
-    warn_of_tf32("cuda:0", told.append)
-    assert "TensorFloat-32" in told[0]
+    warn_of_tf32("cpu", lines.append)
+    assert not lines
+    warn_of_tf32("cuda:0", lines.append)
+    assert "TensorFloat-32" in lines[0]

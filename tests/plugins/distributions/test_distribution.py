@@ -17,18 +17,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lifelong_co_plugins.distributions import demand, nodes, official, plugin
 from lifelong_co_plugins.distributions.distribution import PaperDistribution, make_distribution
-from lifelong_co_plugins.distributions.noise import Noise
-from lifelong_co_plugins.distributions.samplers import SAMPLERS
 from paths import FIXTURES
 from strategies import PROBLEMS
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.tensors.records import tensors
 
 HASHES = json.loads((FIXTURES / "testset_hashes.json").read_text())
+
 NAMES = ["U", "GM", "E", "C", "G", "R"]
+
 CAPACITY = {20: 30, 50: 40, 100: 50}
 
 official_bits = pytest.mark.skipif(
@@ -69,16 +68,6 @@ def test_testset_ignores_variant_and_capacity(problem: str, name: str) -> None:
         assert torch.equal(array, published(problem, name)[field])
 
 
-def test_fewer_instances_in_official_order_are_a_prefix() -> None:
-    """Another seed gives other instances."""
-    few = official.draw("E", 3, 30, with_demand=True, seed=5, of=8)
-    all_of_them = official.draw("E", 8, 30, with_demand=True, seed=5)
-    other = official.draw("E", 3, 30, with_demand=True, seed=6, of=8)
-    for field, array in tensors(few).items():
-        assert torch.equal(array, getattr(all_of_them, field)[:3])
-        assert not torch.equal(array, getattr(other, field))
-
-
 @settings(max_examples=150)
 @given(
     name=st.sampled_from(NAMES),
@@ -116,28 +105,6 @@ def test_samples_are_well_formed_and_repeatable(
         assert units.max() < 10.5
 
 
-@given(
-    name=st.sampled_from(NAMES),
-    with_demand=st.booleans(),
-    size=st.integers(2, 60),
-    seed=st.integers(0, 2**40),
-)
-def test_official_order_is_well_formed_at_any_size(
-    name: str, with_demand: bool, size: int, seed: int
-) -> None:
-    """The official order also works where the official code fails (small GM)."""
-    drawn = official.draw(name, 2, size, with_demand=with_demand, seed=seed)
-    assert drawn.nodes.shape == (2, size, 2)
-    assert drawn.nodes.min() >= 0
-    assert drawn.nodes.max() <= 1
-    assert (drawn.depot is None) == (drawn.demand is None) == (not with_demand)
-    if drawn.demand is not None:
-        assert drawn.demand.shape == (2, size)
-        assert torch.equal(drawn.demand, drawn.demand.round())
-        assert drawn.demand.min() >= 0
-        assert drawn.demand.max() <= 10
-
-
 @given(size=st.integers(2, 300))
 def test_cluster_sizes_add_up(size: int) -> None:
     """Centers and clusters are all nodes; from 10 nodes on the official rule holds."""
@@ -155,37 +122,6 @@ def test_instances_of_a_batch_differ() -> None:
         for array in tensors(drawn).values():
             assert not torch.equal(array[0], array[1])
             assert not torch.equal(array[1], array[2])
-
-
-class Operations(TorchDispatchMode):
-    """Lists the tensor operations that run."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        self.names.append(str(func))
-        return func(*args, **(kwargs or {}))
-
-
-@pytest.mark.parametrize("paper", [False, True])
-@pytest.mark.parametrize("name", NAMES)
-def test_samplers_neither_loop_over_instances_nor_wait_for_the_device(
-    name: str, paper: bool
-) -> None:
-    """The operations are the same for 2 and for 50 instances, and none reads a value."""
-    runs = []
-    for batch in (2, 50):
-        noise = Noise(generator(0))
-        depot = noise.uniform(batch, 1, 2)
-        with Operations() as operations:
-            SAMPLERS[name](noise, batch, 20, depot, paper)
-        runs.append(operations.names)
-    assert runs[0] == runs[1]
-    waiting = ("_local_scalar_dense", "nonzero", "masked_select", "aten.index.", "index_put")
-    assert runs[0]
-    assert not [name for name in runs[0] if any(word in name for word in waiting)]
 
 
 def test_global_random_state_is_untouched() -> None:

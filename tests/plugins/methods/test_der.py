@@ -33,8 +33,8 @@ from lifelong_co.tensors import records
 STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the first
 
 
-def test_logits_where_one_of_two_is_infinite() -> None:
-    """INViT sees the nearest nodes only: what either cannot do does not count, and is no NaN."""
+def test_actions_infeasible_for_one_of_two_do_not_count() -> None:
+    """INViT sees only the nearest nodes; what either cannot do adds nothing, and no NaN."""
     teacher = torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]).log()
     learner = torch.tensor([[-1.0, -math.inf, -0.5], [-0.7, -math.inf, -math.inf]])
     learner.requires_grad_()
@@ -46,8 +46,8 @@ def test_logits_where_one_of_two_is_infinite() -> None:
 
 
 @given(seed=st.integers(0, 999), share=st.sampled_from([0.3, 0.7, 1.0]))
-def test_distance_of_logits(seed: int, share: float) -> None:
-    """What the logits' own mean squared distance is, less their means, over feasible actions."""
+def test_distance_is_the_squared_difference_of_centered_logits(seed: int, share: float) -> None:
+    """It is the mean over feasible actions."""
     stream = torch.Generator().manual_seed(seed)
     mask = torch.rand((2, 3, 6), generator=stream) < share
     mask[..., 2] = True
@@ -63,7 +63,7 @@ def test_distance_of_logits(seed: int, share: float) -> None:
         assert found[b, s].item() == pytest.approx(float(gap.var(correction=0)), abs=1e-9)
 
 
-def test_its_gradient_is_finite_where_actions_are_infeasible() -> None:
+def test_gradient_is_zero_where_actions_are_infeasible() -> None:
     """And zero there."""
     logits = torch.randn(2, 3, 5, requires_grad=True)
     mask = torch.tensor([True, False, True, True, False])
@@ -107,7 +107,7 @@ def replaying(
 
 @pytest.mark.parametrize("divergence", ["logits", "kl"])
 @pytest.mark.parametrize("replay_rows", [1.0, 0.5])
-def test_a_steps_gradient_by_hand(
+def test_gradient_of_a_step_by_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, divergence: str, replay_rows: float
 ) -> None:
     """It is that of ``L_DRL + alpha D + beta L_DRL(replayed)``, written out."""
@@ -156,7 +156,7 @@ def test_a_steps_gradient_by_hand(
 
 
 def test_every_step_of_every_epoch_is_offered(tmp_path: Path) -> None:
-    """And replay begins with the second step, with what was there before the step."""
+    """Replay begins with the second step, from the buffer before the step."""
     losses: list[set[str]] = []
     offered: list[int] = []
 
@@ -188,7 +188,7 @@ def test_every_step_of_every_epoch_is_offered(tmp_path: Path) -> None:
 def test_either_term_can_be_left_out(
     tmp_path: Path, options: dict[str, Any], names: set[str]
 ) -> None:
-    """Without both it is fine-tuning to the bit."""
+    """Without both terms, the method is fine-tuning to the bit."""
     found: set[str] = set()
     run = tiny_learn(
         tiny_config("der++", **options),
@@ -201,8 +201,8 @@ def test_either_term_can_be_left_out(
         assert same(parameters(run), parameters(plain))
 
 
-def test_it_starts_with_another_runs_buffer(tmp_path: Path) -> None:
-    """What LLR-BC recorded is there before the first step."""
+def test_run_can_start_with_the_buffer_of_another_run(tmp_path: Path) -> None:
+    """The buffer has LLR-BC's experiences before the first step."""
     other = tiny_learn(tiny_config("llr-bc"), tmp_path / "other")
     run = exact_run(tiny_config("der++"), tmp_path)
     run.method.adopt(run.learner, other.method.state_dict())
@@ -216,10 +216,10 @@ def test_it_starts_with_another_runs_buffer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fraction", "rows"), [(0.01, [1]), (0.2, [1, 1, 1, 1]), (0.25, [1] * 5), (0.5, [2] * 5)]
 )
-def test_replay_rows_takes_its_share(
+def test_replay_rows_is_the_share_of_instances(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fraction: float, rows: list[int]
 ) -> None:
-    """So many different instances of each step, other ones each time, and at least one in all."""
+    """Instances of a step differ, change from draw to draw, and there is at least one in all."""
     found: list[list[Any]] = []
     original = der.uniform_rows
 
@@ -243,7 +243,7 @@ def test_replay_rows_takes_its_share(
     seed=st.integers(0, 999),
 )
 def test_rows_are_spread_evenly(sizes: list[int], fraction: float, seed: int) -> None:
-    """So large a share of all instances, each bundle's to within one, in the bundles' order."""
+    """Each bundle has its share of all instances to within one, in the bundles' order."""
     tsp = lco.problem("tsp")
     bundles = []
     for B in sizes:

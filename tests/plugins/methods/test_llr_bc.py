@@ -122,7 +122,7 @@ def by_hand(run: Run, drawn: Drawn, behavior: str, alpha: float) -> tuple[Tensor
 @pytest.mark.parametrize("behavior", ["official", "probabilities"])
 @pytest.mark.parametrize("replay_rows", [1.0, 0.5])
 @pytest.mark.parametrize("bundle_size", [1, 2])
-def test_a_steps_gradient_by_hand(
+def test_gradient_of_a_step_by_hand(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     problem: str,
@@ -130,7 +130,7 @@ def test_a_steps_gradient_by_hand(
     replay_rows: float,
     bundle_size: int,
 ) -> None:
-    """It is that of ``L_DRL + alpha L_BC`` (eq. 2), and the losses reported are these two."""
+    """It is that of ``L_DRL + alpha L_BC`` (eq. 2); both losses are reported."""
     options = {
         "behavior": behavior,
         "replay_size": 6,
@@ -158,10 +158,10 @@ def test_a_steps_gradient_by_hand(
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 @pytest.mark.parametrize("replay_rows", [1.0, 0.5])
-def test_how_units_share_encoder_passes_does_not_matter(
+def test_shared_encoder_passes_give_the_same_loss(
     tmp_path: Path, problem: str, replay_rows: float
 ) -> None:
-    """One unit a pass, or all of a size together: the loss and the gradient are the same."""
+    """One unit per pass and all of a size together have the same loss and gradient."""
     results = []
     for tokens in (1, 2048, 10**9):
         with pytest.MonkeyPatch.context() as patch:
@@ -184,8 +184,8 @@ def test_how_units_share_encoder_passes_does_not_matter(
 
 
 @pytest.mark.parametrize("option", [{"alpha": 0.0}, {"buffer_size": 0}, {"replay_size": 0}])
-def test_without_replay_it_is_fine_tuning(tmp_path: Path, option: dict[str, float]) -> None:
-    """To the bit: recording draws nothing from the run's random streams."""
+def test_no_replay_gives_fine_tuning(tmp_path: Path, option: dict[str, float]) -> None:
+    """It holds to the bit, as recording draws nothing from the run's random streams."""
     plain = tiny_learn(tiny_config("fine-tuning"), tmp_path / "fine-tuning")
     without = tiny_learn(tiny_config("llr-bc", **option), tmp_path / "without")
     replay = tiny_learn(tiny_config("llr-bc"), tmp_path / "llr-bc")
@@ -214,7 +214,7 @@ def test_without_replay_it_is_fine_tuning(tmp_path: Path, option: dict[str, floa
         ({"buffer": "resevoir"}, "buffer 'resevoir'.*Did you mean 'reservoir'"),
     ],
 )
-def test_bad_options_are_refused(option: dict[str, Any], match: str) -> None:
-    """When the method is built, in one line that names the option."""
+def test_bad_option_is_refused(option: dict[str, Any], match: str) -> None:
+    """The error comes when the method is built, in one line that names the option."""
     with pytest.raises(lco.LifelongError, match=match):
         lco.method("llr-bc", **option)

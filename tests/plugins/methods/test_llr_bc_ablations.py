@@ -60,10 +60,10 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[Bundle], Replayed]
         ("T2M", {"weighting": "top2-margin"}),
     ],
 )
-def test_ablations_of_the_loss(
+def test_ablation_of_the_loss_equals_its_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ablation: str, option: dict[str, str]
 ) -> None:
-    """The run is that of the option, to the bit, and not that of the default options."""
+    """The run is that of the options, to the bit, and not that of the plain method."""
     built: list[tuple[Any, ...]] = []
     original = llr_bc.consolidation_loss
     monkeypatch.setattr(llr_bc, "consolidation_loss", lambda *x: built.append(x) or original(*x))
@@ -97,7 +97,7 @@ def test_every_epoch_is_recorded(tmp_path: Path, options: dict[str, str]) -> Non
 def test_always_needs_no_task_boundaries(
     tmp_path: Path, drawn: list[tuple[list[Bundle], Replayed]]
 ) -> None:
-    """From the second step on it replays what is in the buffer: the present task's steps, too."""
+    """From the second step on, it replays all of the buffer, the present task's steps too."""
     losses: list[set[str]] = []
     run = tiny_learn(
         tiny_config(record="always", replay_size=40),
@@ -111,10 +111,10 @@ def test_always_needs_no_task_boundaries(
     assert memory_state(run)["snapshot"] == []
 
 
-def test_every_epoch_replays_what_was_there_when_the_task_began(
+def test_every_epoch_replays_the_buffer_of_the_start_of_the_task(
     tmp_path: Path, drawn: list[tuple[list[Bundle], Replayed]]
 ) -> None:
-    """EE changes what is recorded, not when it is replayed: nothing in the first task."""
+    """EE changes what is recorded, not what is replayed: nothing in the first task."""
     tiny_learn(tiny_config(ablation="EE", replay_size=3), tmp_path)
     sizes = [len(bundles) for bundles, _ in drawn]
     assert sizes == [0] * (EPOCHS * BATCHES) + [3] * (EPOCHS * BATCHES)
@@ -122,7 +122,7 @@ def test_every_epoch_replays_what_was_there_when_the_task_began(
 
 
 def test_res_shares_the_buffer_among_tasks(tmp_path: Path) -> None:
-    """Two tasks that offer 8 and 10 steps hold four of eight slots each, known by their index."""
+    """Two tasks offer 8 and 10 steps, and each holds four of eight."""
     run = tiny_learn(tiny_config(ablation="Res", buffer_size=8), tmp_path)
     held = memory_state(run)["buffer"]
     assert Counter(unit["task"] for unit in held["items"]) == {0: 4, 1: 4}
@@ -155,7 +155,7 @@ def test_ib_holds_whole_solutions(
 
 
 def test_ib_weighs_over_all_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The weights of the one unit's steps sum to 1 together, and one term has them all."""
+    """The weights of all steps of a unit sum to 1 together, and one term has them all."""
     sums: list[tuple[int, float]] = []
     original = llr_bc.consolidation_loss
 
@@ -209,10 +209,10 @@ def test_steps_of_a_solution_share_their_encoding(
     ],
 )
 @pytest.mark.parametrize("stop_after", [3, 5, 7])
-def test_a_stopped_run_goes_on_to_the_same_bits(
+def test_stopped_run_resumes_to_the_same_bits(
     tmp_path: Path, stop_after: int, options: dict[str, Any]
 ) -> None:
-    """Wherever it is stopped, and what it would save is the same, too."""
+    """It holds at any step, and the next checkpoint is the same too."""
     config = tiny_config(**options)
     whole = tiny_learn(config, tmp_path / "whole")
     resumed = stopped_and_resumed(config, tmp_path, stop_after)
@@ -224,10 +224,10 @@ def test_a_stopped_run_goes_on_to_the_same_bits(
 
 
 @pytest.mark.parametrize(("theirs", "ours"), [(1, 0), (0, 1)])
-def test_experiences_of_another_run_become_bundles_of_this_kind(
+def test_experiences_of_another_run_become_bundles_of_this_run(
     tmp_path: Path, theirs: int, ours: int
 ) -> None:
-    """Whole solutions come apart into steps; steps are solutions of one step each."""
+    """Whole solutions are split into steps; steps become solutions of one step."""
     run = tiny_learn(tiny_config(sizes=(5,), bundle_size=theirs), tmp_path)
     memory = Memory("balanced", 100, bundle_size=ours)
     memory.adopt(run.learner, memory_state(run))
@@ -252,7 +252,7 @@ def test_experiences_of_another_run_become_bundles_of_this_kind(
         ({"ablaton": "KLD"}, "option 'ablaton'.*Did you mean 'ablation'"),
     ],
 )
-def test_bad_options_are_refused(option: dict[str, Any], match: str) -> None:
-    """When the method is built, in one line that names the option."""
+def test_bad_option_is_refused(option: dict[str, Any], match: str) -> None:
+    """The error comes when the method is built, in one line that names the option."""
     with pytest.raises(lco.LifelongError, match=match):
         lco.method("llr-bc", **option)

@@ -25,6 +25,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "multi-task-batch": {},
     "der++": {"buffer_size": 5, "replay_size": 2, "replay_rows": 0.5},
 }
+SIMPLE = ("fine-tuning", "restart", "llr-bc")
 SIZES = (5, 6, 5)
 Streams = tuple[torch.Tensor, torch.Tensor]
 
@@ -36,8 +37,8 @@ def identical(first: Any, second: Any) -> bool:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path: Path, method: str) -> None:
-    """Stopped in an epoch of the first task and of the last; with finite losses all along."""
+def test_stopped_run_resumes_to_the_same_bytes(tmp_path: Path, method: str) -> None:
+    """It stops in an epoch of the first task and of the last; all losses are finite."""
     config = tiny_config(method, "cvrp", SIZES, **METHODS[method])
     losses: list[dict[str, float]] = []
     whole = tiny_learn(config, tmp_path / "whole", on_step=lambda _, each: losses.append(each))
@@ -73,19 +74,29 @@ def streams(method: str, options: dict[str, Any], folder: Path) -> list[Streams]
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if "multi" not in name])
-def test_it_draws_what_fine_tuning_draws(
+def test_method_draws_what_fine_tuning_draws(
     tmp_path: Path, fine_tuning: list[Streams], method: str
 ) -> None:
-    """Instances and actions: in all steps, or with Li up to the first epoch of replay."""
+    """Instances and actions agree in all steps; with Li, up to the first epoch of replay."""
     steps = (len(SIZES[:2]) * EPOCHS - ("li-" in method)) * BATCHES
     found = streams(method, METHODS[method], tmp_path)
     for first, second in list(zip(fine_tuning, found, strict=True))[:steps]:
         assert all(map(torch.equal, first, second))
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_an_unknown_option_is_refused(method: str) -> None:
-    """The error names method and option."""
+@pytest.mark.parametrize("method", SIMPLE)
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_repeated_run_has_the_same_bits(tmp_path: Path, method: str, problem: str) -> None:
+    """Parameters and costs follow from the configuration."""
+    config = tiny_config(method, problem)
+    runs = [tiny_learn(config, tmp_path / name) for name in ("first", "second")]
+    assert same(*(parameters(run) for run in runs))
+    assert runs[0].costs == runs[1].costs
+
+
+@pytest.mark.parametrize("method", [*METHODS, *SIMPLE])
+def test_unknown_option_is_refused(method: str) -> None:
+    """The error names the method and the option."""
     with pytest.raises(lco.ConfigError, match=rf"method '{method.replace('+', '.')}'.*'gamma'"):
         lco.method(method, gamma=1)
 
@@ -112,7 +123,7 @@ def test_an_unknown_option_is_refused(method: str) -> None:
         ("der++", {"buffer": "resevoir"}, "buffer 'resevoir'"),
     ],
 )
-def test_bad_options_are_refused(method: str, option: dict[str, Any], match: str) -> None:
-    """When the method is built, in one line that names the option."""
+def test_bad_option_is_refused(method: str, option: dict[str, Any], match: str) -> None:
+    """The error comes when the method is built, in one line that names the option."""
     with pytest.raises(lco.LifelongError, match=match):
         lco.method(method, **option)

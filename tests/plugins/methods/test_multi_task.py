@@ -22,7 +22,7 @@ from lifelong_co.tasks.task import Task
 
 
 def tasks(budgets: list[tuple[int, int]]) -> tuple[Task, ...]:
-    """Return tasks of ``(epochs, batches)``, which differ in size and batch size."""
+    """Return tasks of ``(epochs, batches)``, each with another size and batch size."""
     return tuple(
         Task(distribution="U", size=4 + j, epochs=e, batches=b, batch_size=2 + j)
         for j, (e, b) in enumerate(budgets)
@@ -42,7 +42,7 @@ def config(method: str, budgets: list[tuple[int, int]]) -> Config:
 def test_every_task_gets_its_steps(
     budgets: list[tuple[int, int]], seed: int, by_epoch: bool
 ) -> None:
-    """Exactly ``epochs * batches``; by epoch, in runs of whole epochs."""
+    """It gets exactly ``epochs * batches`` steps; by epoch, in whole epochs."""
     plan = schedule(tasks(budgets), seed, by_epoch=by_epoch)
     assert Counter(plan) == {j: e * b for j, (e, b) in enumerate(budgets)}
     assert plan == schedule(tasks(budgets), seed, by_epoch=by_epoch)
@@ -54,7 +54,7 @@ def test_every_task_gets_its_steps(
 
 
 @pytest.mark.parametrize("by_epoch", [True, False])
-def test_the_order_is_random_and_balanced(by_epoch: bool) -> None:
+def test_order_is_random_and_balanced(by_epoch: bool) -> None:
     """In the first half of a long schedule each of three tasks has a third, within 5 sigma."""
     epochs, batches = 100, 2
     plan = schedule(tasks([(epochs, batches)] * 3), 0, by_epoch=by_epoch)
@@ -69,10 +69,10 @@ def test_the_order_is_random_and_balanced(by_epoch: bool) -> None:
 
 
 @pytest.mark.parametrize("method", ["multi-task-epoch", "multi-task-batch"])
-def test_a_run_spends_what_a_lifelong_run_does(
+def test_budget_is_that_of_a_lifelong_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    """The same number of batches and instances of each task, all of them fresh, and mixed."""
+    """Each task has the same number of batches and instances, all new, and tasks are mixed."""
     spent: dict[str, Counter[int]] = {}
     sizes: dict[str, list[int]] = {}
     original = loop.train_batch
@@ -105,8 +105,10 @@ def test_a_run_spends_what_a_lifelong_run_does(
     assert sizes[method] == [4 + j for j in plan]
 
 
-def test_one_optimizer_for_the_whole_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Adam's moments pass from each of the loop's tasks to the next; nothing else does."""
+def test_optimizer_is_kept_for_the_whole_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Adam's moments pass from each task of the loop to the next; no other state does."""
     begins: list[float] = []
     original = loop.train_epoch
 
@@ -122,8 +124,8 @@ def test_one_optimizer_for_the_whole_run(tmp_path: Path, monkeypatch: pytest.Mon
     assert begins == [0.0, 6.0, 12.0]
 
 
-def test_one_task_alone_is_fine_tuning(tmp_path: Path) -> None:
-    """To the bit: there is nothing to mix."""
+def test_run_of_one_task_is_fine_tuning(tmp_path: Path) -> None:
+    """It holds to the bit, as there is nothing to mix."""
     runs = [
         learn(prepare(config(method, [(2, 2)]), tmp_path / method))
         for method in ("fine-tuning", "multi-task-epoch", "multi-task-batch")

@@ -1,8 +1,11 @@
 """Restart: each task is learned as if it were the first."""
 
+from pathlib import Path
+
 import attrs
 import pytest
-from tiny_runs import tiny_config
+from tiny_runs import parameters, same, tiny_config, tiny_learn
+from torch import Tensor
 
 from lifelong_co.config.run_config import Config
 from lifelong_co.experiments.comparison import curves
@@ -19,8 +22,19 @@ def config() -> Config:
     return attrs.evolve(found, tasks=tasks, curve_every=1)
 
 
-def test_restart_learns_a_task_alike_in_every_order(config, tmp_path):
-    """The costs after it are the same bits, and so are those on the way to it."""
+def test_every_task_starts_with_the_first_parameters(
+    tmp_path: Path, beginnings: list[dict[str, Tensor]]
+) -> None:
+    """Before each task the parameters are those before the first task."""
+    run = tiny_learn(tiny_config("restart", sizes=(5, 6, 5)), tmp_path)
+    assert len(beginnings) == 3
+    assert same(beginnings[0], beginnings[1])
+    assert same(beginnings[0], beginnings[2])
+    assert not same(beginnings[0], parameters(run))
+
+
+def test_task_is_learned_the_same_in_every_order(config, tmp_path):
+    """The costs during the task and after it are the same bits."""
     found = []
     for i, tasks in enumerate((config.tasks, config.tasks[::-1])):
         run = learn(prepare(attrs.evolve(config, tasks=tasks), tmp_path / str(i)))
@@ -30,8 +44,8 @@ def test_restart_learns_a_task_alike_in_every_order(config, tmp_path):
     assert found[0] == found[1]
 
 
-def test_on_the_way_restart_tests_the_present_task_alone(config, tmp_path):
-    """Its curve of the present task has every test, the mean over the learned tasks the whole."""
+def test_only_the_present_task_is_tested_during_a_task(config, tmp_path):
+    """Its curve has every test; the mean over learned tasks has the tests after tasks."""
     learn(prepare(config, tmp_path / "run"))
     run = load_run(tmp_path / "run")
     start, end = (float(epoch) for epoch in curves.boundaries(run)[1:])

@@ -18,8 +18,10 @@ from tiny_runs import BATCH_SIZE, MODEL, tiny_config, tiny_learn
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 @pytest.mark.parametrize("fraction", [1.0, 0.5])
-def test_one_encoding_serves_a_bundle(tmp_path: Path, problem: str, fraction: float) -> None:
-    """Whatever their lengths, bundles give what each step gives on its own encoding."""
+def test_one_encoding_gives_the_behavior_of_a_bundle(
+    tmp_path: Path, problem: str, fraction: float
+) -> None:
+    """Bundles of any length give what each step gives with a separate encoding."""
     config = tiny_config(problem=problem, sizes=(6,), bundle_size=2, buffer_size=40)
     run = tiny_learn(config, tmp_path)
     memory = Memory("reservoir", 40, bundle_size=2)
@@ -42,10 +44,10 @@ def test_one_encoding_serves_a_bundle(tmp_path: Path, problem: str, fraction: fl
 
 @pytest.mark.parametrize("method", ["llr-bc", "der++"])
 @pytest.mark.parametrize("norm", ["instance", "batch", "batch_no_track"])
-def test_where_a_batch_is_normalised_units_are_replayed_whole(
+def test_unit_is_replayed_whole_if_the_solver_normalises_over_the_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, norm: str
 ) -> None:
-    """Part of a unit would have another behavior than was recorded; see `share_of_rows`."""
+    """Part of a unit would not have the recorded behavior; see `share_of_rows`."""
     config = tiny_config(method, replay_rows=0.25, replay_size=2)
     config = attrs.evolve(config, solver="omni", solver_options={**MODEL, "norm": norm})
     seen: list[int] = []

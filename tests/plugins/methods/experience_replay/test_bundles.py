@@ -28,14 +28,14 @@ STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the f
 
 @given(steps=st.integers(0, 5000), size=st.integers(1, 50))
 def test_sizes_count_steps(steps: int, size: int) -> None:
-    """Rounded down to whole bundles, at least one if any; bundles of all steps are counted."""
+    """Sizes are rounded down to whole bundles, but not to 0; bundles of all steps are counted."""
     bundles = in_bundles(steps, size)
     assert bundles == 0 if steps == 0 else bundles == max(1, steps // size)
     assert in_bundles(steps, 0) == steps
 
 
-def test_a_run_holds_and_replays_bundles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many as fit in the buffer's steps; together they are on the same rows."""
+def test_run_holds_and_replays_bundles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The buffer's steps are full; steps of a bundle are replayed on the same rows."""
     replayed: list[tuple[list[Any], Replayed]] = []
     original = Weights.replayed
 
@@ -61,8 +61,8 @@ def test_a_run_holds_and_replays_bundles(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("stop_after", [3, 5, 7])
-def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path: Path, stop_after: int) -> None:
-    """Bundles and the batches they share survive a checkpoint."""
+def test_stopped_run_resumes_to_the_same_bits(tmp_path: Path, stop_after: int) -> None:
+    """Bundles and the batches that they share survive a checkpoint."""
     config = tiny_config(bundle_size=2, buffer_size=9, replay_size=4, replay_rows=0.5)
     whole = tiny_learn(config, tmp_path / "whole")
     resumed = stopped_and_resumed(config, tmp_path, stop_after)
@@ -72,7 +72,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path: Path, stop_after: int)
 
 @pytest.mark.parametrize(("theirs", "ours"), [(1, 3), (3, 1), (2, 4)])
 def test_experiences_of_another_run_come_in_bundles(tmp_path: Path, theirs: int, ours: int) -> None:
-    """Those of one batch together, at least as many as asked for; bundles stay, or come apart."""
+    """Steps of a batch are joined to at least the given size; large bundles stay or are split."""
     run = tiny_learn(tiny_config(sizes=(5,), bundle_size=theirs), tmp_path)
     memory = Memory("reservoir", 100, bundle_size=ours)
     memory.adopt(run.learner, run.method.state_dict())
@@ -92,6 +92,6 @@ def test_experiences_of_another_run_come_in_bundles(tmp_path: Path, theirs: int,
     ],
 )
 def test_bad_bundle_size_is_refused(size: float, match: str) -> None:
-    """When the method is built."""
+    """The error comes when the method is built."""
     with pytest.raises(lco.LifelongError, match=match):
         lco.method("llr-bc", bundle_size=size)

@@ -19,8 +19,8 @@ from lifelong_co_plugins.methods.experience_replay.heap import CopyThread
         torch.int32,
     ],
 )
-def test_copies_are_equal_and_not_the_same(dtype: torch.dtype) -> None:
-    """Of every type that experiences have, contiguous or not."""
+def test_copies_are_equal_and_share_no_memory(dtype: torch.dtype) -> None:
+    """It holds for every dtype of an experience, contiguous or not."""
     given = {
         "a": torch.arange(12).view(3, 4).to(dtype),
         "b": torch.arange(12).view(3, 4).T.to(dtype),
@@ -33,7 +33,7 @@ def test_copies_are_equal_and_not_the_same(dtype: torch.dtype) -> None:
         assert copy.data_ptr() != given[name].data_ptr()
 
 
-def test_the_thread_ends_with_its_owner() -> None:
+def test_copying_thread_ends_with_its_owner() -> None:
     """Many runs in one process leave no threads behind."""
     before = set(threading.enumerate())
     thread_of_copies = CopyThread()

@@ -38,7 +38,7 @@ def spread(given: list[list[float]], share: float, start: float) -> tuple[Tensor
 def test_each_row_is_drawn_in_proportion_to_its_weight(
     given: list[list[float]], share: float, start: float
 ) -> None:
-    """As often as it should be, to within one; nothing weightless; what is drawn weighs as all."""
+    """Counts are right to within one, rows of weight 0 are never drawn, and weights add up."""
     each, factors, count = spread(given, share, start)
     if not bool(each.any()):
         each = torch.ones_like(each)
@@ -51,8 +51,8 @@ def test_each_row_is_drawn_in_proportion_to_its_weight(
 
 
 @given(weights, st.floats(0.05, 1.0))
-def test_it_means_the_loss_of_all_rows(given: list[list[float]], share: float) -> None:
-    """Over where the first falls, factors average to 1 wherever there is weight."""
+def test_mean_over_draws_is_the_loss_of_all_rows(given: list[list[float]], share: float) -> None:
+    """Over all first positions, the factor of each row with a weight averages to 1."""
     grid = 2000
     found = [spread(given, share, (i + 0.5) / grid) for i in range(0, grid, 10)]
     each, mean = found[0][0], torch.stack([factors for _, factors, _ in found]).mean(dim=0)
@@ -64,10 +64,10 @@ def test_it_means_the_loss_of_all_rows(given: list[list[float]], share: float) -
     assert bool(((mean - 1).abs() <= slack + 1e-9)[each > 0].all())
 
 
-def test_rows_of_great_weight_are_replayed_more(
+def test_rows_of_large_weight_are_replayed_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a run: as many rows as asked for, and what they weigh sums to 1, as all of them did."""
+    """A run replays the given number of rows, with weights that sum to 1."""
     seen: list[tuple[int, int, float]] = []
     original = Weights.replayed
 

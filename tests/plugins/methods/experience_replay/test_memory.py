@@ -52,10 +52,10 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, list[PackedExpe
 
 
 @pytest.mark.parametrize("method", ["llr-bc", "li-inter"])
-def test_what_is_kept_is_kept_apart(
+def test_kept_tensors_are_copied_by_the_copying_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    """Recorded steps and instances are copies by `CopyThread`; else the heap grows every step."""
+    """Without the copies of `CopyThread` the heap would grow at every step."""
     kept: set[int] = set()
     original = CopyThread.copies
 
@@ -74,7 +74,7 @@ def test_what_is_kept_is_kept_apart(
 
 
 def test_only_the_last_epoch_of_a_task_is_recorded(tmp_path: Path) -> None:
-    """Every unforced step of it is offered to the buffer, and none of an epoch before."""
+    """All its unforced steps are offered to the buffer, and none of an earlier epoch."""
     seen: list[tuple[int, int, int]] = []
 
     def watch(run: Run, _: dict[str, torch.Tensor]) -> None:
@@ -92,10 +92,10 @@ def test_only_the_last_epoch_of_a_task_is_recorded(tmp_path: Path) -> None:
     assert {tuple(unit["behavior"].shape) for unit in held} == {(BATCH_SIZE, n, n) for n in STEPS}
 
 
-def test_only_the_snapshot_of_the_tasks_start_is_replayed(
+def test_only_the_buffer_of_the_start_of_the_task_is_replayed(
     tmp_path: Path, replayed: list[tuple[int, list[PackedExperience]]]
 ) -> None:
-    """Nothing in the first task; later, nothing of the present task and nothing newer."""
+    """Nothing is replayed in the first task, and later nothing of the present one."""
     snapshots: list[tuple[int, list[int]]] = []
     losses: list[tuple[int, set[str]]] = []
 
@@ -119,10 +119,10 @@ def test_only_the_snapshot_of_the_tasks_start_is_replayed(
 
 
 @pytest.mark.parametrize("capacity", [0, 1, 3])
-def test_a_rejected_experience_costs_nothing(
+def test_rejected_experience_is_not_packed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capacity: int
 ) -> None:
-    """What the reservoir admits is packed, and nothing else."""
+    """Only what the reservoir admits is packed."""
     packed: list[Any] = []
     pack = recorder.record
     slots: list[int | None] = []
@@ -142,8 +142,8 @@ def test_a_rejected_experience_costs_nothing(
     assert bool(packed) == bool(capacity)
 
 
-def test_its_state_survives_a_checkpoint(tmp_path: Path) -> None:
-    """Buffer, snapshot and random streams, read back into a fresh method, are the same."""
+def test_memory_survives_a_checkpoint(tmp_path: Path) -> None:
+    """A new method reads back the same buffer, snapshot and random streams."""
     run = tiny_learn(tiny_config(sizes=(5, 6), buffer_size=9), tmp_path)
     state = run.method.state_dict()
     saved = checkpoint.load(checkpoint.save(tmp_path / "kept", 1, state))
@@ -157,10 +157,10 @@ def test_its_state_survives_a_checkpoint(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("replay_rows", [1.0, 0.5])
 @pytest.mark.parametrize("stop_after", [1, 3, 5, 7])
-def test_a_stopped_run_goes_on_to_the_same_bits(
+def test_stopped_run_resumes_to_the_same_bits(
     tmp_path: Path, stop_after: int, replay_rows: float
 ) -> None:
-    """Wherever it is stopped, in a first epoch or while recording, in the first task or later."""
+    """It stops in a first epoch or while recording, in the first task or a later one."""
     config = tiny_config(buffer_size=5, replay_size=2, replay_rows=replay_rows)
     whole = tiny_learn(config, tmp_path / "whole")
     resumed = stopped_and_resumed(config, tmp_path, stop_after)

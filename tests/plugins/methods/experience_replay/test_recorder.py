@@ -34,7 +34,7 @@ def numbers(bundle: Bundle) -> list[int]:
 
 @given(actions=st.integers(2, 40), more=st.integers(-1, 20), size=st.integers(0, 9))
 def test_every_step_is_in_one_bundle(actions: int, more: int, size: int) -> None:
-    """Each is spread evenly over the rollout, and as long as asked for at the fewest steps."""
+    """Steps of a bundle are spread evenly over the rollout; each bundle has the given length."""
     steps = actions + more
     buffer: Reservoir[Bundle] = Reservoir(1000)
     rollout(buffer, steps, actions, size)
@@ -49,8 +49,8 @@ def test_every_step_is_in_one_bundle(actions: int, more: int, size: int) -> None
             assert len(own) <= math.ceil(steps * size / actions)
 
 
-def test_every_step_is_held_as_likely() -> None:
-    """A chi-square test over the steps of a rollout, at the 0.1 % level."""
+def test_every_step_is_held_equally_often() -> None:
+    """A chi-square test over the steps of a rollout has the level 0.1 %."""
     held = torch.zeros(7)
     for seed in range(600):
         buffer: Reservoir[Bundle] = Reservoir(1, seed=seed)
@@ -85,7 +85,7 @@ class Newest:
 
 @pytest.mark.parametrize("capacity", [3, 7, 40])
 @pytest.mark.parametrize("kind", [Reservoir, Balanced, Newest])
-def test_buffer_holds_what_it_holds_when_steps_are_put_at_once(kind: Any, capacity: int) -> None:
+def test_late_and_immediate_puts_give_the_same_buffer(kind: Any, capacity: int) -> None:
     """A rollout's steps are put after it; the buffer ends as if each was put when admitted."""
     recorded, at_once = kind(capacity), kind(capacity)
     for each in range(6):
@@ -100,7 +100,7 @@ def test_buffer_holds_what_it_holds_when_steps_are_put_at_once(kind: Any, capaci
 
 
 def test_experiences_are_packed_after_the_step() -> None:
-    """Until then the buffer holds nothing; afterwards nothing is left to store."""
+    """Before, the buffer holds nothing of them; afterwards, nothing is left to store."""
     tsp = lco.problem("tsp")
     instances = tsp.instances(nodes=torch.rand(2, 4, 2))
     buffer: Reservoir[Bundle] = Reservoir(10)

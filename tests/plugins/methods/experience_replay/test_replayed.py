@@ -16,8 +16,8 @@ from lifelong_co.replay.experience import record
     shapes=st.lists(st.tuples(st.integers(1, 9), st.sampled_from([5, 20, 600])), max_size=12),
     whole=st.booleans(),
 )
-def test_groups_of_bundles_fit_a_pass(shapes: list[tuple[int, int]], whole: bool) -> None:
-    """Every bundle is in one group, with others of its size, within the limit or alone."""
+def test_groups_of_bundles_fit_one_pass(shapes: list[tuple[int, int]], whole: bool) -> None:
+    """Each bundle is in one group of its size, within the limit or alone."""
     problem = lco.problem("tsp")
     bundles = []
     for B, n in shapes:

@@ -22,10 +22,10 @@ def experience(rows: int = 6, actions: int = 5) -> PackedExperience:
     return record(0, instances, tsp.reset(instances, 3), log_probs)
 
 
-def test_each_is_weighed_once_and_forgotten_with_its_experience(
+def test_weight_is_computed_once_and_dropped_with_its_experience(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Also one that comes twice in a draw; what it weighs is what it weighed."""
+    """It holds for an experience that a draw has twice, too."""
     loss = lco.consolidation_loss("variance", "rkl", "probabilities")
     calls: list[int] = []
     raw = type(loss).raw_weights
@@ -51,7 +51,7 @@ def test_each_is_weighed_once_and_forgotten_with_its_experience(
 
 @pytest.mark.parametrize("behavior", ["official", "probabilities"])
 def test_all_rows_have_the_weights_of_the_loss(behavior: str) -> None:
-    """A draw of as many rows as there are, alone and in bundles, weighs what the loss says."""
+    """A draw of all rows, alone and in bundles, has the weights of the loss."""
     torch.manual_seed(0)
     loss = lco.consolidation_loss("variance", "rkl", behavior)
     steps = [experience() for _ in range(4)]

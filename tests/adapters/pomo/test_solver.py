@@ -1,4 +1,4 @@
-"""POMO's rollouts: starts, trajectories, feasibility, and that samples follow `log_probs`."""
+"""POMO as a solver: starts, feasibility, samples that follow `log_probs`, and learning."""
 
 import itertools
 from typing import Any, get_args
@@ -7,19 +7,18 @@ import attrs
 import pytest
 import torch
 from goldens import PROBLEMS, golden
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 from torch import Tensor
 
 import lifelong_co as lco
 from lifelong_co.errors import ConfigError
+from lifelong_co.evaluation import best_costs
 from lifelong_co.protocols import Decode
-from lifelong_co.rollout.action_selection import pick
 from lifelong_co.tensors import records
 
 LEVEL = 0.001  # significance; the seeds are fixed, so a test passes always or never
 SAMPLES = 4000
+STEPS = 100
 
 both = pytest.mark.parametrize("name", PROBLEMS)
 decodings = pytest.mark.parametrize("decode", get_args(Decode))
@@ -156,25 +155,6 @@ def test_log_likelihood_is_differentiable(name: str) -> None:
     torch.testing.assert_close(gained, promised, rtol=1e-3, atol=0)
 
 
-@given(
-    mask=st.lists(st.booleans(), min_size=2, max_size=12).filter(any),
-    uniform=st.sampled_from([0.0, 2**-24, 0.5, 1 - 2**-24]),
-    seed=st.integers(0, 2**16),
-)
-def test_pick_never_takes_an_action_of_probability_zero(
-    mask: list[bool], uniform: float, seed: int
-) -> None:
-    """It holds for the least and the greatest uniform number, too."""
-    feasible = torch.tensor(mask)
-    logits = 10 * torch.randn(len(mask), generator=torch.Generator().manual_seed(seed))
-    log_probs = logits.masked_fill(~feasible, -torch.inf).log_softmax(dim=0)[None, None]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch, "rand", lambda shape, **_: torch.full(shape, uniform))
-        action = pick(log_probs, "sample")
-    assert action.shape == (1, 1)
-    assert log_probs.exp()[0, 0, action] > 0
-
-
 @both
 def test_permuting_the_batch_permutes_the_solutions(name: str) -> None:
     """Instances of a batch do not depend on each other."""
@@ -197,3 +177,38 @@ def test_an_unknown_decoding_is_refused(name: str) -> None:
     stored = golden(name)
     with pytest.raises(ConfigError, match=r"expected 'greedy' or 'sample', got 'beam'"):
         stored.solver().rollout(stored.instances, "beam")
+
+
+def test_a_short_training_shortens_the_tours() -> None:
+    """A hundred steps on six nodes bring the mean cost most of the way to the best."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        solver = lco.solver(
+            "pomo",
+            problem="tsp",
+            embedding_dim=32,
+            head_num=4,
+            qkv_dim=8,
+            encoder_layer_num=1,
+            ff_hidden_dim=64,
+        )
+    distribution = lco.distribution("U", "tsp")
+    tests = distribution.sample(64, 6, generator=generator)
+    optimizer = torch.optim.Adam(solver.module.parameters(), lr=2e-3)
+
+    def sampled_cost() -> float:
+        with torch.no_grad():
+            return float(solver.rollout(tests, "sample", generator=generator).cost.mean())
+
+    before, best_before = sampled_cost(), best_costs(solver, tests).mean()
+    objective = solver.objective()
+    for _ in range(STEPS):
+        instances = distribution.sample(32, 6, generator=generator)
+        loss = objective.loss(instances, solver.rollout(instances, "sample", generator=generator))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    after, best_after = sampled_cost(), best_costs(solver, tests).mean()
+    assert after < 0.85 * before
+    assert best_after < best_before

@@ -1,0 +1,48 @@
+"""Parameters for an official network: all faults are named."""
+
+import copy
+
+import pytest
+import torch
+from goldens import PROBLEMS, golden
+
+import lifelong_co as lco
+from lifelong_co.errors import CheckpointError
+
+both = pytest.mark.parametrize("problem", PROBLEMS)
+
+
+def wrapped(stored):
+    """Return the official solver with a golden's weights, in float64."""
+    solver = lco.solver(f"official-{stored.name}", problem=stored.problem.name, **stored.options)
+    solver.module.double()
+    solver.load_official(stored.weights)
+    return solver
+
+
+@both
+@pytest.mark.parametrize("name", ["pomo", "omni"])
+def test_all_faults_of_parameters_are_named(problem, name):
+    """Missing, unexpected and misshapen ones; then nothing is loaded."""
+    stored = golden(problem, name, "rezero" if name == "omni" else "")
+    solver = wrapped(stored)
+    before = copy.deepcopy(solver.module.state_dict())
+    changed = {key: value + 1 for key, value in stored.weights.items()}
+    del changed["decoder.Wk.weight"]
+    changed["decoder.Wq_middle.weight"] = torch.ones(1)
+    with pytest.raises(CheckpointError) as caught:
+        solver.load_official(changed)
+    assert str(caught.value).startswith(
+        "official parameters: expected decoder.Wk.weight, got only decoder.Wq_last.weight"
+        if problem == "cvrp"
+        else "official parameters: expected decoder.Wk.weight, got only decoder.Wq_first.weight"
+    )
+    assert str(caught.value).endswith("; unexpected decoder.Wq_middle.weight")
+    wrong = {**stored.weights, "decoder.Wk.weight": torch.zeros(3, 1)}
+    with pytest.raises(CheckpointError) as caught:
+        solver.load_official(wrong)
+    assert str(caught.value) == (
+        "official parameter decoder.Wk.weight: expected shape [32, 32], got [3, 1]"
+    )
+    after = solver.module.state_dict()
+    assert all(torch.equal(after[key], value) for key, value in before.items())

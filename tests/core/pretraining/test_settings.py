@@ -1,0 +1,41 @@
+"""The settings of a pretraining: defaults and refusals."""
+
+from pathlib import Path
+
+import attrs
+import pytest
+
+from lifelong_co.errors import (
+    ConfigError,
+    UnknownNameError,
+)
+from lifelong_co.pretraining.algorithms import ALGORITHMS
+from lifelong_co.pretraining.settings import configure, settings_of
+
+
+def test_missing_settings_have_defaults():
+    """The configuration has all settings; every preset has a scale."""
+    for algorithm, preset in (("reptile", "demo"), ("fomaml", "small"), ("maml", "paper")):
+        config = configure(algorithm=algorithm, preset=preset)
+        settings = settings_of(config, Path("folder"))
+        assert config.method == algorithm
+        assert config.method_options == attrs.asdict(settings)
+        assert settings.meta_learning_rate == ALGORITHMS[algorithm].meta_learning_rate
+        assert len(config.tasks) > 1
+
+
+@pytest.mark.parametrize(
+    ("keywords", "expected"),
+    [
+        ({"algorithm": "mamal"}, "Unknown meta-training algorithm 'mamal'.*Did you mean 'maml'"),
+        ({"options": {"inner_step": 1}}, "pretraining: Unknown option 'inner_step'"),
+        ({"options": {"inner_optimizer": "Adam"}}, "inner_optimizer 'Adam'.*Did you mean 'adam'"),
+        ({"options": {"meta_learning_rate": 0.0}}, "meta_learning_rate: expected more than 0"),
+        ({"options": {"inner_steps": 0}}, "inner_steps: expected a whole number of at least 1"),
+        ({"options": {"iterations": 2.5}}, "iterations: expected a whole number"),
+    ],
+)
+def test_unusable_setting_is_refused(keywords, expected):
+    """The error names the setting and what it accepts."""
+    with pytest.raises((ConfigError, UnknownNameError), match=expected):
+        configure(**keywords)

@@ -1,0 +1,126 @@
+"""The state of a pretraining: saved, resumed, started from another, and refused."""
+
+import json
+from pathlib import Path
+
+import attrs
+import pytest
+import torch
+from tiny_pretraining import tiny
+from tiny_runs import MODEL, same
+
+from lifelong_co import registry
+from lifelong_co.errors import (
+    CheckpointError,
+    ConfigError,
+    FolderError,
+    Interrupted,
+)
+from lifelong_co.pretraining import loop
+from lifelong_co.pretraining.algorithms import ALGORITHMS
+from lifelong_co.registry import plugins as present_plugins
+from lifelong_co.reinforce import greedy_baseline
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.storage import checkpoint
+
+each = pytest.mark.parametrize("algorithm", ALGORITHMS)
+
+
+def saved(folder: Path):
+    """Return the last checkpoint and its log, without times."""
+    found = checkpoint.latest(folder / "checkpoints")
+    assert found is not None
+    tree = found[1]
+    log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    for entry in (*tree["log"], *log):
+        entry.pop("seconds", None)
+    tree["sums"].pop("seconds", None)
+    assert log == tree["log"]
+    return found[0].name, tree
+
+
+def equal(first, second) -> bool:
+    """Return whether two checkpoints hold the same bits."""
+    if isinstance(first, torch.Tensor):
+        return torch.equal(first, second)
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(equal(x, second[k]) for k, x in first.items())
+    if isinstance(first, list | tuple):
+        return len(first) == len(second) and all(map(equal, first, second))
+    return bool(first == second)
+
+
+@each
+def test_repeated_and_resumed_pretrainings_end_with_the_same_bits(algorithm, family, tmp_path):
+    """One of them stops between two validations and resumes."""
+    config = tiny(family, algorithm)
+    for name in ("one", "two"):
+        loop.pretrain(config, tmp_path / name)
+    asked = iter(range(1, 100))
+    with pytest.raises(Interrupted, match="resume it from the folder"):
+        loop.pretrain(config, tmp_path / "stopped", stop=lambda: next(asked) == 3)
+    assert saved(tmp_path / "stopped")[0] == "checkpoint-00000003.safetensors"
+    # Killed after that: what has happened since the checkpoint is done again.
+    loop.pretrain(RunFolder(tmp_path / "stopped").config(), tmp_path / "stopped", resume=True)
+    first = saved(tmp_path / "one")
+    assert equal(first, saved(tmp_path / "two"))
+    assert equal(first, saved(tmp_path / "stopped"))
+
+
+def test_state_of_the_objective_is_saved(family, tmp_path, fresh_registry, plugin):  # noqa: ARG001
+    """A greedy baseline is saved, restored, and replaced at a validation that is better."""
+    loaded = []
+
+    @attrs.frozen(eq=False)
+    class Greedy:
+        pomo: object
+
+        def __getattr__(self, name):
+            return getattr(self.pomo, name)
+
+        def objective(self):
+            made = greedy_baseline(self.pomo)
+
+            def load(learner, state):
+                loaded.append(state)
+                made.load_state_dict(learner, state)
+
+            return attrs.evolve(made, load_state_dict=load)
+
+    pomo = present_plugins.catalog().find("solver", "pomo").thing
+    registry.register_plugin(
+        plugin("register_solvers", "greedy", lambda problem, **o: Greedy(pomo(problem, **o)))
+    )
+    config = tiny(family, solver="greedy")
+    loop.pretrain(config, tmp_path / "one")
+    asked = iter(range(1, 100))
+    with pytest.raises(Interrupted):
+        loop.pretrain(config, tmp_path / "two", stop=lambda: next(asked) == 3)
+    assert loaded == []
+    loop.pretrain(config, tmp_path / "two", resume=True)
+    assert len(loaded) == 1
+    one, two = saved(tmp_path / "one"), saved(tmp_path / "two")
+    assert equal(one, two)
+    initial = loop.start(config, tmp_path / "three").learner.initial
+    assert not same(one[1]["objective"]["best"], initial)
+
+
+def test_start_that_does_not_fit_is_refused(family, tmp_path):
+    """The error names parameters of another width, and nothing is written."""
+    loop.pretrain(tiny(family, iterations=1), tmp_path / "one")
+    config = attrs.evolve(
+        tiny(family), start_from=str(tmp_path / "one"), solver_options={**MODEL, "head_num": 4}
+    )
+    with pytest.raises(CheckpointError, match=r"start_from .*one: does not fit"):
+        loop.pretrain(config, tmp_path / "two")
+    assert not (tmp_path / "two").exists()
+
+
+def test_folder_of_another_kind_is_refused(family, tmp_path):
+    """A lifelong run is not continued as a pretraining, and nothing is overwritten."""
+    other = attrs.evolve(tiny(family), method="llr-bc")
+    with pytest.raises(ConfigError, match="expected a pretraining by reptile, fomaml, maml"):
+        loop.pretrain(other, tmp_path / "run", resume=True)
+    loop.pretrain(tiny(family, iterations=1), tmp_path / "run")
+    with pytest.raises(FolderError, match="a new or empty folder, got pretrained parameters"):
+        loop.pretrain(tiny(family), tmp_path / "run")

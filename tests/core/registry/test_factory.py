@@ -1,0 +1,51 @@
+"""The factories of components: their options, and a check of what they return."""
+# ruff: noqa: ARG005  (a factory has the parameters of its contract, used or not)
+
+import pytest
+
+import lifelong_co as lco
+from lifelong_co.protocols import Method
+from lifelong_co.registry.factory import make
+
+pytestmark = pytest.mark.usefixtures("fresh_registry")
+
+METHOD = Method()
+
+
+def test_solver_refuses_an_unknown_option():
+    """The error names a misspelled option, even if the factory passes its options on."""
+    with pytest.raises(lco.ConfigError, match=r"solver 'pomo': .*embeding_dim"):
+        lco.solver("pomo", problem="tsp", embeding_dim=16)
+
+
+def test_unknown_option_lists_the_valid_ones(plugin):
+    """A factory with named options refuses another one, with the valid names and the nearest."""
+    lco.register_plugin(plugin("register_methods", "new", lambda strength=1.0, decay=0.9: METHOD))
+    message = r"method 'new': .*'strenght'; .*strength, decay\. Did you mean 'strength'\?"
+    with pytest.raises(lco.ConfigError, match=message):
+        lco.method("new", strenght=2)
+    assert lco.method("new", strength=2) is METHOD
+
+
+def test_missing_option_is_named(plugin):
+    """The error names a required option that is missing."""
+    lco.register_plugin(plugin("register_methods", "new", lambda *, strength: METHOD))
+    with pytest.raises(lco.ConfigError, match=r"method 'new': .*'strength'"):
+        lco.method("new")
+
+
+def test_type_error_of_a_factory_is_not_hidden():
+    """A TypeError from a bug in the factory stays a TypeError."""
+
+    def careless(**options):
+        return len(options["size"])
+
+    with pytest.raises(TypeError, match="has no len"):
+        make("method 'careless'", careless, size=3)
+
+
+def test_result_of_a_factory_is_checked(plugin):
+    """A wrong result is refused, with the owner and the missing members."""
+    lco.register_plugin(plugin("register_buffers", "new", lambda capacity, seed: [1, 2]))
+    with pytest.raises(lco.PluginError, match=r"'new' of third_party.* Buffer, got list .*admit"):
+        lco.buffer("new", capacity=3)

@@ -1,0 +1,48 @@
+"""How a rollout decodes by default, and which action it takes."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lifelong_co.rollout import Decoding
+from lifelong_co.rollout.action_selection import pick, with_default
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    """Return a random stream."""
+    return torch.Generator().manual_seed(seed)
+
+
+def test_default_number_of_trajectories_is_used_only_if_none_is_given() -> None:
+    """A given number replaces the default."""
+    assert with_default(7).trajectories == 7
+    assert with_default(7, trajectories=2).trajectories == 2
+    assert Decoding().trajectories == 1
+
+
+def test_impossible_actions_are_never_picked() -> None:
+    """If only one action has a probability, it is taken every time."""
+    log_probs = torch.full((4, 5, 3), -torch.inf)
+    log_probs[..., 1] = 0.0
+    for decode in ("greedy", "sample"):
+        assert (pick(log_probs, decode, seeded()) == 1).all()  # type: ignore[arg-type]
+
+
+@given(
+    mask=st.lists(st.booleans(), min_size=2, max_size=12).filter(any),
+    uniform=st.sampled_from([0.0, 2**-24, 0.5, 1 - 2**-24]),
+    seed=st.integers(0, 2**16),
+)
+def test_pick_never_takes_an_action_of_probability_zero(
+    mask: list[bool], uniform: float, seed: int
+) -> None:
+    """It holds for the least and the greatest uniform number, too."""
+    feasible = torch.tensor(mask)
+    logits = 10 * torch.randn(len(mask), generator=torch.Generator().manual_seed(seed))
+    log_probs = logits.masked_fill(~feasible, -torch.inf).log_softmax(dim=0)[None, None]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "rand", lambda shape, **_: torch.full(shape, uniform))
+        action = pick(log_probs, "sample")
+    assert action.shape == (1, 1)
+    assert log_probs.exp()[0, 0, action] > 0

@@ -1,0 +1,45 @@
+"""The static rollout: its memory is fixed, and no step reads a value."""
+
+from typing import Any, get_args
+
+import pytest
+import torch
+
+import lifelong_co as lco
+from lifelong_co.protocols import Decode
+from lifelong_co.rollout.action_selection import Decoding
+from lifelong_co.rollout.static_rollout import new_tape
+from lifelong_co.tensors import records
+
+both = pytest.mark.parametrize("problem", ["cvrp", "tsp"])
+
+decodings = pytest.mark.parametrize("decode", get_args(Decode))
+
+SMALL = {"embedding_dim": 16, "head_num": 2, "qkv_dim": 8, "ff_hidden_dim": 16}
+
+
+def batch(problem: str, n: int, seed: int, rows: int = 3) -> Any:
+    """Return instances in double precision."""
+    generator = torch.Generator().manual_seed(seed)
+    instances = lco.distribution("U", problem=problem).sample(rows, n, generator=generator)
+    return records.transform(instances, lambda x: x.double())
+
+
+@both
+@decodings
+def test_no_step_waits_for_the_device(problem: str, decode: Decode) -> None:
+    """The steps run on tensors without values, where reading a value raises an error."""
+    solver = lco.solver("pomo", problem=problem, encoder_layer_num=1, **SMALL)
+    solver.module.to("meta")
+    nowhere = records.to(batch(problem, 7, 0), "meta")
+    nowhere = records.transform(nowhere, lambda x: x.float())
+    with pytest.raises(RuntimeError, match="meta"):
+        bool(nowhere.nodes.sum() > 0)
+    with torch.no_grad():
+        decoding = Decoding(decode, trajectories=7, observe=lambda *_: None)
+        tape = new_tape(solver, nowhere, decoding, lambda batch: solver.problem.starts(batch, 7))
+        tape.load(nowhere)
+        tape.begin()
+        tape.advance()
+        tape.advance()
+    assert all(kept.device.type == "meta" for kept in tape.kept.values())

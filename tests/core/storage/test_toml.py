@@ -1,0 +1,70 @@
+"""Strict reading of TOML: exact types, and errors that begin with the file's name."""
+
+from typing import Any
+
+import attrs
+import pytest
+
+from lifelong_co.errors import ConfigError
+from lifelong_co.storage.toml import drop_none, parse, structure
+
+
+@attrs.frozen
+class Part:
+    """A part with a required size."""
+
+    size: int
+
+
+@attrs.frozen
+class Whole:
+    """Settings of every plain type, and parts."""
+
+    name: str = "x"
+    rate: float = 0.5
+    on: bool = False
+    parts: tuple[Part, ...] = ()
+
+
+def read(text: str) -> Whole:
+    """Return the settings of a text."""
+    found: Whole = structure(parse(text, "f.toml"), Whole, "f.toml")
+    return found
+
+
+def test_text_gives_the_object() -> None:
+    """Parts are objects, what is left out has its default, and ``1`` is a float where due."""
+    found = read('rate = 1\nparts = [{size = 3}, {size = 4}]\nname = "y"')
+    assert found == Whole(name="y", rate=1.0, parts=(Part(3), Part(4)))
+    assert type(found.rate) is float
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name = ", "not valid TOML"),
+        ("name = 3", "expected str, got 3.*settings.name"),
+        ('rate = "3"', "expected float, got '3'"),
+        ("on = 1", "expected bool, got 1"),
+        ("parts = [{size = true}]", r"expected int, got True.*parts\[0\]"),
+        ("parts = [{size = 3.0}]", "expected int, got 3.0"),
+        ("parts = [{}]", "size"),
+        ("nmae = 'y'", "Unknown key 'nmae'.*Did you mean 'name'"),
+    ],
+)
+def test_wrong_settings_are_refused(text: str, message: str) -> None:
+    """The error begins with the file and says what was expected and what came."""
+    with pytest.raises(ConfigError, match=rf"^f\.toml: .*{message}"):
+        read(text)
+
+
+def test_all_wrong_settings_are_named_together() -> None:
+    """One error names each of them."""
+    with pytest.raises(ConfigError, match=r"got 3.*; .*got '3'"):
+        read('name = 3\nrate = "3"')
+
+
+def test_none_is_left_out_at_any_depth() -> None:
+    """TOML has no None, so its keys are dropped; other values stay."""
+    given: dict[str, Any] = {"a": None, "b": {"c": None, "d": 0}, "e": ({"f": None}, "")}
+    assert drop_none(given) == {"b": {"d": 0}, "e": [{}, ""]}

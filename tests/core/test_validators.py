@@ -1,0 +1,63 @@
+"""Validators: which values pass, and what is refused by name."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+
+from lifelong_co.errors import ConfigError
+from lifelong_co.validators import (
+    above_zero,
+    at_least,
+    at_least_one,
+    at_least_zero,
+    fraction,
+    positive,
+)
+
+
+@attrs.frozen
+class Settings:
+    """Settings with one field for each validator."""
+
+    count: int = attrs.field(default=2, validator=at_least(2))
+    rate: float = attrs.field(default=0.5, validator=positive)
+
+
+@pytest.mark.parametrize("count", [1, -3, 2.0, "2", True])
+def test_whole_number_below_the_least_is_refused(count: Any) -> None:
+    """Booleans, fractions and strings are no whole numbers either."""
+    assert Settings(count=2).count == 2
+    with pytest.raises(ConfigError) as refused:
+        Settings(count=count)
+    message = f"count: expected a whole number of at least 2, got {count!r}"
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, math.nan])
+def test_rate_that_is_not_positive_is_refused(rate: float) -> None:
+    """Zero, negative numbers and NaN are not above 0."""
+    with pytest.raises(ConfigError, match=f"^rate: expected more than 0, got {rate!r}$"):
+        Settings(rate=rate)
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "bad", "message"),
+    [
+        (above_zero, [0.1, 5], [0, -1.0, math.nan], "solver 'x': a: expected more than 0"),
+        (at_least_zero, [0, 2.5], [-0.1, math.inf, math.nan], "a: expected at least 0 and finite"),
+        (at_least_one, [1, 7], [0, -2], "method 'x': a: expected at least 1"),
+        (fraction, [0.1, 1], [0, 1.1, math.nan], r"'x': a: expected a fraction in \(0, 1\]"),
+    ],
+)
+def test_options_outside_their_range_are_refused(
+    check: Callable[[str, dict[str, Any]], None], good: list[Any], bad: list[Any], message: str
+) -> None:
+    """The error names the owner, the option, the range and the value."""
+    for value in good:
+        check("x", {"a": value})
+    for value in bad:
+        with pytest.raises(ConfigError, match=f"{message}, got {value}"):
+            check("x", {"fine": good[0], "a": value})

@@ -1,0 +1,90 @@
+"""The exemplar: the divergence from it, and the best epoch of a task."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, frozen_copy
+from tiny_runs import exact_run, parameters, same, tiny_config
+from torch import Tensor, nn
+
+import lifelong_co as lco
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import Run, start
+from lifelong_co.tensors.modules import with_parameters
+
+
+def begun(folder: Path, method: str, **options: Any) -> Run:
+    """Return a run of two tasks that has taken no step."""
+    return start(tiny_config(method, sizes=(5, 6), **options), RunFolder(folder / "run"))
+
+
+def nudge(module: nn.Module, by: float) -> None:
+    """Move every parameter away from zero."""
+    with torch.no_grad():
+        for value in module.parameters():
+            value += by * torch.sign(value)
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+@pytest.mark.parametrize("elements", [1, 250, 2**21])
+def test_divergence_from_an_exemplar_by_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: str, elements: int
+) -> None:
+    """The mean over the rollout's states, however many steps share a pass; nothing else moves."""
+    monkeypatch.setattr("lifelong_co_plugins.methods.regularization.exemplar.ELEMENTS", elements)
+    run = exact_run(tiny_config("libog", problem), tmp_path)
+    learner, solver, exemplar = run.learner, run.learner.solver, Exemplar()
+    instances = learner.draw(0)
+    assert exemplar.observer(learner, instances) is None
+    exemplar.copy(solver)
+    taught = frozen_copy(solver.module)
+    nudge(solver.module, 0.05)
+    now = parameters(run)
+    watching = exemplar.observer(learner, instances)
+    assert watching is not None
+    rkl, distances = lco.divergence("rkl"), []
+
+    def observe(state: Any, log_probs: Tensor) -> None:
+        watching(state, log_probs)
+        teacher = with_parameters(
+            solver.module, taught, lambda: solver.log_probs(solver.encode(instances), state)
+        )
+        distances.append(rkl(teacher, log_probs).detach())
+
+    solver.rollout(instances, "sample", generator=run.actions, observe=observe)
+    parts = list(exemplar.divergences(solver, rkl))
+    want = torch.stack(distances).mean().item()
+    assert sum(part.item() for part in parts) == pytest.approx(want, rel=1e-9)
+    assert want > 1e-6
+    assert (len(parts) == 1) == (elements == 2**21)
+    assert (len(parts) == len(distances)) == (elements == 1)
+    for part in parts:
+        part.backward()
+    assert any(bool(value.grad.any()) for value in solver.module.parameters())
+    assert same(exemplar.tensors, taught)
+    assert same(parameters(run), now)
+    assert solver.module.training
+
+
+def test_best_epoch_is_kept(tmp_path: Path) -> None:
+    """It has the lowest mean of the task; the next task begins without one."""
+    run = begun(tmp_path, "libog")
+    learner, exemplar = run.learner, Exemplar()
+    best = BestSoFar(exemplar)
+    best.before_task(learner)
+    kept = []
+    for values in ([3.0, 1.0], [5.0, 0.0], [], [1.0, 2.0], [2.0, 1.5]):
+        nudge(learner.solver.module, 1.0)
+        for value in values:
+            best.note(value)
+        best.after_epoch(learner)
+        kept.append(same(exemplar.tensors, parameters(run)))
+    assert kept == [True, False, False, True, False]
+    assert best.lowest == 1.5
+    best.before_task(learner)
+    assert exemplar.tensors == {}
+    best.note(99.0)
+    best.after_epoch(learner)
+    assert same(exemplar.tensors, parameters(run))
