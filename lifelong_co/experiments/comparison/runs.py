@@ -93,7 +93,7 @@ def load_run(path: Path | str) -> Run:
 def final_note(runs: Iterable[Run]) -> str:
     """Return a sentence for each method whose `Run.final` is not measured after the last task."""
     names = dict.fromkeys(run.config.method for run in runs if run.restarts)
-    return "".join(f"{name} is measured on each task just after learning it." for name in names)
+    return " ".join(f"{name} is measured on each task just after learning it." for name in names)
 
 
 def _tests(file: Path, names: list[str]) -> dict[tuple[int, int], dict[int, float]]:
