@@ -1,54 +1,15 @@
-"""Tables of a report as text, Markdown, LaTeX and CSV."""
+"""Tables as text, Markdown and CSV."""
 
 import csv
 import io
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from synthetic_sheets import SHEET
 
 from lifelong_co.experiments.formats import as_csv, markdown, text
-from lifelong_co.experiments.latex import escape, latex
+from lifelong_co.experiments.latex import latex
 from lifelong_co.experiments.sheet import Cell, Sheet, words
-
-SHEET = Sheet(
-    key="metrics",
-    title="Metrics, α = 10 & 5 % of |B|",
-    header=("method", "AP", "AF", "AP"),
-    spans=(("", 1), ("CVRP", 2), ("TSP", 1)),
-    blocks=(
-        (
-            (
-                Cell("li_inter|x"),
-                Cell("4.2 (1.0)", {"1e-3": "4.21", "std_1e-3": "1.04"}, 4.2),
-                Cell("0.1", {"": "0.1"}, 0.1),
-                Cell("-", {"1e-3": ""}),
-            ),
-            (
-                Cell("llr-bc"),
-                Cell("4.2", {"1e-3": "4.2"}, 4.2),
-                Cell("0.7", {"": "0.7"}, 0.7),
-                Cell("3.4", {"1e-3": "3.4"}, 3.4),
-            ),
-        ),
-        ((*words("ewc"), Cell("-"), Cell("0.2", rank=0.2), Cell("-")),),
-    ),
-    note="In 10⁻³.",
-)
-
-
-def test_the_best_of_each_column_and_block_is_known():
-    """Ties are best together; a column or block with one number has no best."""
-    assert SHEET.best() == {(0, 1), (1, 1), (0, 2)}
-
-
-def test_the_best_of_a_row_is_known():
-    """Tables of instances compare within a row; what is no number is not compared."""
-    first = (Cell("1"), Cell("2.0", rank=2.0), Cell("1.5 (0.1)", rank=1.5))
-    rows = (first, (Cell("2"), Cell("-"), Cell("3", rank=3.0)))
-    sheet = Sheet(key="x", title="x", header=("x", "a", "b"), blocks=(rows,), best_of="row")
-    assert sheet.best() == {(0, 2)}
 
 
 def test_text_aligns_and_marks_the_best():
@@ -67,54 +28,6 @@ def test_markdown_escapes_pipes_and_sets_the_best_bold():
     assert table[0] == "| method | CVRP AP | CVRP AF | TSP AP |"
     assert table[2] == r"| li_inter\|x | **4.2 (1.0)** | **0.1** | - |"
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {5}
-
-
-def test_latex_is_a_booktabs_table():
-    """Columns add up in every row, spans have rules below, blocks one between them."""
-    made = latex(SHEET)
-    lines = made.splitlines()
-    assert r"\begin{tabular}{lrrr}" in lines
-    assert (
-        r"\caption{Metrics, $\alpha$ = 10 \& 5 \% of \textbar{}B\textbar{}. In 10$^{-3}$.}" in lines
-    )
-    assert lines[lines.index(r"\toprule") + 1] == (
-        r"\multicolumn{1}{c}{} & \multicolumn{2}{c}{CVRP} & \multicolumn{1}{c}{TSP} \\"
-    )
-    assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-4}" in lines
-    assert r"li\_inter\textbar{}x & \textbf{4.2 (1.0)} & \textbf{0.1} & - \\" in lines
-    assert [lines.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 2, 1]
-    rows = [line for line in lines if line.endswith(r"\\") and "multicolumn" not in line]
-    assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {3}
-
-
-def test_a_wide_table_is_scaled_to_the_page():
-    """Braces close, the caption stays outside, and the packages needed are named."""
-    assert latex(SHEET).startswith("% needs \\usepackage{booktabs}\n\\begin{table}")
-    assert "resizebox" not in latex(SHEET)
-    texts = ("llr-bc", *["12.3 (1.2) ± 0.4"] * 12)
-    sheet = Sheet(key="x", title='"T"', header=texts, blocks=((words(*texts),),))
-    lines = latex(sheet).splitlines()
-    packages = r"% needs \usepackage{booktabs} \usepackage{graphicx} \usepackage[T1]{fontenc}"
-    assert lines[0] == packages
-    scaled = lines.index(r"\resizebox{\textwidth}{!}{%")
-    assert lines[scaled - 2].startswith(r"\label")
-    assert lines[scaled + 1].startswith(r"\begin{tabular}")
-    assert lines[-2:] == [r"\end{tabular}}", r"\end{table}"]
-    assert latex(sheet).count("{") == latex(sheet).count("}")
-    narrow = Sheet(key="x", title="x", header=("a", "b"), blocks=(), spans=(("w" * 60, 2),))
-    assert "resizebox" not in latex(narrow)
-    wide = Sheet(key="x", title="x", header=("a", "b"), blocks=(), spans=(("w" * 65, 2),))
-    assert "resizebox" in latex(wide)
-
-
-@given(st.text(alphabet='\\&%$#_{}~^<>|"ab1α→±−⁻³ '))
-def test_latex_escapes_every_special_character(plain):
-    """Of what `escape` writes nothing is left that TeX would take for a command of the writer."""
-    made = escape(plain)
-    known = r"\\text(backslash|asciitilde|asciicircum|less|greater|bar|quotedbl)\{\}"
-    left = re.sub(r"\$(\\pm|\\rightarrow|-|\\alpha|\^\{-3\})\$", "", re.sub(known, "", made))
-    left = re.sub(r"\\[&%$#_{}]", "", left)
-    assert not re.search(r"[\\&%$#_{}~^<>|\"α→±−]", left)
 
 
 def test_csv_has_a_column_for_each_number():

@@ -1,4 +1,4 @@
-"""The benchmark tables of a report: unique names, units in CSV, references found since."""
+"""The benchmark tables of a report: unique names, units in CSV."""
 
 import csv
 import io
@@ -8,46 +8,11 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from synthetic_benchmarks import solved
 
-from lifelong_co.experiments.benchmark.results import Benchmark, Result
+from lifelong_co.experiments.benchmark.results import Benchmark
 from lifelong_co.experiments.formats import as_csv, text
-from lifelong_co.experiments.paper.assemble import make_report
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
-from lifelong_co.experiments.paper.collect import Found
-from lifelong_co.experiments.references.cache import Cache
-from lifelong_co.experiments.references.places import Places
-
-
-def solved(best=100.0, **more):
-    """Return results of two checkpoints on one instance."""
-    return [
-        Result("a", 9, best, "one", 110, 109.5, 1.0, **more),
-        Result("a", 9, best, "two", 120, 119.5, 1.0, **more),
-    ]
-
-
-def test_new_references_update_the_tables(tmp_path):
-    """Without solving; one that cannot be read is named and costs nothing else."""
-    place = Cache(tmp_path / "references").place("cvrp", "ab12")
-    place.parent.mkdir(parents=True)
-    place.write_text(
-        '{"name": "a", "size": 9, "cost": 80, "actions": [], "proven": false, "solver": "x",'
-        ' "version": "1", "settings": {}, "seconds": 1}'
-    )
-    found = Found(
-        (), (Benchmark(tmp_path, {"library": "cvrplib"}, solved(instance_key="ab12")),), ()
-    )
-
-    def known():
-        report = make_report(found, Places(tmp_path / "references"), str)
-        (sheet,) = (sheet for sheet in report.sheets if sheet.key == "benchmark-cvrplib-costs")
-        return sheet.rows[0][2].shown, report.left_out
-
-    assert known() == ("80", ())
-    place.write_text("{}")
-    best, (left_out,) = known()
-    assert best == "100"
-    assert left_out.startswith(f"references of {tmp_path}: {place}: expected a reference as JSON")
 
 
 def names_and_keys(*folders, library="tsplib"):
@@ -102,3 +67,14 @@ def test_csv_names_every_column_and_its_unit():
     assert [float(cell) for cell in mean[1:]] == pytest.approx([0, 0, 1e4 / 110, 0], abs=1e-3)
     assert as_csv(summary).splitlines()[0] == "method,BENCHMARK_1e-3,BENCHMARK_std_1e-3"
     assert "one cost  one gap  two cost  two gap" in text(costs)
+
+
+def test_summary_of_benchmarks_is_that_of_the_paper(report):
+    """Methods by libraries, in 10^-3 above the best of them."""
+    (sheet,) = (sheet for sheet in report.sheets if sheet.key == "benchmarks")
+    assert sheet.header == ("method", "CVRPLIB")
+    assert [[cell.shown for cell in row] for row in sheet.rows] == [
+        ["llr-bc", "0.00"],
+        ["fine-tuning", f"{1000 * (29 / 28 - 1):.2f}"],
+    ]
+    assert sheet.best() == {(0, 1)}

@@ -1,8 +1,7 @@
-"""What a report says about a buffer, against counting and computing by hand."""
+"""The content of a buffer, compared with counting and computing by hand."""
 
 import math
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import synthetic_runs
@@ -12,8 +11,7 @@ from hypothesis import strategies as st
 from tiny_runs import tiny_config, tiny_learn
 
 from lifelong_co.errors import CheckpointError
-from lifelong_co.experiments.comparison.runs import Run, load_run
-from lifelong_co.experiments.paper.assemble import make_report
+from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.paper.buffer import (
     Contents,
     changed_decisions,
@@ -22,9 +20,6 @@ from lifelong_co.experiments.paper.buffer import (
     items_of,
     papers_units,
 )
-from lifelong_co.experiments.paper.collect import collect
-from lifelong_co.experiments.references.places import Places
-from lifelong_co.runs.run import Run as Learned
 
 
 def correlation(x, y):
@@ -33,18 +28,6 @@ def correlation(x, y):
 
 
 LEVELS = st.lists(st.floats(-10, 10), min_size=2, max_size=20)
-
-
-@pytest.fixture(scope="module")
-def learned(tmp_path_factory: pytest.TempPathFactory) -> Learned:
-    """Learn two tasks with a buffer that holds all that is recorded."""
-    return tiny_learn(tiny_config(replay_size=2), tmp_path_factory.mktemp("buffer"))
-
-
-@pytest.fixture(scope="module")
-def run(learned: Learned) -> Run:
-    """Read the run back."""
-    return load_run(learned.folder.path)
 
 
 def test_correlation_by_hand():
@@ -126,38 +109,3 @@ def test_decisions_are_kept_or_changed(run):
     choices = sum(int((b.isfinite().sum(dim=-1) > 1).sum()) for b in first)
     assert sum(states for states, _ in counts) == choices > 0
     assert all(0 <= changed <= states for states, changed in counts)
-
-
-def test_the_section_has_counts_correlation_and_pictures(run, tmp_path):
-    """What is in the buffer is in the tables, and drawn."""
-    report = make_report(collect([run.path]), Places(tmp_path / "absent"), str)
-    (sheet,) = (sheet for sheet in report.sheets if sheet.key == "buffer")
-    found = contents(run, items_of(run))
-    cells = dict(zip(sheet.header, (cell.shown for cell in sheet.rows[0]), strict=True))
-    assert cells["U5"] == str(found.units["U5"])
-    assert cells["correlation"] == f"{found.correlation:.3f}"
-    keys = {picture.key for picture in report.pictures}
-    assert {"buffer-tsp-pomo", "confidence-tsp-pomo"} <= keys
-    assert "drift" in {sheet.key for sheet in report.sheets}
-
-
-def test_llr_bc_is_drawn_where_another_method_has_a_buffer_too(run, tmp_path):
-    """Both have their row, in the order of the methods; picture and confidence are LLR-BC's."""
-    tiny_learn(tiny_config("der++"), tmp_path / "der")
-    report = make_report(collect([tmp_path, run.path]), Places(tmp_path / "absent"), str)
-    (sheet,) = (sheet for sheet in report.sheets if sheet.key == "buffer")
-    assert [row[1].shown for row in sheet.rows] == ["der++ (pomo)", "llr-bc (pomo)"]
-    (drift,) = (sheet for sheet in report.sheets if sheet.key == "drift")
-    assert [row[1].shown for row in drift.rows] == ["llr-bc (pomo)"]
-    (picture,) = (picture for picture in report.pictures if picture.key == "buffer-tsp-pomo")
-    assert "llr-bc" in picture.caption
-
-
-def test_without_checkpoints_the_sections_say_that_they_need_them(tmp_path: Path) -> None:
-    """Costs alone make all other tables."""
-    folder = synthetic_runs.write(tmp_path / "bare", synthetic_runs.config())
-    report = make_report(collect([folder]), Places(tmp_path / "absent"), str)
-    missing = "\n".join(report.missing)
-    assert "What is in the buffer: 1 of the runs have no checkpoints" in missing
-    assert "drifts: CVRP: needs the folder checkpoints/" in missing
-    assert {"metrics", "per-order-cvrp", "distances-cvrp", "runs"} == {s.key for s in report.sheets}

@@ -1,7 +1,8 @@
-"""Optimality gaps below a sweep's table, where its tests have references."""
+"""Tables of a sweep: metrics by hand, and gaps where the tests have references."""
 
 import csv
 import io
+from pathlib import Path
 
 import pytest
 from synthetic_references import lay
@@ -9,6 +10,45 @@ from synthetic_runs import finish, two_orders
 
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.experiments.sweep import table
+from lifelong_co.runs.folder import Cost
+
+
+def test_the_table_by_hand(tmp_path):
+    """Two tasks in both orders, two seeds, and d* over both methods."""
+    plan = two_orders(tmp_path, "fine-tuning", "restart", name="two tasks")
+    # The last row of costs, in excess of d* = 10, in per cent; restart is at d* throughout.
+    final = {
+        ("order1", 0): (1, 3),
+        ("order1", 1): (2, 5),
+        ("order2", 0): (5, 5),
+        ("order2", 1): (8, 7),
+    }
+    for name, job in plan.jobs.items():
+        job.prepare()
+        order = Path(job.config.order).stem
+        excess = final[order, job.config.seed] if "fine" in name else (0, 0)
+
+        def shift(cost: Cost, excess: tuple[int, int] = excess) -> float:
+            last = cost.learning == 2
+            return 10 * (1 + excess[cost.tested - 1] / 100) if last else 10.0
+
+        finish(job.folder, shift)
+    results = table.gather(plan)
+    header, first, second = table.table(results, plan.blocks[0]).shown
+    assert header == ["method", "runs", "AP", "AF", "AMF", "APl", "AG"]
+    # AP: orders' means 27.5 and 62.5; seeds' means 35 and 55, so half the interval is 12.706 * 10.
+    # AF, AMF: the first task has risen by 1, 2, 5, 8 per cent. APl: half of the second's excess.
+    forgotten = "40.0 (35.4) ± 127.1"
+    assert first[:4] == ["fine-tuning", "4", "45.0 (24.7) ± 127.1", forgotten]
+    assert first[4:] == [forgotten, "25.0 (7.1) ± 63.5", "0.0 (0.0) ± 0.0"]
+    assert second == ["restart", "4", *["0.0 (0.0) ± 0.0"] * 5]
+    text = table.as_text(results)
+    assert "two tasks, cvrp, orders 1-2, seeds 0-1" in text
+    assert "| fine-tuning | 4 | 45.0 (24.7) ± 127.1 |" in table.as_markdown(results)
+    line = table.as_csv(results).splitlines()[1]
+    assert line.startswith('"two tasks, cvrp, orders 1-2, seeds 0-1",cvrp,pomo,fine-tuning,4,4,')
+    assert line.split(",fine-tuning,4,4,")[1].startswith("45,24.7487,127.062,")
+
 
 # The last row of costs on U and E, by order and seed; restart has 6 and 10 throughout.
 FINAL = {
@@ -17,6 +57,8 @@ FINAL = {
     ("order2", 0): {"U5": 7.2, "E5": 12.0},
     ("order2", 1): {"U5": 6.6, "E5": 12.0},
 }
+
+
 LEVEL = {"U5": 6.0, "E5": 10.0}
 
 

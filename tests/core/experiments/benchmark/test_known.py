@@ -1,0 +1,70 @@
+"""Best known costs: stated in a file, or found since as a reference."""
+
+from collections.abc import Sequence
+
+import attrs
+import pytest
+from synthetic_benchmarks import INSTANCES, entrant, go
+
+from lifelong_co.errors import FileFormatError
+from lifelong_co.experiments.benchmark.conduct import How, conduct
+from lifelong_co.experiments.benchmark.known import as_now, known_of, with_references
+from lifelong_co.experiments.benchmark.results import Benchmark, Result
+from lifelong_co.experiments.references.cache import Cache, Reference
+from lifelong_co.experiments.references.subject import of_file
+from lifelong_co.instance_files.vrplib_instances import read_instance
+
+
+def reference(cost):
+    """Return a reference of that cost."""
+    return Reference(
+        name="x",
+        size=5,
+        cost=cost,
+        actions=[],
+        proven=False,
+        solver="x",
+        version="1",
+        settings={},
+        seconds=1.0,
+    )
+
+
+def test_the_best_known_cost_is_looked_up_each_time(tmp_path):
+    """A later file or reference shows without solving; what is unknown now stays as stored."""
+    old, _, _ = go(INSTANCES, [entrant()])
+    assert old[0].best_known is None
+    known = [attrs.evolve(one, best_known=12.0) for one in INSTANCES]
+    new, solved, _ = go(known, [entrant()], old)
+    assert solved == []
+    assert {one.best_known for one in new} == {12.0}
+    kept: list[Sequence[Result]] = []
+    conduct(known, [entrant()], old, How(), keep=kept.append, log=str)
+    assert {one.best_known for one in kept[-1]} == {None}  # what is known now may be withdrawn
+    assert as_now(new, INSTANCES) == new
+    benchmark = Benchmark(tmp_path, {"library": "tsplib"}, new)
+    cache = Cache(tmp_path)
+    for name, cost in (("a", 11.0), ("b", 13.0)):
+        subject = of_file({one.name: one for one in INSTANCES}[name])
+        cache.put(subject, reference(cost))
+    found = with_references(benchmark, tmp_path).results
+    assert [one.best_known for one in found] == [11.0, 12.0, 12.0, 12.0]
+    older = attrs.evolve(benchmark, results=[attrs.evolve(new[0], instance_key="")])
+    assert with_references(older, tmp_path) == older
+    cache.place("tsp", of_file(INSTANCES[0]).key).write_text("[]")
+    with pytest.raises(FileFormatError, match="expected a reference as JSON"):
+        with_references(benchmark, tmp_path)
+
+
+def test_a_reference_counts_where_it_is_lower(tmp_path):
+    """Than what the file states, here 24."""
+    text = (
+        "NAME: x\nTYPE: TSP\nCOMMENT: optimal value: 24\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\n"
+    )
+    file = tmp_path / "x.tsp"
+    file.write_text(text + "NODE_COORD_SECTION\n1 0 0\n2 6 8\n3 0 8\nEOF\n")
+    one = read_instance(file)
+    assert known_of(file, one, None) == 24
+    for cost, expected in ((25.0, 24), (23.0, 23)):
+        Cache(tmp_path).put(of_file(one), reference(cost))
+        assert known_of(file, one, tmp_path) == expected

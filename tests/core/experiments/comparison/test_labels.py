@@ -1,0 +1,19 @@
+"""Labels of compared configurations."""
+
+import attrs
+import synthetic_runs
+
+from lifelong_co.experiments.comparison.labels import label
+
+
+def test_labels_say_what_differs_and_no_more() -> None:
+    """Options show where they tell runs of a method apart, the solver whenever it differs."""
+    base = synthetic_runs.config()
+    weak = attrs.evolve(base, method_options={"alpha": 1.0})
+    plain = synthetic_runs.config("fine-tuning")
+    assert label([base, plain]) == ["llr-bc", "fine-tuning"]
+    assert label([base, weak, plain]) == ["llr-bc (alpha=100)", "llr-bc (alpha=1)", "fine-tuning"]
+    omni = attrs.evolve(plain, solver="omni")
+    assert label([base, omni]) == ["llr-bc (solver=pomo)", "fine-tuning (solver=omni)"]
+    many = [attrs.evolve(base, method_options={f"o{i}": v for i in range(5)}) for v in (1, 2)]
+    assert label(many)[0] == "llr-bc (o0=1, o1=1, o2=1, ...)"

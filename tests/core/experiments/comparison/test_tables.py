@@ -1,0 +1,124 @@
+"""Tables of a comparison: metrics, costs, and gaps where there are references."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+import synthetic_runs
+from synthetic_references import FOUND, MEANS, OWN
+
+from lifelong_co.experiments.comparison import publish, tables
+from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
+from lifelong_co.experiments.comparison.report import make_report
+from lifelong_co.experiments.page import page
+from lifelong_co.experiments.references import gaps
+from lifelong_co.experiments.references.places import Places
+from lifelong_co.runs.folder import summary
+
+
+def test_multi_task_has_only_ap(tmp_path: Path) -> None:
+    """Over several seeds as well; the caption says that it sets no d*."""
+    paths = [
+        synthetic_runs.write(tmp_path / f"{method}{seed}", synthetic_runs.config(method, seed=seed))
+        for method in ("multi-task-epoch", "fine-tuning")
+        for seed in (0, 1)
+    ]
+    found = compare_folders(paths)
+    text = tables.as_text(found)
+    row = next(line for line in text.splitlines() if line.startswith("multi-task-epoch"))
+    assert re.fullmatch(r"multi-task-epoch +2 +-?[\d.]+ \([\d.]+\) +- +- +- +-", row)
+    assert "d* of these 4 runs except multi-task" in text.replace("\n", " ")
+    alone = tables.as_text(compare_folders(paths[:2]))
+    assert "multi-task;" not in alone.replace("\n", " ")
+    values = tables.as_json(found)["groups"][0]["runs"][0]["metrics"]
+    assert values["AF"] is None
+    assert (
+        summary([[1.0, 2.0], [1.5, 1.0]], synthetic_runs.config("multi-task-batch"))["metrics"][
+            "AF"
+        ]
+        is None
+    )
+
+
+def test_the_metrics_table_shows_mean_and_spread_in_thousandths(comparison: Comparison) -> None:
+    """A cell is the mean over seeds and their sample standard deviation, times 1,000."""
+    header, first, _ = tables.metrics_table(comparison).shown
+    assert header == ["method", "runs", "AP", "AF", "AMF", "APl", "AG"]
+    one, two = (comparison.metrics(run).AG * 1e3 for run in comparison.groups[0].runs)
+    assert one != two
+    assert first[6] == f"{(one + two) / 2:.1f} ({abs(one - two) / 2**0.5:.1f})"
+    assert "10^-3, lower is better" in tables.caption(comparison)
+    assert "standard deviation" in tables.caption(comparison)
+
+
+def test_the_text_has_columns_of_fixed_width(comparison: Comparison) -> None:
+    """Every cell of a column ends at the same place, and each group has its cost matrix."""
+    text = tables.as_text(comparison)
+    table = text.split("\n\n")[1].splitlines()
+    assert len({len(line) for line in table}) == 1
+    assert "Mean test cost, fine-tuning (mean of 2 runs)" in text
+    costs = comparison.groups[1].costs
+    assert f"{costs[2][0]:.4f}" in text
+    assert costs[2][0] == pytest.approx(sum(r.costs[2][0] for r in comparison.runs[2:]) / 2)
+
+
+def test_csv_and_json_hold_the_same_metrics(comparison: Comparison) -> None:
+    """CSV is in thousandths, as its header says; JSON in plain fractions, run by run."""
+    rows = list(csv.DictReader(io.StringIO(tables.as_csv(comparison))))
+    data = json.loads(json.dumps(tables.as_json(comparison), allow_nan=False))
+    for row, group in zip(rows, data["groups"], strict=True):
+        mean = sum(run["metrics"]["AP"] for run in group["runs"]) / 2
+        assert float(row["AP_1e-3"]) == pytest.approx(mean * 1e3, rel=1e-4)
+    assert data["best"] == comparison.best
+
+
+def test_a_single_task_leaves_undefined_metrics_out(tmp_path: Path) -> None:
+    """With one task AF is a dash in the table, empty in CSV and null in JSON."""
+    folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config(distributions=("E",)))
+    found = compare_folders([folder])
+    assert tables.metrics_table(found).shown[1][2:] == ["0.0", "-", "-", "0.0", "-"]
+    assert next(csv.DictReader(io.StringIO(tables.as_csv(found))))["AF_1e-3"] == ""
+    assert tables.as_json(found)["groups"][0]["runs"][0]["metrics"]["AF"] is None
+    assert publish.write_run_report(folder).exists()
+
+
+NOTHING = gaps.MeanReferences(Places(OWN), {}, {})
+
+
+def test_every_form_has_the_same_gap(comparison):
+    """The mean over seeds of the cost after the last task, over the mean reference, minus 1."""
+    cost = (comparison.runs[0].costs[-1][2] + comparison.runs[1].costs[-1][2]) / 2
+    gap = cost / 6 - 1
+    row = next(csv.DictReader(io.StringIO(tables.as_csv(comparison, MEANS))))
+    assert float(row["U10_cost"]) == pytest.approx(cost, rel=1e-5)
+    assert float(row["U10_gap"]) == pytest.approx(gap, abs=1e-6)
+    data = tables.as_json(comparison, MEANS)
+    assert data["groups"][0]["gaps"]["U10"] == pytest.approx(gap)
+    assert data["references"] == MEANS
+    assert f"{cost:.4f} ({gap:.2%})" in page(make_report(comparison, {}, FOUND))
+    assert f"{cost:.4f} ({gap:.2%})" in tables.as_text(comparison, FOUND)
+
+
+def test_restart_is_measured_just_after_learning_each_task(tmp_path):
+    """The row of the last task counts for other methods only; the table says so."""
+    folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config("restart"))
+    found = compare_folders([folder])
+    costs = found.runs[0].costs
+    assert list(found.runs[0].final.values()) == [costs[i][i] for i in range(3)]
+    sheet = tables.gap_table(found, FOUND)
+    assert sheet.rows[1][1].shown.startswith(f"{costs[0][0]:.4f} (")
+    assert sheet.note == "restart is measured on each task just after learning it."
+
+
+def test_output_without_references_has_no_gaps(comparison):
+    """Columns, keys and the section are left out, also where they were looked for."""
+    assert "gap" not in tables.as_csv(comparison)
+    data = tables.as_json(comparison)
+    assert "references" not in data
+    assert "gaps" not in data["groups"][0]
+    assert make_report(comparison, {}, NOTHING) == make_report(comparison, {})
+    assert tables.GAPS not in page(make_report(comparison, {}))
+    assert tables.as_text(comparison, NOTHING) == tables.as_text(comparison)

@@ -1,0 +1,61 @@
+"""The report of runs and benchmarks, with parts that are missing."""
+
+from pathlib import Path
+
+import pytest
+import synthetic_runs
+from synthetic_benchmarks import solved
+
+from lifelong_co.experiments.benchmark.results import Benchmark
+from lifelong_co.experiments.comparison import figures
+from lifelong_co.experiments.page import page
+from lifelong_co.experiments.paper.assemble import make_report
+from lifelong_co.experiments.paper.collect import Found, collect
+from lifelong_co.experiments.references.cache import Cache
+from lifelong_co.experiments.references.places import Places
+
+
+def test_runs_on_other_tasks_are_another_part(tmp_path):
+    """Files of different parts have different names."""
+    for name, distributions in (("one", ("E", "C")), ("other", ("U", "C"))):
+        of = synthetic_runs.config(distributions=distributions)
+        synthetic_runs.write(tmp_path / name, of)
+    report = make_report(collect([tmp_path]), Places(tmp_path / "absent"), str)
+    keys = [sheet.key for sheet in report.sheets]
+    assert len(set(keys)) == len(keys)
+    assert {"small-metrics", "small-2-metrics"} <= set(keys)
+
+
+def test_without_matplotlib_the_tables_still_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page then says how to get the figures."""
+    monkeypatch.setattr(figures, "available", lambda: False)
+    folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config())
+    report = make_report(collect([folder]), Places(tmp_path / "absent"), str)
+    assert report.pictures == []
+    assert "pip install &#x27;lifelong-co[plot]&#x27;" in page(report)
+
+
+def test_new_references_update_the_tables(tmp_path):
+    """Without solving; one that cannot be read is named and costs nothing else."""
+    place = Cache(tmp_path / "references").place("cvrp", "ab12")
+    place.parent.mkdir(parents=True)
+    place.write_text(
+        '{"name": "a", "size": 9, "cost": 80, "actions": [], "proven": false, "solver": "x",'
+        ' "version": "1", "settings": {}, "seconds": 1}'
+    )
+    found = Found(
+        (), (Benchmark(tmp_path, {"library": "cvrplib"}, solved(instance_key="ab12")),), ()
+    )
+
+    def known():
+        report = make_report(found, Places(tmp_path / "references"), str)
+        (sheet,) = (sheet for sheet in report.sheets if sheet.key == "benchmark-cvrplib-costs")
+        return sheet.rows[0][2].shown, report.left_out
+
+    assert known() == ("80", ())
+    place.write_text("{}")
+    best, (left_out,) = known()
+    assert best == "100"
+    assert left_out.startswith(f"references of {tmp_path}: {place}: expected a reference as JSON")

@@ -1,0 +1,36 @@
+"""Runs found in folders."""
+
+import shutil
+
+import pytest
+
+from lifelong_co.errors import ConfigError
+from lifelong_co.experiments.paper.collect import collect
+
+
+def test_runs_are_found_below_a_sweeps_folder(root, tmp_path):
+    """First parts that runs share and unfinished runs are left out, the latter by name."""
+    (tmp_path / "sweep.toml").write_text("")
+    shutil.copytree(root / "alpha", tmp_path / "runs" / "alpha")
+    shutil.copytree(root / "alpha", tmp_path / "runs" / "again")
+    shutil.copytree(root / "alpha", tmp_path / "shared" / "first")
+    torn = shutil.copytree(root / "kld", tmp_path / "runs" / "torn")
+    (torn / "costs.csv").unlink()
+    found = collect([tmp_path, tmp_path / "runs"])
+    assert [run.path.name for run in found.runs] == ["again"]
+    assert any("torn: the run is not finished" in line for line in found.left_out)
+    assert any("alpha: the same configuration and seed as" in line for line in found.left_out)
+
+
+def test_a_folder_without_finished_runs_is_refused(root, tmp_path):
+    """Missing, empty, with nothing finished, or itself an unfinished run: the error says which."""
+    with pytest.raises(ConfigError, match="absent: expected a folder of runs, found nothing"):
+        collect([tmp_path / "absent"])
+    with pytest.raises(ConfigError, match="expected finished runs in it, found none"):
+        collect([tmp_path])
+    run = shutil.copytree(root / "kld", tmp_path / "run")
+    (run / "costs.csv").unlink()
+    with pytest.raises(ConfigError, match=r"none of them can be used: .*not finished"):
+        collect([tmp_path])
+    with pytest.raises(ConfigError, match="run: the run is not finished"):
+        collect([root, run])

@@ -1,0 +1,38 @@
+"""The curves of each order as pictures."""
+
+from pathlib import Path
+
+import synthetic_runs
+
+from lifelong_co.experiments.paper.collect import collect
+from lifelong_co.experiments.paper.curve_pictures import SEEDS, curve_pictures
+from lifelong_co.experiments.paper.studies import chapters
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def test_a_run_has_three_pictures(tmp_path: Path) -> None:
+    """Costs, gaps and plasticity of the only order; one seed has no band."""
+    synthetic_runs.write(tmp_path / "run", synthetic_runs.config("fine-tuning", ("E", "U")))
+    (chapter,) = chapters(collect([tmp_path]).runs)
+    drawn = curve_pictures(chapter)
+    names = ("forgetting", "forgetting-gap", "plasticity")
+    assert [picture.key for picture in drawn] == [f"{name}-cvrp-pomo-order 1" for name in names]
+    assert all(picture.png.startswith(PNG) for picture in drawn)
+    assert len({picture.png for picture in drawn}) == 3
+    assert drawn[0].caption == "Forgetting, mean cost: CVRP, order 1 (E20 → U10), pomo."
+
+
+def test_a_caption_explains_the_bands_of_several_seeds(tmp_path: Path) -> None:
+    """Two seeds of one method share a picture; multi-task learning has no curves."""
+    for seed in (0, 1):
+        of = synthetic_runs.config("fine-tuning", ("E", "U"), seed=seed)
+        synthetic_runs.write(tmp_path / f"seeds/{seed}", of)
+    (chapter,) = chapters(collect([tmp_path / "seeds"]).runs)
+    drawn = curve_pictures(chapter)
+    assert len(drawn) == 3
+    assert all(picture.caption.endswith(f"pomo{SEEDS}.") for picture in drawn)
+    at_once = synthetic_runs.config("multi-task-epoch", ("E", "U"))
+    synthetic_runs.write(tmp_path / "at-once", at_once)
+    (chapter,) = chapters(collect([tmp_path / "at-once"]).runs)
+    assert curve_pictures(chapter) == []

@@ -1,0 +1,27 @@
+"""Names of variants."""
+
+import pytest
+import synthetic_runs
+from synthetic_chapters import LLR_BC
+
+from lifelong_co.experiments.paper.naming import variant_name
+
+
+@pytest.mark.parametrize(
+    ("options", "settings", "name"),
+    [
+        ({"buffer_size": 250}, {}, "-|B|(250)"),
+        ({"replay_size": 4, "alpha": 1.0}, {}, "-α(1) -|E|(4)"),
+        ({"weighting": "uniform"}, {}, "-nEW"),
+        ({"ablation": "IB", "bundle_size": 0, "buffer_size": 20, "replay_size": 1}, {}, "-IB"),
+        ({"ablation": "KLD", "divergence": "kl", "alpha": 5.0}, {}, "-KLD -α(5)"),
+        ({}, {"epochs": 8}, "-epochs(8)"),
+        ({}, {"learning_rate": 0.01}, "-learning_rate(0.01)"),
+        ({}, {"seed": 3, "curve_every": 2}, ""),
+    ],
+)
+def test_variants_have_the_papers_names(options, settings, name):
+    """What differs is named once, ablations by their short names; seeds are no difference."""
+    usual = synthetic_runs.config(method_options=LLR_BC)
+    other = synthetic_runs.config(method_options={**LLR_BC, **options}, **settings)
+    assert variant_name(other, usual) == name

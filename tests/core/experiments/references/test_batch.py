@@ -1,0 +1,62 @@
+"""References of many instances: found once, resumed, kept when better."""
+
+import attrs
+import pytest
+import torch
+from synthetic_references import find, squares
+
+from lifelong_co import registry
+from lifelong_co.experiments.references import batch
+from lifelong_co.experiments.references.cache import Cache
+from lifelong_co.experiments.references.solvers import Found, Settings
+from lifelong_co.experiments.references.subject import of_instances
+
+TSP = registry.problem("tsp")
+SETTINGS = Settings()
+
+
+def test_known_references_are_not_searched_again(tmp_path, solved):
+    """An interrupted search goes on where it stopped; costs are those of the instance."""
+    cache = Cache(tmp_path)
+    assert find(cache, stop=lambda: len(solved) >= 2).keys() == {"S #0", "S #1"}
+    found = find(cache)
+    assert {name: new for name, (_, new) in found.items()} == {
+        **{"S #0": False, "S #1": False},
+        "S #2": True,
+    }
+    assert len(solved) == 3
+    assert [found[f"S #{b}"][0].cost for b in range(3)] == pytest.approx([4, 2, 4 / 3])
+
+
+def test_again_keeps_the_better_and_leaves_the_proven(tmp_path, solved):
+    """A worse solution does not replace a better one; what is proven is not solved again."""
+    cache = Cache(tmp_path)
+    find(cache, 2)
+    one, two = of_instances(squares(2), TSP, "S")
+    good = cache.get("tsp", one.key)
+    cache.put(one, attrs.evolve(good, cost=3.0))
+    cache.put(two, attrs.evolve(cache.get("tsp", two.key), proven=True))
+    assert cache.put(two, attrs.evolve(good, cost=2.0)).proven
+    found = find(cache, 2, again=True)
+    assert len(solved) == 3
+    assert found["S #0"][0].cost == 3.0
+    assert found["S #1"][0].proven
+
+
+def test_wrong_results_of_a_solver_are_refused(tmp_path, monkeypatch):
+    """What does not solve the instance is never stored."""
+    wrong = Found([0, 1, 2, 2], False, "test", "1", {}, 0.0)
+    monkeypatch.setattr(batch, "solve", lambda model, settings: wrong)  # noqa: ARG005
+    with pytest.raises(batch.SolverError, match="S #0: the solution of test visits node 2 2 times"):
+        find(Cache(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_process_finds_what_this_one_stores(tmp_path):
+    """A process solves, this one checks and stores; n = 3 has one tour only."""
+    pytest.importorskip("ortools")
+    nodes = torch.rand(1, 3, 2, generator=torch.Generator().manual_seed(0))
+    subjects = of_instances(TSP.instances(nodes=nodes), TSP, "S")
+    ((subject, found, new),) = batch.find(subjects, Cache(tmp_path), SETTINGS, jobs=2)
+    assert (found.proven, found.cost, new) == (True, subject.cost([0, 1, 2]), True)
+    assert [new for _, _, new in batch.find(subjects, Cache(tmp_path), SETTINGS)] == [False]

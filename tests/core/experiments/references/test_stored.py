@@ -1,0 +1,29 @@
+"""Published references that are damaged."""
+
+import pytest
+from synthetic_references import published, squares
+
+from lifelong_co import registry
+from lifelong_co.errors import FileFormatError
+from lifelong_co.experiments.references import lookup
+
+TSP = registry.problem("tsp")
+
+
+def test_a_torn_archive_is_named(tmp_path):
+    """A copy that broke off, wherever; and a folder where a file should be."""
+    published(tmp_path, [4.1, 2.2, 1.5])
+    file = tmp_path / "tsp-U4.npz"
+    whole = file.read_bytes()
+    for kept in (0, 3, len(whole) // 2, len(whole) - 1):
+        file.write_bytes(whole[:kept])
+        with pytest.raises(FileFormatError, match=r"tsp-U4\.npz: expected instances"):
+            lookup.references([tmp_path], TSP, squares(3), "U")
+    file.write_bytes(whole[:60] + b"torn" + whole[64:])
+    with pytest.raises(FileFormatError, match=r"tsp-U4\.npz: expected instances"):
+        lookup.references([tmp_path], TSP, squares(3), "U")
+    file.unlink()
+    (tmp_path / "TSPinstances_uniform_x_solution").mkdir()
+    (tmp_path / "TSPinstances_U_x_solution").mkdir()
+    with pytest.raises(FileFormatError, match=r"solution: cannot be read"):
+        lookup.references([tmp_path], TSP, squares(3), "U")

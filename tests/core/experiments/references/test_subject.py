@@ -1,0 +1,73 @@
+"""Instances in integers, their keys, costs and faults."""
+
+import numpy as np
+import pytest
+import torch
+from synthetic_references import cvrp, tsp
+
+from lifelong_co import registry
+from lifelong_co.experiments.references.subject import of_file, of_instances, whole_demand
+from lifelong_co.instance_files.vrplib_instances import FileInstance
+
+TSP = registry.problem("tsp")
+CVRP = registry.problem("cvrp")
+
+
+@pytest.mark.parametrize("capacity", [1, 7, 30, 50, 997])
+def test_fractions_become_the_whole_numbers_they_came_from(capacity):
+    """Demand in single precision is read back in units of the least capacity that fits."""
+    units = np.minimum(np.array([1, 2, 5, 1, 9]), capacity)
+    found, least = whole_demand((units / capacity).astype(np.float32).astype(np.float64))
+    assert (found * (capacity // least)).tolist() == units.tolist()
+    assert capacity % least == 0
+
+
+def test_fractions_of_no_capacity_keep_their_order_and_never_exceed_the_tolerance():
+    """Fine steps: what fits in integers fits the problem's own tolerance."""
+    fractions = np.random.default_rng(0).random(100)
+    found, capacity = whole_demand(fractions)
+    assert np.abs(found / 1e8 - fractions).max() <= 1e-8
+    assert 1e8 < capacity <= 1e8 * (1 + 1e-5)
+
+
+def test_keys_depend_on_the_contents_of_an_instance():
+    """Stable across runs and precision, different for other nodes, demands and problems."""
+    nodes = torch.tensor([[[0.0, 0.0], [1.0, 0.5]]])
+    one = of_instances(TSP.instances(nodes=nodes), TSP, "a")[0].key
+    assert one == "d54f74be05677055cd71ed104d8d889cd4494e41842e077e8a621ee335db834f"
+    assert one == of_instances(TSP.instances(nodes=nodes.double()), TSP, "b")[0].key
+    assert one == of_instances(TSP.instances(nodes=nodes.neg().neg()), TSP, "b")[0].key
+    assert one != of_instances(TSP.instances(nodes=nodes.flip(1)), TSP, "a")[0].key
+    assert cvrp(5, capacity=20).key != cvrp(5, capacity=21).key
+
+
+def test_costs_are_in_the_units_of_the_instance():
+    """A test instance by the problem's own cost, a file by its rounding rule."""
+    subject = tsp(6)
+    row = TSP.instances(nodes=torch.rand(1, 6, 2, generator=torch.Generator().manual_seed(0)))
+    actions = torch.tensor([[[2, 0, 1, 5, 4, 3]]])
+    expected = float(TSP.cost(row, actions))
+    assert subject.cost(actions.flatten().tolist()) == pytest.approx(expected, rel=1e-6)
+    square = np.array([[0, 0], [0, 1.6], [1.6, 1.6], [1.6, 0]])
+    file = of_file(FileInstance("square", "tsp", square, None, None, "EUC_2D"))
+    assert file.cost([0, 1, 2, 3]) == 8  # four sides of 1.6, each rounded to 2
+    assert file.model().distances[0, 1] == 2
+
+
+@pytest.mark.parametrize(
+    ("actions", "fault"),
+    [
+        ([0, 1, 2, 0, 3, 0], ""),
+        ([0, 1, 2, 3, 0], "a route carries 1.2 times the capacity"),
+        ([0, 1, 2, 0], "visits node 3 0 times"),
+        ([0, 1, 2, 0, 3, 3, 0], "visits node 3 2 times"),
+        ([1, 2, 0, 3], "does not start and end at the depot"),
+        ([0, 1, 2, 0, 4, 0], "expected nodes 0 to 3, got 4"),
+    ],
+)
+def test_faults_are_reported(actions, fault):
+    """Every way a solution of a test instance can fail."""
+    made = CVRP.instances(
+        depot=torch.zeros(1, 1, 2), nodes=torch.rand(1, 3, 2), demand=torch.full((1, 3), 0.4)
+    )
+    assert of_instances(made, CVRP, "V")[0].fault(actions) == fault

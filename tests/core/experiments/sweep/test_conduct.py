@@ -1,0 +1,101 @@
+"""Plans carried out: runs that die, fail, get further or are stopped."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from synthetic_sweeps import Ended, Invented
+
+from lifelong_co.errors import ConfigError, Interrupted
+from lifelong_co.experiments.sweep import table
+from lifelong_co.experiments.sweep.conduct import conduct, locked
+from lifelong_co.experiments.sweep.plan import Plan
+
+
+def named(plan: Plan, method: str) -> str:
+    """Return the name of the job of a method."""
+    [name] = [name for name, job in plan.jobs.items() if job.config.method == method]
+    return name
+
+
+def test_a_run_that_dies_once_is_resumed(plan):
+    """The others go on meanwhile; each is finished once."""
+    name = named(plan, "llr-bc")
+    engine, logged = Invented({name: [-9]}), []
+    assert conduct(plan, engine, log=logged.append) == {}
+    assert sorted(engine.attempts) == sorted([*plan.jobs, name])
+    assert all(job.finished for job in plan.jobs.values())
+    assert f"{name} ended with signal 9; resuming it" in logged
+    # All is there, so there is nothing left to do.
+    again = Invented()
+    assert conduct(plan, again) == {}
+    assert again.attempts == []
+
+
+def test_a_run_that_always_fails_is_named(plan):
+    """It is tried three times, said to have failed with its last line, and the others finish."""
+    name = named(plan, "der++")
+    engine = Invented({name: [1] * 9})
+    assert conduct(plan, engine) == {name: "status 1: it broke"}
+    assert engine.attempts.count(name) == 3
+    assert [each for each, job in plan.jobs.items() if not job.finished] == [name]
+    results = table.gather(plan)
+    assert f"missing: {name}" in table.as_text(results)
+    assert "| der++ | 0 of 1 | - | - | - | - | - |" in table.as_markdown(results)
+
+
+def test_a_run_that_is_refused_is_not_tried_again(plan):
+    """Status 2 is a setting that cannot be used: it stays so."""
+    name = named(plan, "feng")
+    engine = Invented({name: [2] * 9})
+    assert conduct(plan, engine) == {name: "status 2: it broke"}
+    assert engine.attempts.count(name) == 1
+
+
+def test_a_run_that_gets_further_each_time_is_resumed_again(plan):
+    """Deaths count only while no checkpoint is added: a job's time limit is no failure."""
+    name = named(plan, "feng")
+    places = plan.jobs[name].folder / "checkpoints"
+
+    class Slow(Invented):
+        def submit(self, arguments: Sequence[str], log: Path) -> Ended:
+            handle = Invented.submit(self, arguments, log)
+            step = self.attempts.count(name)
+            if self.attempts[-1] == name:
+                (places / f"checkpoint-{step:08d}.safetensors").write_text("")
+            return handle
+
+    engine = Slow({name: [-9] * 6}, slots=1)
+    assert conduct(plan, engine) == {}
+    assert engine.attempts.count(name) == 7
+
+
+def test_stop_ends_the_runs_and_the_sweep(plan):
+    """Runs are asked once, and the error names the folder to resume."""
+    engine = Invented({name: [None] * 9 for name in plan.jobs})
+    looks = iter(range(9))
+    with pytest.raises(Interrupted, match=f"resume it from the folder {plan.folder}"):
+        conduct(plan, engine, stop=lambda: next(looks) > 1)
+    assert len(engine.attempts) == engine.slots
+    assert not any(job.finished for job in plan.jobs.values())
+
+
+def test_second_sweep_in_a_folder_is_refused(tmp_path):
+    """A second one is refused, also while a run holds on to the lock that it inherited."""
+    with locked(tmp_path / "sweep") as lock:
+        with (
+            pytest.raises(ConfigError, match="another sweep, or a run of an earlier sweep"),
+            locked(tmp_path / "sweep"),
+        ):
+            raise AssertionError
+        child = subprocess.Popen(
+            [sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,)
+        )
+    with pytest.raises(ConfigError, match="still working"), locked(tmp_path / "sweep"):
+        raise AssertionError
+    child.communicate(b"\n")
+    with locked(tmp_path / "sweep") as lock:
+        os.fstat(lock)
