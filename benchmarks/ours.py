@@ -83,7 +83,7 @@ def stock_pass(tokens: int, batch: int) -> Callable[[], object]:
 
 @attrs.define
 class Watched:
-    """The seconds of a method's observer, and those of the whole steps."""
+    """The seconds in which a method observes and stores, and those of the whole steps."""
 
     recording: float = 0.0
     whole: float = 0.0
@@ -95,12 +95,10 @@ def recording(problem: str, n: int, batch: int, batches: int) -> Watched:
     run = prepared(problem, n, batch, "llr-bc", **{**shipped(problem), "buffer_size": capacity})
     run.learner.task, run.learner.epoch = 0, 1
     run.method.before_task(run.learner)  # with an empty buffer
-    observer, watched = run.method.observer, Watched()
+    observer, store, watched = run.method.observer, run.method.after_step, Watched()
 
     def timed(learner: Any, instances: Any) -> Any:
-        began = time.perf_counter()
-        observe = observer(learner, instances)  # it stores the records of the batch before
-        watched.recording += time.perf_counter() - began
+        observe = observer(learner, instances)
         assert observe is not None
 
         def watch(state: Any, log_probs: torch.Tensor) -> None:
@@ -112,7 +110,12 @@ def recording(problem: str, n: int, batch: int, batches: int) -> Watched:
 
         return watch
 
-    run.method = attrs.evolve(run.method, observer=timed)
+    def timed_store(learner: Any) -> None:
+        began = time.perf_counter()
+        store(learner)  # packs the experiences of the step and puts them into the buffer
+        watched.recording += time.perf_counter() - began
+
+    run.method = attrs.evolve(run.method, observer=timed, after_step=timed_store)
     began = time.perf_counter()
     for _ in range(batches):
         train_batch(run)

@@ -52,13 +52,21 @@ def evaluate(
     from lifelong_co.evaluation import best_costs
     from lifelong_co.experiments.references.gaps import gap_of
     from lifelong_co.experiments.references.lookup import of_task, origins
-    from lifelong_co.runs.folder import RunFolder
+    from lifelong_co.runs.folder import STARTS, RunFolder
     from lifelong_co.runs.trained_solver import load_solver
     from lifelong_co.tasks.instances import testing
     from lifelong_co_cli.options import places
     from lifelong_co_cli.system import choose_device
 
-    config = RunFolder(run).config()
+    folder = RunFolder(run)
+    config = folder.config()
+    learned, k = folder.learned(), len(config.tasks)
+    if after is None and learned < k and config.method not in STARTS:
+        typer.echo(
+            f"{run}: not finished, {learned} of {k} tasks learned; these are the costs of the"
+            " latest checkpoint",
+            err=True,
+        )
     chosen = [find(name, config.tasks) for name in task] if task else list(config.tasks)
     solver = load_solver(run, after=after, device=choose_device(device))
     count, looked = tests or config.tests, places(references)

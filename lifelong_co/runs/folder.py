@@ -55,6 +55,13 @@ class RunFolder:
         """Return the folder of the parameters after learning the first ``learned`` tasks."""
         return self.checkpoints / f"after-task-{learned}"
 
+    def learned(self) -> int:
+        """Return how many tasks have been learned to their end."""
+        number = 0
+        while self.after_task(number + 1).is_dir():
+            number += 1
+        return number
+
     def create(self, config: Config) -> None:
         """Create the folder with ``config.toml``.
 

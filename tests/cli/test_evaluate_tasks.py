@@ -44,6 +44,17 @@ def test_evaluate_equals_the_last_tests_of_the_run(finished):
     assert [line.split()[-1] for line in lines] == [f"{cost:.4f}" for cost in shown.values()]
 
 
+def test_unfinished_run_is_tested_with_a_warning(finished, tmp_path):
+    """The costs are those of the latest checkpoint; a line says how many tasks are learned."""
+    whole = finished().folder
+    folder = Path(shutil.copytree(whole, tmp_path / "unfinished"))
+    shutil.rmtree(RunFolder(folder).after_task(3))
+    outcome = call("evaluate", folder, "--json")
+    assert "not finished, 2 of 3 tasks learned" in outcome.err
+    assert outcome.out == call("evaluate", whole, "--json").out
+    assert "not finished" not in call("evaluate", whole, "--json").err
+
+
 @pytest.mark.parametrize("after", [1, 2, 3])
 def test_after_gives_an_earlier_row_of_the_cost_matrix(after, finished):
     """--after takes the solver after this many tasks."""

@@ -58,7 +58,7 @@ def test_other_value_of_an_option_of_the_ablation_is_refused(name: str) -> None:
 
 def test_other_number_of_an_ablation_is_refused() -> None:
     """The 20 units of IB belong to the ablation."""
-    with pytest.raises(lco.ConfigError, match=r"'IB' is buffer_size = 20: .* buffer_size = 1000"):
+    with pytest.raises(lco.ConfigError, match=r"'IB' sets buffer_size = 20: .* buffer_size = 1000"):
         resolve(method_options={"ablation": "IB", "buffer_size": 1000})
 
 
