@@ -12,9 +12,3 @@ REASON = f"no official code of {', '.join(MISSING)}; `lifelong-co upstream fetch
 
 official = pytest.mark.skipif(bool(MISSING), reason=REASON)
 """Marks one test or case that runs official code."""
-
-
-def whole_module_runs_official_code() -> None:
-    """Skip the whole module that calls this function at its top if official code is missing."""
-    if MISSING:
-        pytest.skip(REASON, allow_module_level=True)

@@ -60,6 +60,8 @@ def evaluate(
 
     folder = RunFolder(run)
     config = folder.config()
+    chosen = [find(name, config.tasks) for name in task] if task else list(config.tasks)
+    solver = load_solver(run, after=after, device=choose_device(device))
     learned, k = folder.learned(), len(config.tasks)
     if after is None and learned < k and config.method not in STARTS:
         typer.echo(
@@ -67,8 +69,6 @@ def evaluate(
             " latest checkpoint",
             err=True,
         )
-    chosen = [find(name, config.tasks) for name in task] if task else list(config.tasks)
-    solver = load_solver(run, after=after, device=choose_device(device))
     count, looked = tests or config.tests, places(references)
     costs = {}
     for one in chosen:

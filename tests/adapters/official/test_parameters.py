@@ -5,9 +5,12 @@ import copy
 import pytest
 import torch
 from goldens import PROBLEMS, golden
+from upstreams import official
 
 import lifelong_co as lco
 from lifelong_co.errors import CheckpointError
+
+pytestmark = official
 
 both = pytest.mark.parametrize("problem", PROBLEMS)
 

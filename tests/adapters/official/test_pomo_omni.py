@@ -11,6 +11,7 @@ from goldens import PROBLEMS, golden
 from learned_alike import assert_gradients_alike, instances_of, learn, sampled
 from lifelong_co_adapters.official.locate import place
 from lifelong_co_adapters.pomo.official_names import from_official
+from upstreams import official
 
 import lifelong_co as lco
 from lifelong_co.errors import ConfigError, UnknownNameError
@@ -29,6 +30,8 @@ SMALL = {
 
 # n, B and S: with more nodes, fewer instances and trajectories.
 SIZES = [(20, 3, 10), (50, 2, 4), (100, 2, 2)]
+
+pytestmark = official
 
 both = pytest.mark.parametrize("problem", PROBLEMS)
 
