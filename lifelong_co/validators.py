@@ -27,56 +27,30 @@ def positive(instance: object, attribute: "attrs.Attribute[float]", value: float
 
 
 def above_zero(solver: str, options: Mapping[str, float]) -> None:
-    """Check that the options of a solver are above zero.
-
-    Raises
-    ------
-    ConfigError
-        If an option is not; the message names it.
-    """
-    for name, value in options.items():
-        if not value > 0:
-            raise ConfigError(f"solver {solver!r}: {name}: expected more than 0, got {value}")
+    """Refuse an option of a solver that is not above 0; the `ConfigError` names it."""
+    _check(f"solver {solver!r}", options, lambda value: value > 0, "more than 0")
 
 
 def at_least_zero(method: str, options: Mapping[str, float]) -> None:
-    """Check that the options of a method are finite and at least zero.
-
-    Raises
-    ------
-    ConfigError
-        If an option is not; the message names it.
-    """
-    for name, value in options.items():
-        if not 0 <= value < math.inf:
-            raise ConfigError(
-                f"method {method!r}: {name}: expected at least 0 and finite, got {value}"
-            )
+    """Refuse an option of a method below 0 or not finite; the `ConfigError` names it."""
+    label, expected = f"method {method!r}", "at least 0 and finite"
+    _check(label, options, lambda value: 0 <= value < math.inf, expected)
 
 
 def at_least_one(method: str, options: Mapping[str, int]) -> None:
-    """Check that the options of a method are at least one.
-
-    Raises
-    ------
-    ConfigError
-        If an option is not; the message names it.
-    """
-    for name, value in options.items():
-        if value < 1:
-            raise ConfigError(f"method {method!r}: {name}: expected at least 1, got {value}")
+    """Refuse an option of a method below 1; the `ConfigError` names it."""
+    _check(f"method {method!r}", options, lambda value: value >= 1, "at least 1")
 
 
 def fraction(method: str, options: Mapping[str, float]) -> None:
-    """Check that the options of a method are in ``(0, 1]``.
+    """Refuse an option of a method that is not in ``(0, 1]``; the `ConfigError` names it."""
+    label, expected = f"method {method!r}", "a fraction in (0, 1]"
+    _check(label, options, lambda value: 0 < value <= 1, expected)
 
-    Raises
-    ------
-    ConfigError
-        If an option is not; the message names it.
-    """
+
+def _check(
+    label: str, options: Mapping[str, float], accepts: Callable[[float], bool], expected: str
+) -> None:
     for name, value in options.items():
-        if not 0 < value <= 1:
-            raise ConfigError(
-                f"method {method!r}: {name}: expected a fraction in (0, 1], got {value}"
-            )
+        if not accepts(value):
+            raise ConfigError(f"{label}: {name}: expected {expected}, got {value}")
