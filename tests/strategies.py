@@ -101,3 +101,16 @@ def identical(first: object, second: object) -> bool:
         left[name].dtype == right[name].dtype and torch.equal(left[name], right[name])
         for name in left
     )
+
+
+@st.composite
+def behavior_pairs(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
+    """Draw logits ``[2, 3, A]`` of teacher and learner, -inf on the same infeasible actions."""
+    A = draw(st.integers(2, 10))
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32 - 1)))
+    mask = torch.rand((2, 3, A), generator=generator) < draw(st.sampled_from([0.2, 0.6, 1.0]))
+    mask[..., draw(st.integers(0, A - 1))] = True
+    scale = draw(st.sampled_from([0.1, 1.0, 20.0]))
+    drawn = scale * torch.randn((2, 2, 3, A), generator=generator, dtype=torch.float64)
+    teacher, learner = drawn.masked_fill(~mask, -torch.inf)
+    return teacher, learner

@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import behavior_pairs
 from torch import Tensor
 
 import lifelong_co as lco
@@ -16,20 +17,7 @@ NAMES = ("kl", "rkl")
 both = pytest.mark.parametrize("name", NAMES)
 
 
-@st.composite
-def pairs(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
-    """Draw logits ``[2, 3, A]`` of teacher and learner, -inf on the same infeasible actions."""
-    A = draw(st.integers(2, 10))
-    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32 - 1)))
-    mask = torch.rand((2, 3, A), generator=generator) < draw(st.sampled_from([0.2, 0.6, 1.0]))
-    mask[..., draw(st.integers(0, A - 1))] = True
-    scale = draw(st.sampled_from([0.1, 1.0, 20.0]))
-    drawn = scale * torch.randn((2, 2, 3, A), generator=generator, dtype=torch.float64)
-    teacher, learner = drawn.masked_fill(~mask, -torch.inf)
-    return teacher, learner
-
-
-@given(drawn=pairs(), reverse=st.floats(0, 1))
+@given(drawn=behavior_pairs(), reverse=st.floats(0, 1))
 def test_mixture_is_the_weighted_mean_of_rkl_and_kl(
     drawn: tuple[Tensor, Tensor], reverse: float
 ) -> None:
@@ -45,7 +33,7 @@ def test_mixture_is_the_weighted_mean_of_rkl_and_kl(
     torch.testing.assert_close(mixture(teacher, learner), (kl + rkl) / 2, rtol=1e-12, atol=1e-15)
 
 
-@given(drawn=pairs())
+@given(drawn=behavior_pairs())
 def test_jensen_shannon_is_symmetric_and_bounded(drawn: tuple[Tensor, Tensor]) -> None:
     """It is at most log 2, which only behaviors without a common action reach."""
     teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
@@ -61,7 +49,7 @@ def test_jensen_shannon_is_symmetric_and_bounded(drawn: tuple[Tensor, Tensor]) -
 
 
 @both
-@given(drawn=pairs())
+@given(drawn=behavior_pairs())
 def test_official_loss_is_nearly_a_squared_distance(
     name: str, drawn: tuple[Tensor, Tensor]
 ) -> None:

@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import behavior_pairs
 from torch import Tensor
 
 import lifelong_co as lco
@@ -15,21 +16,8 @@ OTHERS = ("mixture", "js", "squared")
 all_of_them = pytest.mark.parametrize("name", [*NAMES, *OTHERS])
 
 
-@st.composite
-def pairs(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
-    """Draw logits ``[2, 3, A]`` of teacher and learner, -inf on the same infeasible actions."""
-    A = draw(st.integers(2, 10))
-    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32 - 1)))
-    mask = torch.rand((2, 3, A), generator=generator) < draw(st.sampled_from([0.2, 0.6, 1.0]))
-    mask[..., draw(st.integers(0, A - 1))] = True
-    scale = draw(st.sampled_from([0.1, 1.0, 20.0]))
-    drawn = scale * torch.randn((2, 2, 3, A), generator=generator, dtype=torch.float64)
-    teacher, learner = drawn.masked_fill(~mask, -torch.inf)
-    return teacher, learner
-
-
 @all_of_them
-@given(drawn=pairs())
+@given(drawn=behavior_pairs())
 def test_divergences_are_at_least_zero(name: str, drawn: tuple[Tensor, Tensor]) -> None:
     """One number per state, at least 0, and 0 for a learner that equals its teacher."""
     teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
@@ -42,7 +30,7 @@ def test_divergences_are_at_least_zero(name: str, drawn: tuple[Tensor, Tensor]) 
 
 
 @all_of_them
-@given(drawn=pairs())
+@given(drawn=behavior_pairs())
 def test_gradients_are_finite_and_zero_where_infeasible(
     name: str, drawn: tuple[Tensor, Tensor]
 ) -> None:
@@ -54,7 +42,7 @@ def test_gradients_are_finite_and_zero_where_infeasible(
 
 
 @all_of_them
-@given(drawn=pairs())
+@given(drawn=behavior_pairs())
 def test_divergences_are_zero_only_for_equal_behaviors(
     name: str, drawn: tuple[Tensor, Tensor]
 ) -> None:
@@ -66,7 +54,7 @@ def test_divergences_are_zero_only_for_equal_behaviors(
 
 
 @all_of_them
-@given(drawn=pairs(), seed=st.integers(0, 999))
+@given(drawn=behavior_pairs(), seed=st.integers(0, 999))
 def test_teacher_may_mask_feasible_actions_of_the_learner(
     name: str, drawn: tuple[Tensor, Tensor], seed: int
 ) -> None:

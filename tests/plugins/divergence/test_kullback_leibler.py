@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 from hypothesis import given
-from hypothesis import strategies as st
 from scipy import special
+from strategies import behavior_pairs
 from torch import Tensor
 from torch.distributions import Categorical, kl_divergence
 
@@ -15,19 +15,6 @@ import lifelong_co as lco
 NAMES = ("kl", "rkl")
 
 both = pytest.mark.parametrize("name", NAMES)
-
-
-@st.composite
-def pairs(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
-    """Draw logits ``[2, 3, A]`` of teacher and learner, -inf on the same infeasible actions."""
-    A = draw(st.integers(2, 10))
-    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32 - 1)))
-    mask = torch.rand((2, 3, A), generator=generator) < draw(st.sampled_from([0.2, 0.6, 1.0]))
-    mask[..., draw(st.integers(0, A - 1))] = True
-    scale = draw(st.sampled_from([0.1, 1.0, 20.0]))
-    drawn = scale * torch.randn((2, 2, 3, A), generator=generator, dtype=torch.float64)
-    teacher, learner = drawn.masked_fill(~mask, -torch.inf)
-    return teacher, learner
 
 
 def test_kl_and_rkl_by_hand() -> None:
@@ -41,7 +28,7 @@ def test_kl_and_rkl_by_hand() -> None:
         assert float(lco.divergence("rkl")(p, q)) == pytest.approx(reverse, rel=1e-12)
 
 
-@given(drawn=pairs())
+@given(drawn=behavior_pairs())
 def test_kl_and_rkl_agree_with_torch_and_scipy(drawn: tuple[Tensor, Tensor]) -> None:
     """Forward is KL(P || Q), reverse KL(Q || P), with P of the teacher."""
     teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
@@ -59,7 +46,7 @@ def test_kl_and_rkl_agree_with_torch_and_scipy(drawn: tuple[Tensor, Tensor]) -> 
     )
 
 
-@given(drawn=pairs())
+@given(drawn=behavior_pairs())
 def test_rkl_is_kl_with_exchanged_arguments(drawn: tuple[Tensor, Tensor]) -> None:
     """``rkl(P, Q)`` is ``kl(Q, P)``."""
     teacher, learner = (logits.log_softmax(dim=-1) for logits in drawn)
@@ -68,7 +55,7 @@ def test_rkl_is_kl_with_exchanged_arguments(drawn: tuple[Tensor, Tensor]) -> Non
     )
 
 
-@given(drawn=pairs())
+@given(drawn=behavior_pairs())
 def test_gradient_of_kl_is_q_minus_p(drawn: tuple[Tensor, Tensor]) -> None:
     """It is the gradient in the logits of the learner."""
     teacher, logits = drawn[0].log_softmax(dim=-1), drawn[1].requires_grad_()

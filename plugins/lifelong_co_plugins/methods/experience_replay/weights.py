@@ -52,20 +52,17 @@ class Weights:
         A bundle of which no instance is drawn is left out.
         """
         module = learner.solver.module
-        share = share_of_rows(module, self.fraction)
-        found: list[ReplayedBundle] = []
-        if bundles:
-            normalised = iter(self.loss.normalise(self.raw([s for b in bundles for s in b.steps])))
-            weights = [tuple(next(normalised) for _ in bundle.steps) for bundle in bundles]
-            found = (
-                [
-                    ReplayedBundle(b.steps, weights=own)
-                    for b, own in zip(bundles, weights, strict=True)
-                ]
-                if share == 1
-                else drawn_by_weight(bundles, weights, share, self.stream.random())
-            )
-        return Replayed(tuple(found), each_alone=normalises_over_batch(module))
+        share, alone = share_of_rows(module, self.fraction), normalises_over_batch(module)
+        if not bundles:
+            return Replayed((), each_alone=alone)
+        normalised = iter(self.loss.normalise(self.raw([s for b in bundles for s in b.steps])))
+        weights = [tuple(next(normalised) for _ in bundle.steps) for bundle in bundles]
+        if share < 1:
+            found = drawn_by_weight(bundles, weights, share, self.stream.random())
+        else:
+            pairs = zip(bundles, weights, strict=True)
+            found = [ReplayedBundle(bundle.steps, weights=own) for bundle, own in pairs]
+        return Replayed(tuple(found), each_alone=alone)
 
 
 def drawn_by_weight(
