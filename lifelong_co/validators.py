@@ -1,11 +1,15 @@
 """Checks of settings: validators of attrs fields, and checks of the options of a factory."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 
 import attrs
 
 from lifelong_co.errors import ConfigError
+
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Characters that break a line, change the look of a terminal, or cannot be in a path."""
 
 
 def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]":
@@ -21,14 +25,31 @@ def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]
 
 
 def positive(instance: object, attribute: "attrs.Attribute[float]", value: float) -> None:  # noqa: ARG001
-    """Check an attrs field: raise `ConfigError` unless its number is above 0."""
+    """Check an attrs field: raise `ConfigError` unless its number is above 0 and finite."""
     if not value > 0:
         raise ConfigError(f"{attribute.name}: expected more than 0, got {value!r}")
+    if value == math.inf:
+        raise ConfigError(f"{attribute.name}: expected a finite number, got {value!r}")
+
+
+def not_negative(instance: object, attribute: "attrs.Attribute[float]", value: float) -> None:  # noqa: ARG001
+    """Check an attrs field: raise `ConfigError` unless its number is at least 0 and finite."""
+    if not 0 <= value < math.inf:
+        raise ConfigError(f"{attribute.name}: expected at least 0 and finite, got {value!r}")
+
+
+def printable(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001
+    """Check an attrs field: raise `ConfigError` if its text has control characters."""
+    if CONTROL.search(value):
+        raise ConfigError(
+            f"{attribute.name}: expected a text without control characters, got {value!r}"
+        )
 
 
 def above_zero(solver: str, options: Mapping[str, float]) -> None:
-    """Refuse an option of a solver that is not above 0; the `ConfigError` names it."""
+    """Refuse an option of a solver that is not above 0 and finite; the `ConfigError` names it."""
     _check(f"solver {solver!r}", options, lambda value: value > 0, "more than 0")
+    _check(f"solver {solver!r}", options, math.isfinite, "a finite number")
 
 
 def at_least_zero(method: str, options: Mapping[str, float]) -> None:

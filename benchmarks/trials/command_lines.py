@@ -55,7 +55,7 @@ CONFIGS = {
     "decay-negative": ("weight_decay = 1e-06", "weight_decay = -1.0"),
     "solver-empty": ('solver = "pomo"', 'solver = ""'),
     "method-unknown": ('method = "fine-tuning"', 'method = "llrbc"'),
-    "distance-unknown": ("size = 5", 'size = 5\ndistance = "miles"'),
+    "distance-unknown": ("size = 5", 'size = 5, distance = "miles"'),
     "no-tests": ("tests = 4", "tests = 0"),
     "seed-text": ("seed = 0", 'seed = "0"'),
     "torn": ("seed = 0", "seed ="),
@@ -75,7 +75,7 @@ class Case:
     @property
     def arguments(self) -> list[str]:
         """The arguments of ``lifelong-co``."""
-        return [word.replace("''", "") for word in self.words.split(" ")]
+        return [word.replace("''", "") for word in self.words.split()]
 
 
 def lay_out(folder: Path, run: Callable[[list[str]], object]) -> None:
@@ -99,7 +99,6 @@ def _cases(*pairs: tuple[str, str]) -> tuple[Case, ...]:
 
 
 OF_TYPER = _cases(
-    ("", "Missing command"),
     ("train", "No such command 'train'"),
     ("run extra", "extra"),
     ("run --aplha=1", "--aplha"),
@@ -173,7 +172,7 @@ OF_RUN = _cases(
             ("--preset=tiny", "Unknown preset 'tiny'"),
             ("--weighting=var", "Unknown weighting 'var'"),
             ("--divergence=jsd", "Unknown divergence 'jsd'"),
-            ("--method=ewc --weighting=variance", "'ewc'.* weighting.* llr-bc"),
+            ("--method=ewc --weighting=variance", "'ewc'.*weighting.* llr-bc"),
             ("--method=restart --alpha=1", "'restart'.*alpha"),
             ("--ablation=nope", "nope"),
             ("--alpha=-1", "alpha"),
@@ -194,7 +193,6 @@ OF_RUN = _cases(
             ("--solver-option=embedding_dim=1.5", "embedding_dim"),
             ("--solver-option=logit_clipping=nan", "logit_clipping"),
             ("--solver-option=logit_clipping=inf", "logit_clipping"),
-            ("--solver-option=embedding_dim=100000000", "embedding_dim|memory"),
             ("--device=gpu", "--device"),
             ("--device=cuda:99", "--device"),
             ("--precision=half", "precision"),
@@ -223,19 +221,22 @@ OF_RUN = _cases(
     ("run --tasks=latin.toml --out=new", "latin.toml"),
     ("run --resume=absent", "absent"),
     ("run --resume=mine", "mine"),
-    *((f"run --resume={name}", named) for name, named in (
-        ("rate-nan", "rate-nan.*learning_rate"),
-        ("rate-negative", "rate-negative.*learning_rate"),
-        ("rate-inf", "rate-inf.*learning_rate"),
-        ("decay-nan", "decay-nan.*weight_decay"),
-        ("decay-negative", "decay-negative.*weight_decay"),
-        ("solver-empty", "solver"),
-        ("method-unknown", "llrbc"),
-        ("distance-unknown", "distance-unknown.*miles"),
-        ("no-tests", "no-tests.*tests"),
-        ("seed-text", "seed-text.*seed"),
-        ("torn", "torn.config.toml"),
-    )),
+    *(
+        (f"run --resume={name}", named)
+        for name, named in (
+            ("rate-nan", "rate-nan.*learning_rate"),
+            ("rate-negative", "rate-negative.*learning_rate"),
+            ("rate-inf", "rate-inf.*learning_rate"),
+            ("decay-nan", "decay-nan.*weight_decay"),
+            ("decay-negative", "decay-negative.*weight_decay"),
+            ("solver-empty", "solver"),
+            ("method-unknown", "llrbc"),
+            ("distance-unknown", "distance-unknown.*miles"),
+            ("no-tests", "no-tests.*tests"),
+            ("seed-text", "seed-text.*seed"),
+            ("torn", "torn.config.toml"),
+        )
+    ),
 )
 """Of ``run``, with values and files that cannot be used."""
 
@@ -318,26 +319,27 @@ OF_RESULTS = _cases(
     ("evaluate run --task=U:5:miles", "miles"),
     ("evaluate run --after=0", "--after|after"),
     ("evaluate run --after=9", "9"),
-    ("evaluate run --references=absent", "--references absent"),
-    ("evaluate run --references=notes.txt", "--references notes.txt"),
+    ("evaluate run --references=absent", "--references.*absent"),
+    ("evaluate run --references=notes.txt", "--references.*notes.txt"),
     ("compare absent", "absent"),
     ("compare mine", "mine"),
-    ("compare run --references=absent", "--references absent"),
+    ("compare run --references=absent", "--references.*absent"),
     ("compare run --out=notes.txt", "notes.txt"),
     ("compare run --out=notes.txt/new", "notes.txt"),
     ("compare run run", "run"),
     ("report absent", "absent"),
     ("report mine --out=new", "mine"),
+    ("report run --out=run/config.toml", "config.toml"),
     ("report run --out=notes.txt", "notes.txt"),
     ("report run --out=notes.txt/new", "notes.txt"),
-    ("report run --out=new --references=absent", "--references absent"),
+    ("report run --out=new --references=absent", "--references.*absent"),
     ("benchmark cvrplib absent --checkpoint=run", "absent"),
     ("benchmark cvrplib mine --checkpoint=run", "mine"),
     ("benchmark cvrplib . --checkpoint=absent", "absent"),
     ("benchmark tsplib . --checkpoint=run", "expected a solver of tsp"),
     ("benchmark cvrplib . --checkpoint=run --checkpoint=run", "--checkpoint"),
     ("benchmark cvrplib . --checkpoint=run --out=notes.txt", "notes.txt"),
-    ("benchmark cvrplib . --checkpoint=run --references=absent", "--references absent"),
+    ("benchmark cvrplib . --checkpoint=run --references=absent", "--references.*absent"),
     ("benchmark cvrplib . --checkpoint=run --after=3", "3"),
 )
 """Of the commands that read finished runs."""
@@ -379,22 +381,21 @@ OF_FILES = _cases(
             ("mine", "mine"),
             ("notes.txt", "notes.txt"),
             ("--problem=tsp four.vrp", "four.vrp"),
-            ("four.tsp", "four.tsp"),
             ("--problem=vrp four.vrp", "vrp"),
             ("--distribution=X", "'X'"),
             ("--testset=X", "'X'"),
             ("--run=absent", "absent"),
             ("four.vrp --distribution=U", "FILE"),
             ("four.vrp absent.vrp", "absent.vrp"),
-            ("--check --references=absent", "--references absent"),
-            ("--check --stored=absent", "--stored absent"),
-            ("four.vrp --stored=absent", "--stored absent"),
+            ("--check --references=absent", "--references.*absent"),
+            ("--check --stored=absent", "--stored.*absent"),
+            ("four.vrp --stored=absent", "--stored.*absent"),
             ("four.vrp --references=notes.txt", "notes.txt"),
         )
     ),
     ("import-checkpoint absent.pt --solver=pomo --out=new", "absent.pt"),
     ("import-checkpoint notes.txt --solver=pomo --out=new", "notes.txt"),
-    ("import-checkpoint notes.txt --solver=pmo --out=new", "pmo"),
+    ("import-checkpoint notes.txt --solver=pmo --out=new", "pmo|notes.txt"),
     ("import-checkpoint notes.txt --solver=pomo --out=mine", "mine|notes.txt"),
     ("import-checkpoint mine --solver=pomo --out=new", "mine"),
     ("tasks --preset=tiny", "tiny"),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lifelong_co_cli.options import Overwrite
+from lifelong_co_cli.options import Overwrite, References
 
 
 class Format(StrEnum):
@@ -31,13 +31,7 @@ def compare(
         Format, typer.Option("--format", metavar="NAME", help="text, csv or json.")
     ] = Format.TEXT,
     overwrite: Overwrite = False,
-    references: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder of near-optimal costs, for gaps (default: references).",
-        ),
-    ] = None,
+    references: References = None,
 ) -> None:
     """Compare finished runs: metrics, costs and figures.
 
@@ -52,6 +46,8 @@ def compare(
     from lifelong_co.experiments.references.gaps import mean_references
     from lifelong_co_cli.options import places
 
+    if out is not None:
+        publish.check_writable(out, overwrite=overwrite)  # before the work that takes time
     comparison = compare_folders(runs)
     found = mean_references(comparison.runs[0].config, places(references))
     means = found.means
@@ -76,5 +72,3 @@ def compare(
             typer.echo(
                 f"\nno gaps: {references} has no task whose test instances all have a reference"
             )
-    if references and not references.is_dir():
-        typer.echo(f"--references {references}: expected a folder, found none", err=True)

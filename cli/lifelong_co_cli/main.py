@@ -10,7 +10,7 @@ from lifelong_co_cli.benchmark import benchmark
 from lifelong_co_cli.compare import compare
 from lifelong_co_cli.demo import demo
 from lifelong_co_cli.evaluate import evaluate
-from lifelong_co_cli.failures import refuse_other_encodings, show, status_of
+from lifelong_co_cli.failures import refuse_empty, refuse_other_encodings, show, status_of
 from lifelong_co_cli.import_checkpoint import import_checkpoint
 from lifelong_co_cli.listings import plugins, tasks
 from lifelong_co_cli.pretrain import pretrain
@@ -54,13 +54,14 @@ def show_warning(
     line: str | None = None,  # noqa: ARG001
 ) -> None:
     """Show a warning as one line, without its place in the source."""
-    print(f"lifelong-co: warning: {message}", file=sys.stderr)
+    show(f"warning: {message}")
 
 
 def main() -> None:
     """Run the command line; an error is one line on stderr (see `failures`)."""
     warnings.showwarning = show_warning
     refuse_other_encodings(sys.argv)
+    refuse_empty(sys.argv[1:])
     try:
         status = app(standalone_mode=False)
         sys.stdout.flush()  # here an error can still be shown

@@ -34,12 +34,19 @@ Out = Annotated[
     typer.Option(metavar="DIR", help="Run folder (default: a new one in runs/)."),
 ]
 References = Annotated[
-    Path, typer.Option(metavar="DIR", help="Folder of near-optimal costs, for gaps.")
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        exists=True,
+        file_okay=False,
+        help="Folder of near-optimal costs, for gaps (default: references).",
+    ),
 ]
 After = Annotated[
     int | None,
     typer.Option(
         metavar="N",
+        min=1,
         help="Take the solver after N tasks (default: the last one).",
         rich_help_panel=ADVANCED,
     ),
@@ -96,6 +103,23 @@ def refuse_other_options(context: typer.Context) -> None:
         raise typer.BadParameter(
             f"--resume takes the configuration of the run; leave out {', '.join(given)}"
         )
+
+
+def check_plot(path: Path) -> None:
+    """Refuse a picture that cannot be drawn: of another form than PNG, or without matplotlib.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be drawn.
+    """
+    from lifelong_co.errors import ConfigError
+    from lifelong_co.experiments.comparison import figures
+
+    if path.suffix.lower() != ".png":
+        raise ConfigError(f"--plot: expected a name that ends in .png, got {path}")
+    if not figures.available():
+        raise ConfigError(f"--plot: expected matplotlib, which is not installed; {figures.INSTALL}")
 
 
 def fresh_folder(wanted: Path) -> Path:

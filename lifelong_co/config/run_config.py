@@ -15,7 +15,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.storage.toml import drop_none, parse, structure
 from lifelong_co.tasks.task import Task, drifting, order, unique_labels
 from lifelong_co.tensors.precision import known_precision
-from lifelong_co.validators import at_least
+from lifelong_co.validators import at_least, not_negative
 
 Options = dict[str, Any]
 
@@ -50,8 +50,8 @@ class Config:
     """Run folder whose parameters this run starts with; empty: new parameters."""
     buffer_from: str = ""
     """Run folder whose experiences this run starts with; empty: no experiences."""
-    learning_rate: float = 1e-4
-    weight_decay: float = 1e-6
+    learning_rate: float = attrs.field(default=1e-4, validator=not_negative)
+    weight_decay: float = attrs.field(default=1e-6, validator=not_negative)
     solver_options: Options = attrs.field(factory=dict)
     method_options: Options = attrs.field(factory=dict)
     tasks: tuple[Task, ...] = ()
@@ -117,7 +117,7 @@ def resolve(
         tasks = drifting(tasks)
     chosen = {name: value for name, value in settings.items() if value is not None}
     given, options = dict(method_options or {}), {**model, **(solver_options or {})}
-    method = method or base.method
+    method = base.method if method is None else method
     given = translated(method, given, "options")
     given = ablated(method, given)  # first, since an ablation overrides the preset's options
     return Config(
@@ -149,8 +149,9 @@ def _model(
 ) -> tuple[str, str, Options]:
     """Return solver, problem and the solver's options; those of ``start_from`` if it is given."""
     if start_from is None:
-        solver = solver or base.solver
-        return solver, problem or base.problem, base.solver_options.get(solver, {})
+        solver = base.solver if solver is None else solver
+        problem = base.problem if problem is None else problem
+        return solver, problem, base.solver_options.get(solver, {})
     source = read_config(start_from)
     for name, given, own in (
         ("solver", solver, source.solver),

@@ -78,7 +78,27 @@ def method(name: str, **options: Any) -> Method:
     ConfigError
         If the method does not know an option.
     """
+    _refuse_option_of_another(name, options)
     return cast(Method, _made("method", name, Method, **options))
+
+
+def _refuse_option_of_another(name: str, options: Mapping[str, Any]) -> None:
+    """Refuse an option that only other methods have, and name these.
+
+    A method that takes no options at all refuses it itself.
+    """
+    known = defaults(_find("method", name).thing)
+    for option in options if known else ():
+        others = [
+            entry.component.name
+            for entry in catalog().of_kind("method")
+            if option in defaults(entry.thing)
+        ]
+        if option not in known and others:
+            raise ConfigError(
+                f"method {name!r}: has no option {option!r}, only {', '.join(known)}; methods with"
+                f" {option!r}: {', '.join(others)}"
+            )
 
 
 def method_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,9 @@ from lifelong_co.validators import (
     at_least_one,
     at_least_zero,
     fraction,
+    not_negative,
     positive,
+    printable,
 )
 
 
@@ -24,6 +26,8 @@ class Settings:
 
     count: int = attrs.field(default=2, validator=at_least(2))
     rate: float = attrs.field(default=0.5, validator=positive)
+    decay: float = attrs.field(default=0.0, validator=not_negative)
+    name: str = attrs.field(default="U 20 é", validator=printable)
 
 
 @pytest.mark.parametrize("count", [1, -3, 2.0, "2", True])
@@ -41,6 +45,27 @@ def test_rate_that_is_not_positive_is_refused(rate: float) -> None:
     """Zero, negative numbers and NaN are not above 0."""
     with pytest.raises(ConfigError, match=f"^rate: expected more than 0, got {rate!r}$"):
         Settings(rate=rate)
+
+
+def test_infinite_rate_is_refused() -> None:
+    """The error says that the number is not finite."""
+    with pytest.raises(ConfigError, match=r"^rate: expected a finite number, got inf$"):
+        Settings(rate=math.inf)
+
+
+@pytest.mark.parametrize("decay", [-1e-9, math.nan, math.inf])
+def test_negative_decay_is_refused(decay: float) -> None:
+    """Zero passes; NaN and infinity do not."""
+    with pytest.raises(ConfigError, match=f"^decay: expected at least 0 and finite, got {decay}$"):
+        Settings(decay=decay)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\x1b[31m", "a\nb", "\x7f", "\u2028"])
+def test_control_characters_are_refused(name: str) -> None:
+    """The message shows them as escapes, so that it stays one line."""
+    with pytest.raises(ConfigError) as refused:
+        Settings(name=name)
+    assert str(refused.value) == (f"name: expected a text without control characters, got {name!r}")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from lifelong_co.experiments.sweep.grid import Grid, Variant
 from lifelong_co.experiments.sweep.ranges import parse_ranges
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import checkpoint
+from lifelong_co.tasks.instances import training
 
 AS_IN_RUN = (
     "preset",
@@ -131,6 +132,9 @@ class _Planner:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.jobs: dict[str, Job] = {}
+        self.names: dict[Hashable, str] = {}
+        """Name of the job for each result."""
+        self.checked: set[Hashable] = set()
 
     def blocks(self, grid: Grid) -> list[Block]:
         """Return a table for each problem, and for each set of tasks where orders differ in it."""
@@ -153,10 +157,9 @@ class _Planner:
 
     def add(self, config: Config, row: Variant, order: str) -> str:
         """Return the name of a run's job; add the job unless there is one with the same result."""
-        asked = _spelled_out(config)
-        for known, job in self.jobs.items():
-            if _spelled_out(job.config) == asked:
-                return known
+        result = _hashable(attrs.asdict(_spelled_out(config), recurse=False))
+        if result in self.names:
+            return self.names[result]
         words = (
             config.problem,
             config.solver,
@@ -168,10 +171,23 @@ class _Planner:
         name = re.sub(r"[^\w.+=-]+", "_", "-".join(words))
         if name in self.jobs:  # another run, from a row with the same name
             name = f"{name}-{_short(to_toml(config))}"
-        # This raises on wrong names and options now, before anything runs.
-        registry.method(config.method, **config.method_options)
+        self.check(config)
         self.jobs[name] = Job(name, self.folder / "runs" / name, config)
+        self.names[result] = name
         return name
+
+    def check(self, config: Config) -> None:
+        """Raise on wrong names and options now, before anything runs."""
+        parts = (config.problem, config.solver, config.solver_options, config.method)
+        known = _hashable((*parts, config.method_options, config.tasks))
+        if known in self.checked:
+            return
+        problem = registry.problem(config.problem)
+        registry.method(config.method, **config.method_options)
+        registry.solver(config.solver, problem, **config.solver_options)
+        for task in config.tasks:
+            training(task, problem)
+        self.checked.add(known)
 
 
 def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[str, int, Config]]:
@@ -209,6 +225,16 @@ def _spelled_out(config: Config) -> Config:
     """
     options = registry.method_options(config.method, config.method_options)
     return attrs.evolve(config, method_options=options, order=Path(config.order).name)
+
+
+def _hashable(value: Any) -> Hashable:
+    """Return a value that is equal to that of an equal value, and can be a key."""
+    if isinstance(value, dict):
+        return frozenset((key, _hashable(item)) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashable, value))
+    assert isinstance(value, Hashable)
+    return value
 
 
 def tasks_tested(config: Config) -> str:
