@@ -1,15 +1,11 @@
 """Checks of settings: validators of attrs fields, and checks of the options of a factory."""
 
 import math
-import re
 from collections.abc import Callable, Mapping
 
 import attrs
 
-from lifelong_co.errors import ConfigError
-
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""Characters that break a line, change the look of a terminal, or cannot be in a path."""
+from lifelong_co.errors import CONTROL, ConfigError
 
 
 def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]":

@@ -11,6 +11,7 @@ from lifelong_co_cli.compare import compare
 from lifelong_co_cli.demo import demo
 from lifelong_co_cli.evaluate import evaluate
 from lifelong_co_cli.failures import refuse_empty, refuse_other_encodings, show, status_of
+from lifelong_co_cli.help_option import Command, Group
 from lifelong_co_cli.import_checkpoint import import_checkpoint
 from lifelong_co_cli.listings import plugins, tasks
 from lifelong_co_cli.pretrain import pretrain
@@ -23,26 +24,27 @@ from lifelong_co_cli.upstream import upstream
 
 app = typer.Typer(
     name="lifelong-co",
+    cls=Group,
     help="Lifelong learning for neural routing solvers: learn new tasks, keep old ones.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("run")(run)
-app.command("pretrain")(pretrain)
-app.command("import-checkpoint")(import_checkpoint)
-app.command("sweep")(sweep)
-app.command("compare")(compare)
-app.command("report")(report)
-app.command("evaluate")(evaluate)
-app.command("solve")(solve)
-app.command("reference")(reference)
-app.command("benchmark")(benchmark)
-app.command("tasks")(tasks)
-app.command("plugins")(plugins)
+app.command("run", cls=Command)(run)
+app.command("pretrain", cls=Command)(pretrain)
+app.command("import-checkpoint", cls=Command)(import_checkpoint)
+app.command("sweep", cls=Command)(sweep)
+app.command("compare", cls=Command)(compare)
+app.command("report", cls=Command)(report)
+app.command("evaluate", cls=Command)(evaluate)
+app.command("solve", cls=Command)(solve)
+app.command("reference", cls=Command)(reference)
+app.command("benchmark", cls=Command)(benchmark)
+app.command("tasks", cls=Command)(tasks)
+app.command("plugins", cls=Command)(plugins)
 app.add_typer(upstream, name="upstream")
-app.command("demo")(demo)
+app.command("demo", cls=Command)(demo)
 
 
 def show_warning(

@@ -5,13 +5,16 @@ from typing import Annotated
 
 import typer
 
+from lifelong_co_cli.help_option import Command, Group
+
 upstream = typer.Typer(
+    cls=Group,
     help="Fetch or list official code, for the official-… solvers.",
     no_args_is_help=True,
 )
 
 
-@upstream.command("fetch")
+@upstream.command("fetch", cls=Command)
 def fetch(
     names: Annotated[
         list[str] | None,
@@ -50,7 +53,7 @@ def fetch(
             print(f"To use this code, set {VARIABLE}={wanted}")
 
 
-@upstream.command("list")
+@upstream.command("list", cls=Command)
 def show() -> None:
     """List the official codebases with pinned commit, state and folder."""
     from lifelong_co_adapters.official.fetching import commit

@@ -37,7 +37,7 @@ def refuse_other_content(folder: Path) -> None:
         return
     for path in folder.iterdir():
         # A sweep that was killed at its start leaves a lock and temporary files.
-        if path.name != lock.FILE and not TEMPORARY.fullmatch(path.name):
+        if path.name not in (lock.FILE, "runs", "logs") and not TEMPORARY.fullmatch(path.name):
             raise ConfigError(
                 f"{folder}: expected a new or empty folder, or that of a sweep, got one with"
                 f" {path.name}; choose another --out"

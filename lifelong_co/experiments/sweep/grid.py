@@ -10,10 +10,10 @@ import tomli_w
 
 from lifelong_co.config.ablations import ABLATIONS
 from lifelong_co.config.run_config import read_config
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import CONTROL, ConfigError, UnknownNameError
 from lifelong_co.experiments.sweep.ranges import parse_ranges
 from lifelong_co.storage.toml import drop_none, parse, structure
-from lifelong_co.validators import CONTROL, printable
+from lifelong_co.validators import printable
 
 Options = dict[str, Any]
 
