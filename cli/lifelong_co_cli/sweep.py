@@ -1,5 +1,6 @@
 """``lifelong-co sweep``: a grid of runs that ends in one table."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,7 @@ def sweep(
     words = (methods, ablations, problems, solvers, preset, orders, tasks, seeds)
     given = {name: value for name, value in zip(OF_GRID, words, strict=True) if value is not None}
     folder, grids = asked(file, resume, out, given, device)
-    from lifelong_co.errors import UnknownNameError
+    from lifelong_co.errors import UnknownNameError, naming
     from lifelong_co.experiments.sweep.conduct import locked, refuse_other_content
     from lifelong_co.experiments.sweep.grid import grids_to_toml
     from lifelong_co.experiments.sweep.plan import make_plan
@@ -56,7 +57,9 @@ def sweep(
     if engine not in ENGINES:
         raise UnknownNameError("engine", engine, ENGINES)
     refuse_other_content(folder)
-    plan = make_plan(grids, folder)
+    source = resume / "sweep.toml" if resume is not None else file
+    with naming(source.resolve()) if source is not None else nullcontext():
+        plan = make_plan(grids, folder)
 
     def made(cluster: Path, lock: int | None) -> "Engine":
         return make_engine(

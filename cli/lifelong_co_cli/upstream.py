@@ -40,10 +40,13 @@ def fetch(
     from lifelong_co_adapters.official.upstreams import UPSTREAMS
 
     from lifelong_co.errors import UnknownNameError
+    from lifelong_co.storage.files import refuse_unwritable
 
     for name in names or ():  # check all names before the first fetch
         if name not in UPSTREAMS:
             raise UnknownNameError("official codebase", name, UPSTREAMS)
+    if into is not None:
+        refuse_unwritable(into)
     for name in names or UPSTREAMS:
         folder = fetching.fetch(name, into)
         print(f"{name}: {UPSTREAMS[name].commit[:12]} in {folder}", flush=True)

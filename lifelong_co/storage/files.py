@@ -88,7 +88,8 @@ def refuse_unwritable(folder: Path) -> None:
     while not os.path.lexists(place) and place != place.parent:
         place = place.parent
     if not place.is_dir():
-        raise ConfigError(f"{folder}: expected a folder, but {place} is a file")
+        found = "got a file" if place == folder else f"but {place} is a file"
+        raise ConfigError(f"{folder}: expected a folder, {found}")
     if not os.access(place, os.W_OK | os.X_OK):
         raise ConfigError(f"{folder}: cannot be written (no permission to write to {place})")
 

@@ -15,8 +15,8 @@ from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.sweep.grid import Grid, Variant
 from lifelong_co.experiments.sweep.ranges import parse_ranges
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.names import check_names
 from lifelong_co.storage import checkpoint
-from lifelong_co.tasks.instances import training
 
 AS_IN_RUN = (
     "preset",
@@ -182,11 +182,7 @@ class _Planner:
         known = _hashable((*parts, config.method_options, config.tasks))
         if known in self.checked:
             return
-        problem = registry.problem(config.problem)
-        registry.method(config.method, **config.method_options)
-        registry.solver(config.solver, problem, **config.solver_options)
-        for task in config.tasks:
-            training(task, problem)
+        check_names(config)
         self.checked.add(known)
 
 

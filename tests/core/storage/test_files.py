@@ -49,10 +49,10 @@ def test_folder_below_a_file_is_refused(tmp_path: Path) -> None:
     """The error names the folder and the file."""
     file = tmp_path / "notes.txt"
     file.write_text("precious")
-    for folder in (file, file / "new" / "deep"):
+    for folder, got in ((file, "got a file"), (file / "a" / "b", f"but {file} is a file")):
         with pytest.raises(ConfigError) as refused:
             files.refuse_unwritable(folder)
-        assert str(refused.value) == f"{folder}: expected a folder, but {file} is a file"
+        assert str(refused.value) == f"{folder}: expected a folder, {got}"
 
 
 def test_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
