@@ -26,6 +26,8 @@ class Words:
     """The kind of standard deviation."""
     title: str = ""
     """The end of a table's title."""
+    first_tasks: str = ""
+    """What the metrics after the first ``k`` tasks are, if they are not all measured then."""
     gap: str = ""
     """What the optimality gap is, if it is not that of the mean costs."""
     meanings: Mapping[str, str]
@@ -44,6 +46,7 @@ WORDS = {
         tests="in any test",
         deviation="population",
         title=", as published",
+        first_tasks=" AP as published: on the first k tasks, after learning all tasks.",
         gap="The gap is the mean over the instances of each instance's gap, as published. A dash: a"
         " run has no checkpoints to compute it from.",
         meanings=_MEANINGS

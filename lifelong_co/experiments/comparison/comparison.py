@@ -11,6 +11,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison.instance_gaps import InstanceGaps, gaps_of_runs
 from lifelong_co.experiments.comparison.labels import identity, label
 from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.references.gaps import gap
 from lifelong_co.experiments.spread import Spread, spread
 
 
@@ -100,11 +101,16 @@ def measured(
 ) -> metrics.Metrics:
     """Return the metrics of a run after its first ``k`` tasks; None: after all tasks.
 
-    Metrics without a meaning are ``nan``; see `metrics.meaningful`.
+    Metrics without a meaning are ``nan``; see `metrics.meaningful`. With definition ``published``
+    AP is the performance on the first ``k`` tasks after learning all tasks, because the official
+    script takes the last test of the run (``compare_paper.py:233``).
     """
     costs = [row[:k] for row in run.costs[:k]]
     d_star = [best[name] for name in run.names[:k]]
     found = metrics.summarize(costs, d_star, definition=definition)
+    if definition == "published" and k is not None:
+        at_end = zip(run.costs[-1][:k], d_star, strict=True)
+        found = attrs.evolve(found, AP=statistics.fmean(gap(d, least) for d, least in at_end))
     return metrics.meaningful(found, knows_all_tasks=registry.knows_all_tasks(run.config.method))
 
 

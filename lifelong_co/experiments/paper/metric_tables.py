@@ -146,7 +146,7 @@ def per_order(chapter: Chapter) -> list[Sheet]:
     ks = [half, whole] if 1 < half < whole else [whole]
     solver = chapter.solvers[0]
     orders = "; ".join(f"{name}: {' → '.join(tasks)}" for tasks, name in chapter.orders.items())
-    published = WORDS[chapter.definition].title
+    said = WORDS[chapter.definition]
     sheets = []
     for problem, study in chapter.of(solver).items():
         blocks = []
@@ -162,12 +162,12 @@ def per_order(chapter: Chapter) -> list[Sheet]:
             blocks += [tuple(rows)] if rows else []
         sheet = Sheet(
             key=f"per-order-{problem}",
-            title=f"Metrics in each order on {problem.upper()} ({solver}){published}",
+            title=f"Metrics in each order on {problem.upper()} ({solver}){said.title}",
             header=("order", "method", "runs", *(metrics.NAMES * len(ks))),
             spans=(("", 3), *((f"k = {k}", len(metrics.NAMES)) for k in ks)),
             blocks=tuple(blocks),
             left=2,
-            note=f"Metrics after learning the first k tasks. Orders: {orders}.",
+            note=f"Metrics after learning the first k tasks.{said.first_tasks} Orders: {orders}.",
             common=COMMON.format(**attrs.asdict(WORDS[chapter.definition])),
         )
         sheets += [sheet] if blocks else []

@@ -9,7 +9,7 @@ import synthetic_runs
 
 from lifelong_co import metrics
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
+from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders, measured
 from lifelong_co.runs.folder import Cost, RunFolder
 
 
@@ -108,6 +108,11 @@ def test_published_metrics_and_deviation(folders: list[Path]) -> None:
     run = found.runs[0]
     expected = metrics.summarize(run.costs, list(found.best.values()), definition="published")
     assert found.metrics(run) == expected
+    # After the first two tasks: AP as published is that at the end of the run.
+    ends = [run.costs[-1][j] / found.best[name] - 1 for j, name in enumerate(run.names[:2])]
+    early = measured(run, found.best, 2, "published")
+    assert early.AP == pytest.approx(sum(ends) / 2)
+    assert measured(run, found.best, 2).AP != pytest.approx(early.AP)
     one, two = (found.metrics(run).AG for run in found.groups[0].runs)
     assert found.spread(found.groups[0], "AG").deviation == pytest.approx(abs(one - two) / 2)
 
