@@ -35,7 +35,7 @@ class Gap:
     """The gap of costs to references, over the instances that have a reference."""
 
     value: float
-    """Mean cost over mean reference, minus 1 (the paper's optimality gap)."""
+    """Mean cost over mean reference, minus 1."""
     reference: float
     """The mean reference."""
     covered: int
