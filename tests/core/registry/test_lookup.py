@@ -141,3 +141,9 @@ def test_testset_comes_from_the_distribution(plugin):
     )
     with pytest.raises(lco.ConfigError, match=r"'bare': .* without testset\(\)"):
         lco.testset("tsp", "bare")
+
+
+def test_option_of_another_method_names_the_methods_that_have_it():
+    """The message has the options of the method, too."""
+    with pytest.raises(ConfigError, match=r"'ewc': has no option 'weighting', only weight.*llr-bc"):
+        registry.method("ewc", weighting="variance")

@@ -11,7 +11,7 @@ from synthetic_sweeps import Ended, Invented
 
 from lifelong_co.errors import ConfigError, Interrupted
 from lifelong_co.experiments.sweep import table
-from lifelong_co.experiments.sweep.conduct import conduct, locked
+from lifelong_co.experiments.sweep.conduct import conduct, locked, refuse_other_content
 from lifelong_co.experiments.sweep.plan import Plan
 
 
