@@ -8,6 +8,7 @@ import torch
 
 import lifelong_co as lco
 from lifelong_co import hookspecs, registry
+from lifelong_co.errors import ConfigError
 from lifelong_co.problems.tsp import TSP
 from lifelong_co.protocols import Method
 from lifelong_co.registry.catalog import HOOKS

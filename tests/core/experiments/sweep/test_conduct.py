@@ -108,7 +108,7 @@ def test_folder_with_other_files_is_refused(tmp_path):
     (tmp_path / "runs").mkdir()
     refuse_other_content(tmp_path)
     (tmp_path / "notes.txt").write_text("precious")
-    with pytest.raises(ConfigError, match="got one with notes.txt"):
+    with pytest.raises(ConfigError, match=r"got one with notes\.txt"):
         refuse_other_content(tmp_path)
     (tmp_path / "sweep.toml").touch()
     refuse_other_content(tmp_path)
