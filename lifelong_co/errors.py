@@ -29,7 +29,7 @@ REMEDIES = {
 FAULTS = frozenset(
     (
         *(errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.ESTALE, errno.ENOMEM),
-        *(errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENODEV, errno.ENXIO, errno.EPIPE),
+        *(errno.EMFILE, errno.ENFILE, errno.ENODEV, errno.ENXIO, errno.EPIPE),
     )
 )
 """Errors of the machine; any other error of the operating system is a mistake of the user."""

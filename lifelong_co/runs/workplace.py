@@ -68,11 +68,10 @@ def _alone(folder: Path) -> Iterator[None]:
                 path.unlink()
             yield
         finally:
-            if [path.name for path in folder.iterdir()] == [lock.FILE]:
-                (folder / lock.FILE).unlink()
-                with suppress(OSError):  # something else may have been put into a parent
-                    for path in missing:
-                        path.rmdir()
+            (folder / lock.FILE).unlink(missing_ok=True)
+            with suppress(OSError):  # not empty: the block has written something
+                for path in missing:
+                    path.rmdir()
 
 
 def _check(folder: Path) -> None:
