@@ -49,6 +49,7 @@ def compare(
 
     from lifelong_co.experiments.comparison import figures, publish, tables
     from lifelong_co.experiments.comparison.comparison import compare_folders
+    from lifelong_co.experiments.comparison.makers import mixed
     from lifelong_co.experiments.references.gaps import mean_references
     from lifelong_co_cli.options import places
 
@@ -63,7 +64,8 @@ def compare(
             typer.echo(f"no figures: matplotlib is missing; {figures.INSTALL}", err=True)
     if output is not Format.TEXT:  # the text contains these lines
         origin = [f"references: {found.origin}"] if means else []
-        for line in (*origin, *found.notes):
+        warning = mixed(comparison.runs)
+        for line in (*origin, *found.notes, *([f"warning: {warning}"] if warning else [])):
             typer.echo(line, err=True)
     if output is Format.JSON:
         values = tables.as_json(comparison, means)

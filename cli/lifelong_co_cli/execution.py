@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ def continue_run(folder: Path) -> None:
 
 def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Learn, then show the metrics and write the report."""
-    from lifelong_co.errors import Interrupted
+    from lifelong_co.errors import Interrupted, naming
     from lifelong_co.experiments.comparison.comparison import compare_folders
     from lifelong_co.experiments.comparison.publish import write_run_report
     from lifelong_co.experiments.comparison.tables import as_text
@@ -40,7 +40,8 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
         with stop_on_signal() as stop, silent(not ranks.first):
             try:
                 with watching(config) as shown:
-                    run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
+                    with naming(folder / "config.toml") if resume else nullcontext():
+                        run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
                     learn(run, stop=stop, on_step=shown.on_step, log=shown.log)
             except Interrupted as interrupted:
                 print(stopped("run", interrupted.folder))

@@ -10,6 +10,7 @@ from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.benchmark.known import with_references
 from lifelong_co.experiments.benchmark.results import Benchmark
 from lifelong_co.experiments.comparison import figures
+from lifelong_co.experiments.comparison.makers import mixed
 from lifelong_co.experiments.comparison.tables import MEANINGS
 from lifelong_co.experiments.paper import metric_tables
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
@@ -44,7 +45,8 @@ def make_report(found: Found, places: Places, log: Callable[[str], None]) -> Rep
     places
         The folders in which references are looked for.
     log
-        Called with a line of text before each step that takes long.
+        Called with a line of text before each step that takes long, and with a warning if the
+        runs were made by different versions.
     """
     made = chapters(found.runs)
     left_out = list(found.left_out)
@@ -63,7 +65,11 @@ def make_report(found: Found, places: Places, log: Callable[[str], None]) -> Rep
     parts.append(Part("TSPLIB and CVRPLIB", "", (benchmarks,)))
     count = len(found.runs)
     title = f"Lifelong learning: {count} run{'s' * (count != 1)}"
-    return Report(title, tuple(parts), tuple(left_out), MEANINGS)
+    warning = mixed(found.runs)
+    if warning:
+        log(f"warning: {warning}")
+    text = f"Warning: {warning}." if warning else ""
+    return Report(title, tuple(parts), tuple(left_out), MEANINGS, text)
 
 
 def _known_now(
