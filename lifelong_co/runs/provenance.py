@@ -128,7 +128,9 @@ def _known(folder: Path) -> list[Entry]:
     except OSError:
         raise
     except Exception as error:  # cattrs raises exception groups
-        raise FileFormatError(f"{file}: expected a list of what made the run ({error})") from error
+        raise FileFormatError(
+            f"{file}: expected a list of what made the run, or no such file ({error})"
+        ) from error
 
 
 def checkout(source: Path) -> tuple[str, bool]:

@@ -70,17 +70,16 @@ def _warn_of_older(run: RunFolder, path: Path, state: Tree) -> None:
     """Warn if the log of a run has a later epoch, or iteration, than its latest checkpoint."""
     try:
         last = json.loads((run.path / "log.jsonl").read_text(encoding="utf-8").splitlines()[-1])
-        if "iteration" in last:
-            logged, saved = (last["iteration"],), (state["iteration"],)
+        if "iteration" in last:  # a pretraining
+            older = last["iteration"] > state["iteration"]
         else:
-            logged, saved = (last["learning"], last["epoch"]), (state["task"] + 1, state["epoch"])
-        older = logged > saved
+            older = (last["learning"], last["epoch"]) > (state["task"] + 1, state["epoch"])
     except (OSError, ValueError, LookupError, TypeError):
         return  # an import has no log, and a damaged log says nothing about the checkpoint
     if older:
         warnings.warn(
-            f"{path}: log.jsonl goes on after this checkpoint; a newer checkpoint is missing, so"
-            " an older state is used",
+            f"{path}: log.jsonl goes on after this checkpoint, so the newest one is missing or"
+            " was not finished; using this older one",
             CheckpointWarning,
             stacklevel=3,
         )

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -77,6 +78,8 @@ def load_run(path: Path | str) -> Run:
     if not folder.is_dir():
         what = "a file" if folder.exists() else "nothing"
         raise ConfigError(f"{folder}: expected a run folder, found {what}")
+    if os.fsencode(folder).decode(errors="replace") != str(folder):
+        raise ConfigError(f"{str(folder)!r}: expected a path in UTF-8; rename the folder")
     config = RunFolder(folder).config()
     refuse_start(config, folder)
     names = [task.label for task in config.tasks]
