@@ -32,7 +32,7 @@ REMEDIES = {
 FAULTS = frozenset(
     (
         *(errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.ESTALE, errno.ENOMEM),
-        *(errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENODEV, errno.ENXIO, errno.EPIPE),
+        *(errno.EMFILE, errno.ENFILE, errno.ENODEV, errno.ENXIO, errno.EPIPE),
     )
 )
 """Errors of the machine; any other error of the operating system is a mistake of the user."""
@@ -155,10 +155,10 @@ def is_fault(error: BaseException) -> bool:
 
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Add the name of a file to the errors of the block that do not have it."""
+    """Add the name of a file to the errors of the block that name no file of its folder."""
     try:
         yield
     except LifelongError as error:
-        if str(file.parent) not in str(error):
+        if not str(error).startswith((f"{file.parent}:", f"{file.parent}{os.sep}")):
             error.add_note(f"in {file}")
         raise

@@ -40,7 +40,7 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
         with stop_on_signal() as stop, silent(not ranks.first):
             try:
                 with watching(config) as shown:
-                    with naming(folder.resolve() / "config.toml") if resume else nullcontext():
+                    with naming(folder / "config.toml") if resume else nullcontext():
                         run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
                     learn(run, stop=stop, on_step=shown.on_step, log=shown.log)
             except Interrupted as interrupted:

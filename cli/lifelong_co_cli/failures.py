@@ -57,7 +57,8 @@ def status_of(error: Exception) -> int:
             show(explained(error))
         return 1 if is_fault(error) else 2
     if isinstance(error, UnicodeEncodeError):
-        show(f"expected a name in UTF-8, got {error.object!r:.300}; rename the file or folder")
+        around = error.object[max(0, error.start - 80) : error.end + 80]
+        show(f"expected names in UTF-8, got {around!r}; rename the file or folder")
         return 2
     if is_memory_exhausted(error):
         show(f"memory exhausted ({first_line(error)}); {LESS_MEMORY}")

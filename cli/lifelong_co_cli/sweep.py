@@ -58,7 +58,7 @@ def sweep(
         raise UnknownNameError("engine", engine, ENGINES)
     refuse_other_content(folder)
     source = resume / "sweep.toml" if resume is not None else file
-    with naming(source.resolve()) if source is not None else nullcontext():
+    with naming(source) if source is not None else nullcontext():
         plan = make_plan(grids, folder)
 
     def made(cluster: Path, lock: int | None) -> "Engine":

@@ -49,7 +49,12 @@ class Maker:
 
     @property
     def versions(self) -> str:
-        """The version and commit of lifelong-co, and the version of torch, for people."""
+        """The version and commit of lifelong-co, and the version of torch, for people.
+
+        A ``+`` after the commit stands for changes.
+        """
+        if self.lifelong_co == self.torch == UNKNOWN:
+            return UNKNOWN
         commit = "" if self.commit == UNKNOWN else f" ({self.commit[:12]}{'+' * self.changed})"
         return f"lifelong-co {self.lifelong_co}{commit}, torch {self.torch}"
 
@@ -123,7 +128,9 @@ def _known(folder: Path) -> list[Entry]:
     except OSError:
         raise
     except Exception as error:  # cattrs raises exception groups
-        raise FileFormatError(f"{file}: expected a list of what made the run ({error})") from error
+        raise FileFormatError(
+            f"{file}: expected a list of what made the run, or no such file ({error})"
+        ) from error
 
 
 def checkout(source: Path) -> tuple[str, bool]:

@@ -68,11 +68,10 @@ def _alone(folder: Path) -> Iterator[None]:
                 path.unlink()
             yield
         finally:
-            if [path.name for path in folder.iterdir()] == [lock.FILE]:
-                (folder / lock.FILE).unlink()
-                with suppress(OSError):  # something else may have been put into a parent
-                    for path in missing:
-                        path.rmdir()
+            (folder / lock.FILE).unlink(missing_ok=True)
+            with suppress(OSError):  # not empty: the block has written something
+                for path in missing:
+                    path.rmdir()
 
 
 def _check(folder: Path) -> None:
@@ -83,6 +82,9 @@ def _check(folder: Path) -> None:
     for name in FOLDERS:
         if os.path.lexists(folder / name) and not (folder / name).is_dir():
             raise ConfigError(f"{folder / name}: expected a folder, got something else")
-    for place in (folder, *(folder / name for name in FOLDERS)):
-        if place.is_dir() and not os.access(place, os.R_OK | os.W_OK | os.X_OK):
+    whole = os.R_OK | os.W_OK | os.X_OK
+    needed = {folder: whole} | {folder / name: whole for name in FOLDERS}
+    needed |= {folder / name: os.R_OK for name in FILES}
+    for place, access in needed.items():
+        if place.exists() and not os.access(place, access):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
