@@ -14,7 +14,7 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # What torch and numpy say when memory is exhausted; torch raises a plain RuntimeError on the CPU.
 MEMORY = re.compile(
     "can't allocate memory|not enough memory|out of memory|unable to allocate"
-    "|storage size calculation overflowed|array is too big|maximum allowed dimension",
+    "|storage size calculation overflowed|overflow when unpacking long|array is too big|maximum allowed dimension",
     re.IGNORECASE,
 )
 LESS_MEMORY = (
@@ -86,7 +86,9 @@ def is_memory_exhausted(error: Exception) -> bool:
     """Return whether an allocation failed, on the CPU or on a GPU."""
     if isinstance(error, MemoryError):  # also that of numpy
         return True
-    return isinstance(error, RuntimeError | ValueError) and bool(MEMORY.search(str(error)))
+    return isinstance(error, RuntimeError | ValueError | TypeError) and bool(
+        MEMORY.search(str(error))
+    )
 
 
 def first_line(error: Exception) -> str:

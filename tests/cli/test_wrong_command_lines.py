@@ -81,12 +81,19 @@ def allocate_in_numpy() -> None:
     np.zeros(2**58)
 
 
+def allocate_beyond_int64() -> None:
+    """Ask for a number of elements that torch cannot even count."""
+    torch.empty(10**30)
+
+
 def allocate_on_gpu() -> None:
     """Fail as a full GPU does, in several lines."""
     raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.\nGPU 0 …")
 
 
-@pytest.mark.parametrize("allocate", [allocate_in_torch, allocate_in_numpy, allocate_on_gpu])
+@pytest.mark.parametrize(
+    "allocate", [allocate_in_torch, allocate_in_numpy, allocate_beyond_int64, allocate_on_gpu]
+)
 def test_exhausted_memory_is_one_line(
     allocate: Any, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
