@@ -14,7 +14,8 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # What torch and numpy say when memory is exhausted; torch raises a plain RuntimeError on the CPU.
 MEMORY = re.compile(
     "can't allocate memory|not enough memory|out of memory|unable to allocate"
-    "|storage size calculation overflowed|overflow when unpacking long|array is too big|maximum allowed dimension",
+    "|storage size calculation overflowed|overflow when unpacking long"
+    "|array is too big|maximum allowed dimension",
     re.IGNORECASE,
 )
 LESS_MEMORY = (
