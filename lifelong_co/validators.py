@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, UnknownNameError
 
 
 def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]":
@@ -24,6 +24,16 @@ def positive(instance: object, attribute: "attrs.Attribute[float]", value: float
     """Check an attrs field: raise `ConfigError` unless its number is above 0."""
     if not value > 0:
         raise ConfigError(f"{attribute.name}: expected more than 0, got {value!r}")
+
+
+def one_of(*known: str) -> "Callable[[object, attrs.Attribute[str], str], None]":
+    """Return a validator of an attrs field: one of these names, else `UnknownNameError`."""
+
+    def check(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001
+        if value not in known:
+            raise UnknownNameError(attribute.name, value, known)
+
+    return check
 
 
 def above_zero(solver: str, options: Mapping[str, float]) -> None:

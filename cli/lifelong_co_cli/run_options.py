@@ -87,6 +87,15 @@ BufferFrom = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
+Fresh = Annotated[
+    bool | None,
+    typer.Option(
+        "--fresh",
+        metavar=FLAG,
+        help="Start with random parameters, where the preset asks for --start-from.",
+        rich_help_panel=ADVANCED,
+    ),
+]
 Drift = Annotated[
     bool | None,
     typer.Option(
@@ -101,7 +110,7 @@ Images = Annotated[
     typer.Option(
         "--images",
         metavar=FLAG,
-        help="Train on the eight symmetric images of each instance.",
+        help="Train on the eight images of each instance.",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -142,7 +151,7 @@ Augment = Annotated[
     typer.Option(
         "--augment",
         metavar=FLAG,
-        help="Test also on the eight symmetric images of each instance.",
+        help="Test also on the eight images of each instance.",
         rich_help_panel=ADVANCED,
     ),
 ]

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from lifelong_co.errors import UnknownNameError
+from lifelong_co.problems.images import IMAGES, RANDOM
 from lifelong_co.tasks.task import Task, order
 
 Options = dict[str, Any]
@@ -55,15 +56,29 @@ class Preset:
     """Solver to epochs of each task, if they differ from `epochs`."""
     settings_of: dict[str, Options] = attrs.field(factory=dict)
     """Solver to settings of `config.Config` that it needs."""
+    needs_start: tuple[str, ...] = ()
+    """The solvers that start with the parameters of another run (``start_from``)."""
+    counts_images: bool = False
+    """Whether `Scale.batch_size` counts images if a run trains on images (as INViT's code)."""
 
-    def tasks(self, distributions: tuple[str, ...], solver: str) -> tuple[Task, ...]:
+    def tasks(
+        self, distributions: tuple[str, ...], solver: str, images: bool = False
+    ) -> tuple[Task, ...]:
         """Return one task for each of the distributions, at this preset's scales.
+
+        Parameters
+        ----------
+        distributions, solver
+            Their names.
+        images
+            Whether the run trains on the images of each instance.
 
         Raises
         ------
         UnknownNameError
             If the preset has no scale for a distribution.
         """
+        each = IMAGES if images and self.counts_images else 1
         tasks = []
         for name in distributions:
             if name not in self.scales:
@@ -75,7 +90,7 @@ class Preset:
                     size=scale.size,
                     epochs=self.epochs_of.get(solver, self.epochs),
                     batches=scale.batches,
-                    batch_size=scale.batch_size,
+                    batch_size=scale.batch_size // each,
                 )
             )
         return tuple(tasks)
@@ -86,8 +101,9 @@ def _scales(small: Scale, middle: Scale, large: Scale) -> dict[str, Scale]:
 
 
 def _models(
-    layers: int, norm: str, *, width: int, state_k: tuple[int, int], action_k: int
+    layers: int, norm: str, *, width: int, state_k: tuple[int, int], action_k: int, **invit: Any
 ) -> dict[str, Options]:
+    """Return the options of the solvers, ours and the official ones; ``invit`` is for INViT."""
     attention = {
         "embedding_dim": 128,
         "head_num": 8,
@@ -102,6 +118,7 @@ def _models(
         "nb_heads": 8,
         "action_k": action_k,
         "state_k": list(state_k),
+        **invit,
     }
     omni = {**attention, "norm": norm}
     ours: dict[str, Options] = {"pomo": attention, "omni": omni, "invit": views}
@@ -128,6 +145,23 @@ def _llr_bc(behavior: str, alpha: float, buffer_size: int) -> dict[str, Options]
     }
 
 
+# INViT's train.py and training_loop.py; its AdamW has torch's default weight decay.
+INVIT_SETTINGS: Options = {
+    "images": True,
+    "augment": True,
+    "symmetries": RANDOM,
+    "optimizer": "adamw",
+    "learning_rate": 2e-5,
+    "learning_rate_decay": 0.99,
+    "weight_decay": 1e-2,
+}
+INVIT_OPTIONS: Options = {
+    "strict_capacity": True,
+    "trial_batches": 80,
+    "trial_tolerance": 1e-3,
+    "trial_images": True,
+}
+
 PRESETS = {
     "paper": Preset(
         name="paper",
@@ -136,11 +170,15 @@ PRESETS = {
         epochs=200,
         tests=1000,
         curve_every=10,
-        solver_options=_models(6, "batch_no_track", width=128, state_k=(35, 50), action_k=15),
+        solver_options=_models(
+            6, "batch_no_track", width=128, state_k=(35, 50), action_k=15, **INVIT_OPTIONS
+        ),
         method_options=_llr_bc("official", 100.0, 1000),
         order=order(1),
         epochs_of={**_ours_and_official(10, "omni"), **_ours_and_official(100, "invit")},
-        settings_of=_ours_and_official({"images": True, "augment": True}, "invit"),
+        settings_of=_ours_and_official(INVIT_SETTINGS, "invit"),
+        needs_start=("omni", "official-omni"),
+        counts_images=True,
     ),
     "small": Preset(
         name="small",

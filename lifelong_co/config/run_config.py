@@ -12,10 +12,12 @@ from lifelong_co.config.former_options import translated
 from lifelong_co.config.presets import Preset
 from lifelong_co.config.presets import preset as find_preset
 from lifelong_co.errors import ConfigError
+from lifelong_co.problems.distances import EUCLIDEAN
+from lifelong_co.problems.images import SQUARE, SYMMETRIES
 from lifelong_co.storage.toml import drop_none, parse, structure
 from lifelong_co.tasks.task import Task, drifting, order, unique_labels
 from lifelong_co.tensors.precision import known_precision
-from lifelong_co.validators import at_least
+from lifelong_co.validators import at_least, one_of, positive
 
 Options = dict[str, Any]
 
@@ -39,9 +41,11 @@ class Config:
     curve_every: int = attrs.field(validator=at_least(1))
     """Epochs between two points of the forgetting curve."""
     augment: bool = False
-    """Test with the eight symmetric images of each instance."""
+    """Test with the eight images of each instance."""
     images: bool = False
-    """Train on the eight symmetric images of each instance."""
+    """Train on the eight images of each instance."""
+    symmetries: str = attrs.field(default=SQUARE, validator=one_of(*SYMMETRIES))
+    """The images: those of the ``square``, or ``random`` ones (`problems.images`)."""
     one_pass: bool = False
     """Learn the likelihood of a rollout in one pass (`rollout.one_pass`), not step by step."""
     precision: str = attrs.field(default="float32", validator=known_precision)
@@ -50,11 +54,23 @@ class Config:
     """Run folder whose parameters this run starts with; empty: new parameters."""
     buffer_from: str = ""
     """Run folder whose experiences this run starts with; empty: no experiences."""
+    optimizer: str = attrs.field(default="adam", validator=one_of("adam", "adamw"))
+    """``adam`` or ``adamw``; every task starts with a new one."""
     learning_rate: float = 1e-4
+    learning_rate_decay: float = attrs.field(default=1.0, validator=positive)
+    """Factor of the learning rate after each epoch of a task, above 0."""
     weight_decay: float = 1e-6
     solver_options: Options = attrs.field(factory=dict)
     method_options: Options = attrs.field(factory=dict)
     tasks: tuple[Task, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        other = [task.label for task in self.tasks if task.distance != EUCLIDEAN]
+        if self.symmetries != SQUARE and (self.augment or self.images) and other:
+            raise ConfigError(
+                f"symmetries: expected {SQUARE!r} for a distance that is not Euclidean, as in task"
+                f" {other[0]}, got {self.symmetries!r}"
+            )
 
 
 def resolve(
@@ -69,6 +85,7 @@ def resolve(
     device: str = "cpu",
     start_from: Path | None = None,
     buffer_from: Path | None = None,
+    fresh: bool = False,
     drift: bool = False,
     solver_options: Options | None = None,
     method_options: Options | None = None,
@@ -88,34 +105,47 @@ def resolve(
     start_from, buffer_from
         Folders of other runs. The run starts with the parameters of the first one and with the
         experiences of the second one.
+    fresh
+        Whether to start with random parameters even if the preset's solver needs a start
+        (`Preset.needs_start`).
     drift
         Whether each task except the first drifts from the one before it (`tasks.task.drifting`).
     solver_options, method_options
         Override single options of the preset, or of ``start_from``.
     settings
-        ``tests``, ``curve_every``, ``augment``, ``images``, ``learning_rate``, ``weight_decay``,
-        ``precision``, ``one_pass``. None: the value of the preset. ``one_pass`` is then True on a
-        GPU, except for a solver with the option ``batchnorm``.
+        ``tests``, ``curve_every``, ``augment``, ``images``, ``symmetries``, ``optimizer``,
+        ``learning_rate``, ``learning_rate_decay``, ``weight_decay``, ``precision``, ``one_pass``.
+        None: the value of the preset. ``one_pass`` is then True on a GPU, except for a solver with
+        the option ``batchnorm``.
 
     Raises
     ------
     ConfigError, UnknownNameError
-        If a value or a name is invalid, or a given option contradicts an ablation.
+        If a value or a name is invalid, a given option contradicts an ablation, or the solver
+        needs a start and gets none.
     """
     base = find_preset(preset)
     solver, problem, model = _model(base, solver, problem, start_from)
+    if solver in base.needs_start and start_from is None and not fresh:
+        raise ConfigError(
+            f"preset {preset!r} starts {solver!r} with meta-learned parameters: expected a start"
+            " (--start-from) made by `lifelong-co pretrain` or `lifelong-co import-checkpoint`,"
+            " got none; --fresh starts with random parameters"
+        )
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    chosen = {**base.settings_of.get(solver, {}), **chosen}
+    images = bool(chosen.get("images", False))
     if order_number is not None and tasks_file is not None:
         raise ConfigError("tasks: expected an order or a task file, got both")
     if tasks_file is not None:
         tasks, source = read_tasks(tasks_file), str(tasks_file)
     elif order_number is not None:
-        tasks, source = base.tasks(order(order_number), solver), str(order_number)
+        tasks, source = base.tasks(order(order_number), solver, images), str(order_number)
     else:
-        tasks = base.tasks(base.order, solver)
+        tasks = base.tasks(base.order, solver, images)
         source = "1" if base.order == order(1) else base.name
     if drift:
         tasks = drifting(tasks)
-    chosen = {name: value for name, value in settings.items() if value is not None}
     given, options = dict(method_options or {}), {**model, **(solver_options or {})}
     method = method or base.method
     given = translated(method, given, "options")
@@ -138,7 +168,6 @@ def resolve(
             # With batch normalisation over states (`invit`) one pass would learn something else.
             "one_pass": not device.startswith("cpu") and not options.get("batchnorm", False),
             "curve_every": base.curve_every,
-            **base.settings_of.get(solver, {}),
             **chosen,
         },
     )

@@ -52,6 +52,8 @@ class Grid:
         As in ``lifelong-co run``; None: the value of the preset.
     start_from
         Run folder whose parameters all runs start with; None: new parameters for each run.
+    fresh
+        Whether the runs may start with random parameters if the preset's solver needs a start.
     drift
         Whether each task except the first drifts from the one before it.
 
@@ -80,6 +82,7 @@ class Grid:
     precision: str | None = None
     solver_options: Options = attrs.field(factory=dict)
     start_from: str | None = None
+    fresh: bool | None = None
     drift: bool | None = None
 
     def __attrs_post_init__(self) -> None:

@@ -195,6 +195,7 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
                 method_options=dict(row.options),
                 **{name: getattr(grid, name) for name in AS_IN_RUN},
                 start_from=None if grid.start_from is None else Path(grid.start_from),
+                fresh=bool(grid.fresh),
                 drift=bool(grid.drift),
                 **source,
             ),
@@ -216,7 +217,8 @@ def _spelled_out(config: Config) -> Config:
 def tasks_tested(config: Config) -> str:
     """Return a text that is equal for runs tested on the same tasks, in any order."""
     tasks = sorted(repr((task.label, task.tested)) for task in config.tasks)
-    return repr((config.problem, config.tests, config.augment, tasks))
+    images = config.augment and config.symmetries
+    return repr((config.problem, config.tests, images, tasks))
 
 
 def _short(text: str) -> str:
