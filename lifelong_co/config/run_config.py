@@ -11,6 +11,7 @@ from lifelong_co.config.ablations import ablated
 from lifelong_co.config.former_options import translated
 from lifelong_co.config.presets import Preset
 from lifelong_co.config.presets import preset as find_preset
+from lifelong_co.config.task_file import read_tasks as read_tasks
 from lifelong_co.errors import ConfigError
 from lifelong_co.problems.distances import EUCLIDEAN
 from lifelong_co.problems.images import SQUARE, SYMMETRIES
@@ -128,9 +129,9 @@ def resolve(
     solver, problem, model = _model(base, solver, problem, start_from)
     if solver in base.needs_start and start_from is None and not fresh:
         raise ConfigError(
-            f"preset {preset!r} starts {solver!r} with meta-learned parameters: expected a start"
-            " (--start-from) made by `lifelong-co pretrain` or `lifelong-co import-checkpoint`,"
-            " got none; --fresh starts with random parameters"
+            f"preset {preset!r}: {solver!r} starts with meta-learned parameters: expected"
+            " start_from, a folder made by `pretrain` or `import-checkpoint`, or fresh, for random"
+            " parameters, got neither"
         )
     chosen = {name: value for name, value in settings.items() if value is not None}
     chosen = {**base.settings_of.get(solver, {}), **chosen}
@@ -236,38 +237,3 @@ def from_toml(text: str, source: str = "config.toml") -> Config:
     config: Config = structure(parse(text, source), Config, source)
     options = translated(config.method, config.method_options, source)
     return attrs.evolve(config, method_options=options)
-
-
-def read_tasks(path: Path) -> tuple[Task, ...]:
-    """Read a task sequence: a TOML file of ``[[tasks]]`` tables with the fields of `Task`.
-
-    Top-level ``epochs``, ``batches`` and ``batch_size`` are defaults for every task; paths are
-    relative to the file.
-
-    Raises
-    ------
-    ConfigError
-        If the file is missing or a field is unknown, missing or ill-typed.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"task file {path}: cannot be read ({reason})") from error
-    data = parse(text, str(path))
-    tables = data.pop("tasks", None)
-    if not isinstance(tables, list) or not tables:
-        raise ConfigError(f"task file {path}: expected at least one [[tasks]] table, got none")
-    for table in tables:
-        if not isinstance(table, dict):
-            raise ConfigError(f"task file {path}: expected [[tasks]] tables, got {table!r}")
-    tasks = []
-    for number, table in enumerate(tables, start=1):
-        task = structure({**data, **table}, Task, f"task file {path}, task {number}")
-        paths = {
-            field: str((path.parent / getattr(task, field)).resolve())
-            for field in ("files", "test_files")
-            if getattr(task, field)
-        }
-        tasks.append(attrs.evolve(task, **paths))
-    return tuple(tasks)
