@@ -7,8 +7,14 @@ from typing import Any
 
 import attrs
 
+from lifelong_co.config.solver_options import (
+    INVIT_OPTIONS,
+    INVIT_SETTINGS,
+    models,
+    ours_and_official,
+)
 from lifelong_co.errors import UnknownNameError
-from lifelong_co.problems.images import IMAGES, RANDOM
+from lifelong_co.problems.images import IMAGES
 from lifelong_co.tasks.task import Task, order
 
 Options = dict[str, Any]
@@ -100,35 +106,6 @@ def _scales(small: Scale, middle: Scale, large: Scale) -> dict[str, Scale]:
     return {"U": small, "R": small, "G": middle, "E": middle, "C": large, "GM": large}
 
 
-def _models(
-    layers: int, norm: str, *, width: int, state_k: tuple[int, int], action_k: int, **invit: Any
-) -> dict[str, Options]:
-    """Return the options of the solvers, ours and the official ones; ``invit`` is for INViT."""
-    attention = {
-        "embedding_dim": 128,
-        "head_num": 8,
-        "qkv_dim": 16,
-        "encoder_layer_num": layers,
-        "ff_hidden_dim": 512,
-        "logit_clipping": 10.0,
-    }
-    views = {
-        "dim_emb": width,
-        "dim_ff": 4 * width,
-        "nb_heads": 8,
-        "action_k": action_k,
-        "state_k": list(state_k),
-        **invit,
-    }
-    omni = {**attention, "norm": norm}
-    ours: dict[str, Options] = {"pomo": attention, "omni": omni, "invit": views}
-    return {**ours, **{f"official-{name}": options for name, options in ours.items()}}
-
-
-def _ours_and_official(value: Any, solver: str) -> dict[str, Any]:
-    return {solver: value, f"official-{solver}": value}
-
-
 def _exact() -> dict[str, Options]:
     """Return the options of the official code."""
     return {
@@ -162,23 +139,6 @@ def _economy(behavior: str, alpha: float, buffer_size: int) -> dict[str, Options
     }
 
 
-# INViT's train.py and training_loop.py; its AdamW has torch's default weight decay.
-INVIT_SETTINGS: Options = {
-    "images": True,
-    "augment": True,
-    "symmetries": RANDOM,
-    "optimizer": "adamw",
-    "learning_rate": 2e-5,
-    "learning_rate_decay": 0.99,
-    "weight_decay": 1e-2,
-}
-INVIT_OPTIONS: Options = {
-    "strict_capacity": True,
-    "trial_batches": 80,
-    "trial_tolerance": 1e-3,
-    "trial_images": True,
-}
-
 _PAPER = Preset(
     name="paper",
     summary="the paper's experiments as in the official code; days on a CPU",
@@ -186,13 +146,13 @@ _PAPER = Preset(
     epochs=200,
     tests=1000,
     curve_every=10,
-    solver_options=_models(
+    solver_options=models(
         6, "batch_no_track", width=128, state_k=(35, 50), action_k=15, **INVIT_OPTIONS
     ),
     method_options=_exact(),
     order=order(1),
-    epochs_of={**_ours_and_official(10, "omni"), **_ours_and_official(100, "invit")},
-    settings_of=_ours_and_official(INVIT_SETTINGS, "invit"),
+    epochs_of={**ours_and_official(10, "omni"), **ours_and_official(100, "invit")},
+    settings_of=ours_and_official(INVIT_SETTINGS, "invit"),
     needs_start=("omni", "official-omni"),
     counts_images=True,
 )
@@ -212,7 +172,7 @@ PRESETS = {
         epochs=10,
         tests=256,
         curve_every=5,
-        solver_options=_models(3, "instance", width=64, state_k=(20, 30), action_k=10),
+        solver_options=models(3, "instance", width=64, state_k=(20, 30), action_k=10),
         method_options={
             **_economy("probabilities", 3.0, 1000),
             "der++": {"replay_rows": 1 / 16},
@@ -227,7 +187,7 @@ PRESETS = {
         epochs=5,
         tests=128,
         curve_every=1,
-        solver_options=_models(2, "instance", width=64, state_k=(15, 20), action_k=10),
+        solver_options=models(2, "instance", width=64, state_k=(15, 20), action_k=10),
         method_options={
             **_economy("probabilities", 3.0, 500),
             "der++": {"replay_rows": 1 / 16, "buffer_size": 500},

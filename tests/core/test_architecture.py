@@ -79,6 +79,7 @@ SLOW = {
 # Tables of presets and options, and checks that need a consolidation loss.
 NAMES_COMPONENTS = {
     CORE / "config" / "presets.py",
+    CORE / "config" / "solver_options.py",
     CORE / "config" / "ablations.py",
     CORE / "config" / "former_options.py",
     CORE / "testing" / "gradients.py",

@@ -124,29 +124,6 @@ def test_preset_has_other_epochs_and_settings_for_some_solvers() -> None:
         assert {task.epochs for task in base.tasks(("U", "GM"), solver)} == {epochs}
 
 
-@pytest.mark.parametrize("solver", ["invit", "official-invit"])
-def test_paper_trains_and_tests_invit_as_its_code(solver: str) -> None:
-    """AdamW, rate, decay, random images and the trial; batches count images. POMO has none."""
-    config, pomo = (resolve(preset="paper", solver=name) for name in (solver, "pomo"))
-    assert (config.optimizer, config.learning_rate, config.weight_decay) == ("adamw", 2e-5, 1e-2)
-    assert (config.learning_rate_decay, config.symmetries) == (0.99, "random")
-    assert config.images
-    assert config.augment
-    trial = {name: value for name, value in config.solver_options.items() if "trial" in name}
-    assert trial == {"trial_batches": 80, "trial_tolerance": 1e-3, "trial_images": True}
-    assert config.solver_options["strict_capacity"] is True
-    assert [task.batch_size for task in config.tasks] == [4, 2, 4, 8, 8, 2]
-    whole = resolve(preset="paper", solver=solver, images=False)
-    assert [task.batch_size for task in whole.tasks] == [32, 16, 32, 64, 64, 16]
-    assert (pomo.optimizer, pomo.learning_rate, pomo.weight_decay) == ("adam", 1e-4, 1e-6)
-    assert (pomo.learning_rate_decay, pomo.symmetries) == (1.0, "square")
-    assert not pomo.images
-    assert not pomo.augment
-    small = resolve(preset="small", solver=solver)
-    assert "trial_batches" not in small.solver_options
-    assert small.optimizer == "adam"
-
-
 @pytest.mark.parametrize("solver", ["omni", "official-omni"])
 def test_paper_refuses_omni_without_a_start(solver: str) -> None:
     """One line names the two ways to a start, and the flag; other presets need no start."""
