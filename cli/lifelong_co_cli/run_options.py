@@ -71,6 +71,14 @@ MethodOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="Another setting, e.g. learning_rate=2e-4; repeatable.",
+        rich_help_panel=ADVANCED,
+    ),
+]
 StartFrom = Annotated[
     Path | None,
     typer.Option(

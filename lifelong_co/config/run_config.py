@@ -11,6 +11,7 @@ from lifelong_co.config.ablations import ablated
 from lifelong_co.config.former_options import translated
 from lifelong_co.config.presets import Preset
 from lifelong_co.config.presets import preset as find_preset
+from lifelong_co.config.settings import given_settings
 from lifelong_co.config.task_file import read_tasks as read_tasks
 from lifelong_co.errors import ConfigError
 from lifelong_co.problems.distances import EUCLIDEAN
@@ -18,7 +19,7 @@ from lifelong_co.problems.images import SQUARE, SYMMETRIES
 from lifelong_co.storage.toml import drop_none, parse, structure
 from lifelong_co.tasks.task import Task, drifting, order, unique_labels
 from lifelong_co.tensors.precision import known_precision
-from lifelong_co.validators import at_least, one_of, positive
+from lifelong_co.validators import at_least, boolean, not_negative, one_of, positive
 
 Options = dict[str, Any]
 
@@ -41,13 +42,13 @@ class Config:
     """Test instances of each task."""
     curve_every: int = attrs.field(validator=at_least(1))
     """Epochs between two points of the forgetting curve."""
-    augment: bool = False
+    augment: bool = attrs.field(default=False, validator=boolean)
     """Test with the eight images of each instance."""
-    images: bool = False
+    images: bool = attrs.field(default=False, validator=boolean)
     """Train on the eight images of each instance."""
     symmetries: str = attrs.field(default=SQUARE, validator=one_of(*SYMMETRIES))
     """The images: those of the ``square``, or ``random`` ones (`problems.images`)."""
-    one_pass: bool = False
+    one_pass: bool = attrs.field(default=False, validator=boolean)
     """Learn the likelihood of a rollout in one pass (`rollout.one_pass`), not step by step."""
     precision: str = attrs.field(default="float32", validator=known_precision)
     """Number format of training steps; parameters and tests are always float32."""
@@ -57,10 +58,12 @@ class Config:
     """Run folder whose experiences this run starts with; empty: no experiences."""
     optimizer: str = attrs.field(default="adam", validator=one_of("adam", "adamw"))
     """``adam`` or ``adamw``; every task starts with a new one."""
-    learning_rate: float = 1e-4
+    learning_rate: float = attrs.field(default=1e-4, validator=positive)
+    """Above 0; of the first epoch of each task."""
     learning_rate_decay: float = attrs.field(default=1.0, validator=positive)
     """Factor of the learning rate after each epoch of a task, above 0."""
-    weight_decay: float = 1e-6
+    weight_decay: float = attrs.field(default=1e-6, validator=not_negative)
+    """At least 0; with ``adam`` a part of the gradient, with ``adamw`` apart from it."""
     solver_options: Options = attrs.field(factory=dict)
     method_options: Options = attrs.field(factory=dict)
     tasks: tuple[Task, ...] = ()
@@ -90,6 +93,7 @@ def resolve(
     drift: bool = False,
     solver_options: Options | None = None,
     method_options: Options | None = None,
+    more_settings: Options | None = None,
     **settings: Any,
 ) -> Config:
     """Return a configuration made from a preset; the caller's values override the preset's.
@@ -113,11 +117,9 @@ def resolve(
         Whether each task except the first drifts from the one before it (`tasks.task.drifting`).
     solver_options, method_options
         Override single options of the preset, or of ``start_from``.
-    settings
-        ``tests``, ``curve_every``, ``augment``, ``images``, ``symmetries``, ``optimizer``,
-        ``learning_rate``, ``learning_rate_decay``, ``weight_decay``, ``precision``, ``one_pass``.
-        None: the value of the preset. ``one_pass`` is then True on a GPU, except for a solver with
-        the option ``batchnorm``.
+    more_settings, **settings
+        Those of `config.settings.SETTINGS`. None: the value of the preset. ``one_pass`` is then
+        True on a GPU, except for a solver with the option ``batchnorm``.
 
     Raises
     ------
@@ -133,8 +135,7 @@ def resolve(
             " start_from, a folder made by `pretrain` or `import-checkpoint`, or fresh, for random"
             " parameters, got neither"
         )
-    chosen = {name: value for name, value in settings.items() if value is not None}
-    chosen = {**base.settings_of.get(solver, {}), **chosen}
+    chosen = {**base.settings_of.get(solver, {}), **given_settings(settings, more_settings or {})}
     images = bool(chosen.get("images", False))
     if order_number is not None and tasks_file is not None:
         raise ConfigError("tasks: expected an order or a task file, got both")

@@ -50,6 +50,8 @@ class Grid:
         ``auto``, ``cpu`` or ``cuda``.
     tests, curve_every, augment, images, one_pass, precision, solver_options
         As in ``lifelong-co run``; None: the value of the preset.
+    settings
+        Other settings of the runs, e.g. ``{learning_rate = 2e-4}`` (`run_config.SETTINGS`).
     start_from
         Run folder whose parameters all runs start with; None: new parameters for each run.
     fresh
@@ -81,6 +83,7 @@ class Grid:
     one_pass: bool | None = None
     precision: str | None = None
     solver_options: Options = attrs.field(factory=dict)
+    settings: Options = attrs.field(factory=dict)
     start_from: str | None = None
     fresh: bool | None = None
     drift: bool | None = None

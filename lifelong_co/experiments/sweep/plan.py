@@ -193,6 +193,7 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
                 seed=seed,
                 solver_options=dict(grid.solver_options),
                 method_options=dict(row.options),
+                more_settings=dict(grid.settings),
                 **{name: getattr(grid, name) for name in AS_IN_RUN},
                 start_from=None if grid.start_from is None else Path(grid.start_from),
                 fresh=bool(grid.fresh),
