@@ -12,8 +12,8 @@ from lifelong_co.pretraining.inner import Inner
 from lifelong_co.registry.factory import make
 from lifelong_co.validators import at_least, one_of, positive
 
-# Preset to outer iterations: `paper` has the official number; the others take a few minutes.
-ITERATIONS = {"paper": 250_000, "small": 600, "demo": 200}
+# Preset to outer iterations: those of the paper have the official number; the others take minutes.
+ITERATIONS = {"paper": 250_000, "paper-economy": 250_000, "small": 600, "demo": 200}
 # Default of the highest number of iterations between two validations, so between two checkpoints.
 SELDOM = 1000
 # That of the official Omni-VRP (``train.py``).

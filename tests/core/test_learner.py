@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 import pytest
 import torch
+from tiny_invit import TINY
 from tiny_runs import (
     BATCHES,
     EPOCHS,
@@ -17,6 +18,7 @@ from tiny_runs import (
 )
 from torch import Tensor
 
+from lifelong_co.config.solver_options import INVIT_OPTIONS, INVIT_SETTINGS
 from lifelong_co.errors import Interrupted
 from lifelong_co.evaluation import mean_cost
 from lifelong_co.learner import after_epoch, learn, train_batch
@@ -171,6 +173,26 @@ def test_learning_rate_decays_after_each_epoch_of_a_task(tmp_path: Path) -> None
     assert rates == expected * 2
     resumed = stopped_and_resumed(config, tmp_path, after=7 * BATCHES + 1)
     assert same(parameters(resumed), parameters(run))
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_run_with_the_settings_of_invit_resumes_to_the_same_bits(
+    tmp_path: Path, problem: str
+) -> None:
+    """AdamW, a decaying rate, random images in training, tests and trial."""
+    config = attrs.evolve(
+        tiny_config("llr-bc", problem),
+        solver="invit",
+        solver_options={**TINY, **INVIT_OPTIONS, "trial_batches": 2},
+        **INVIT_SETTINGS,
+    )
+    whole = learn(prepare(config, tmp_path / "run"))
+    resumed = stopped_and_resumed(config, tmp_path, after=2 * BATCHES + 1)
+    assert same(parameters(resumed), parameters(whole))
+    assert [attrs.astuple(cost) for cost in resumed.costs] == [
+        attrs.astuple(cost) for cost in whole.costs
+    ]
+    assert not same(parameters(whole), whole.learner.initial)
 
 
 def test_stopped_run_is_saved_before_the_error(tmp_path: Path) -> None:
