@@ -65,7 +65,7 @@ class Preset:
     needs_start: tuple[str, ...] = ()
     """The solvers that start with the parameters of another run (``start_from``)."""
     counts_images: bool = False
-    """Whether `Scale.batch_size` counts images if a run trains on images (as INViT's code)."""
+    """Whether `Scale.batch_size` counts images if a run trains on images, as in INViT's code."""
 
     def tasks(
         self, distributions: tuple[str, ...], solver: str, images: bool = False

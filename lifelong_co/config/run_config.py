@@ -58,8 +58,8 @@ class Config:
     """Run folder whose experiences this run starts with; empty: no experiences."""
     optimizer: str = attrs.field(default="adam", validator=one_of("adam", "adamw"))
     """``adam`` or ``adamw``; every task starts with a new one."""
-    learning_rate: float = attrs.field(default=1e-4, validator=positive)
-    """Above 0; of the first epoch of each task."""
+    learning_rate: float = attrs.field(default=1e-4, validator=not_negative)
+    """At least 0; of the first epoch of each task."""
     learning_rate_decay: float = attrs.field(default=1.0, validator=positive)
     """Factor of the learning rate after each epoch of a task, above 0."""
     weight_decay: float = attrs.field(default=1e-6, validator=not_negative)

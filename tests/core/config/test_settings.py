@@ -42,8 +42,8 @@ def test_unknown_setting_or_one_given_twice_is_refused() -> None:
     [
         ("images", "yes", "images: expected true or false, got 'yes'"),
         ("augment", 1, "augment: expected true or false, got 1"),
-        ("learning_rate", "fast", "learning_rate: expected more than 0, got 'fast'"),
-        ("learning_rate", 0, "learning_rate: expected more than 0, got 0"),
+        ("learning_rate", "fast", "learning_rate: expected at least 0, got 'fast'"),
+        ("learning_rate", -1, "learning_rate: expected at least 0, got -1"),
         ("learning_rate_decay", -1.0, "learning_rate_decay: expected more than 0, got -1.0"),
         ("weight_decay", -1e-6, "weight_decay: expected at least 0, got -1e-06"),
         ("symmetries", 8, "Unknown symmetries '8'; expected one of: square, random"),
