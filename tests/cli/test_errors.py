@@ -47,7 +47,7 @@ def run(*arguments: object, method: str = "llr-bc") -> Outcome:
         (["--method=llrbc"], "Unknown method 'llrbc'; .* Did you mean 'llr-bc'?"),
         (
             ["--preset=tiny"],
-            "Unknown preset 'tiny'; expected one of: paper, paper-economy, small, demo",
+            "Unknown preset 'tiny'; expected one of: paper, paper-economy, small, demo.",
         ),
         (["--weighting=var"], "Unknown weighting 'var'; .* Did you mean 'variance'?"),
         (["--divergence=jsd"], "Unknown divergence 'jsd'; expected one of: .*kl.*rkl"),
