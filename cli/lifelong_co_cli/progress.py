@@ -96,7 +96,7 @@ def watching(config: "Config") -> Iterator[Shown]:
 
 
 def step_work(config: "Config", task: int) -> float:
-    """Return the work of one step of a task, in arbitrary units: trajectories times nodes."""
+    """Return the work of a whole batch of a task, in arbitrary units: trajectories times nodes."""
     chosen = config.tasks[task]
     return float(chosen.batch_size * max(chosen.size, 10) ** 2)
 

@@ -38,4 +38,18 @@ def task_stream(
     LifelongError
         If the instances of a task cannot be drawn; a note of the error names the task.
     """
-    return TaskStream([drift.training(task, problem) for task in tasks], generator, device)
+    return TaskStream([_draw(task, problem) for task in tasks], generator, device)
+
+
+def _draw(task: Task, problem: Problem) -> drift.Draw:
+    """Return the function that draws a task's batches, the last one of an epoch with its size."""
+    draw = drift.training(task, problem)
+    if task.last_batch_size is None:
+        return draw
+    smaller = drift.training(attrs.evolve(task, batch_size=task.last_batch_size), problem)
+    size = task.batch_size
+
+    def either(stream: torch.Generator, step: int) -> Any:
+        return (draw if task.batch_size_at(step) == size else smaller)(stream, step)
+
+    return either

@@ -36,6 +36,9 @@ class Task:
         The number of nodes ``n``. For files, 0 means all their sizes.
     epochs, batches, batch_size
         The budget: ``epochs * batches`` steps on ``batch_size`` instances each.
+    last_batch_size
+        Instances of the last batch of every epoch, from 1 to ``batch_size``; None: ``batch_size``.
+        The paper's 10,000 instances at ``n = 20`` are 156 batches of 64 and one of 16.
     name
         The name in tables and figures; empty: made of distribution and size.
     capacity
@@ -63,6 +66,9 @@ class Task:
     epochs: int = attrs.field(validator=at_least(1))
     batches: int = attrs.field(validator=at_least(1))
     batch_size: int = attrs.field(validator=at_least(1))
+    last_batch_size: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(at_least(1))
+    )
     name: str = ""
     capacity: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(at_least(1))
@@ -78,6 +84,11 @@ class Task:
             raise ConfigError(
                 "task: expected either a distribution or files, "
                 f"got distribution={self.distribution!r} and files={self.files!r}"
+            )
+        if self.last_batch_size is not None and self.last_batch_size > self.batch_size:
+            raise ConfigError(
+                f"task last_batch_size: expected at most batch_size ({self.batch_size}), "
+                f"got {self.last_batch_size}"
             )
         if self.distribution and self.size < 2:
             raise ConfigError(f"task size: expected at least 2 nodes, got {self.size}")
@@ -96,6 +107,16 @@ class Task:
             return self.name
         label = f"{self.distribution}{self.size}" if self.distribution else Path(self.files).stem
         return label if self.distance == EUCLIDEAN else f"{label} {self.distance}"
+
+    @property
+    def instances(self) -> int:
+        """The number of training instances of an epoch."""
+        return (self.batches - 1) * self.batch_size + self.batch_size_at(self.batches - 1)
+
+    def batch_size_at(self, step: int) -> int:
+        """Return the number of instances of the batch at a step of the budget, from 0."""
+        last = (step + 1) % self.batches == 0
+        return self.last_batch_size if last and self.last_batch_size else self.batch_size
 
     @property
     def former(self) -> "Task":

@@ -42,6 +42,13 @@ def test_presets_have_the_documented_scales(
     assert base.order == order(1)
 
 
+def test_epochs_of_the_paper_have_its_numbers_of_instances() -> None:
+    """10,000, 4,000 and 2,000 instances at 20, 50 and 100 nodes: at 20 the last batch has 16."""
+    tasks = preset("paper").tasks(order(1), "pomo")
+    assert {task.size: task.instances for task in tasks} == {20: 10_000, 50: 4_000, 100: 2_000}
+    assert {task.size: task.last_batch_size for task in tasks} == {20: 16, 50: None, 100: None}
+
+
 def test_paper_preset_differs_from_the_paper_in_its_replay() -> None:
     """B 1000, alpha 100, variance and reverse KL, the official behavior; E is 16 there, whole."""
     assert preset("paper").method_options["llr-bc"] == {
