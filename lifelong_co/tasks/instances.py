@@ -20,7 +20,8 @@ TEST_SEED = 0
 # Number of the paper's test instances of each distribution.
 PUBLISHED = 1000
 
-Draw = Callable[[torch.Generator], Any]
+Draw = Callable[[torch.Generator, int], Any]
+"""Draws a batch of ``B`` instances from a generator, on its device."""
 
 
 @contextmanager
@@ -34,7 +35,7 @@ def _about(task: Task) -> Iterator[None]:
 
 
 def training(task: Task, problem: Problem) -> Draw:
-    """Return a function that draws a training batch with a generator, on the generator's device.
+    """Return the function that draws training batches of a task.
 
     Instances of files are drawn with replacement, because a file may hold fewer than the budget
     needs. Drift is not applied here (see `drift`).
@@ -48,7 +49,7 @@ def training(task: Task, problem: Problem) -> Draw:
         draw = _training(task, problem)
     if task.distance == EUCLIDEAN:
         return draw
-    return lambda stream: measured(draw(stream), task.distance)
+    return lambda stream, B: measured(draw(stream, B), task.distance)
 
 
 def _training(task: Task, problem: Problem) -> Draw:
@@ -59,11 +60,11 @@ def _training(task: Task, problem: Problem) -> Draw:
             raise ConfigError(
                 f"{task.files}: expected an instance of size {task.size}, got {sizes}"
             )
-        return lambda stream: pool.sample(task.batch_size, task.size or None, generator=stream)
+        return lambda stream, B: pool.sample(B, task.size or None, generator=stream)
     source = registry.distribution(
         task.distribution, problem, variant=task.variant, capacity=task.capacity
     )
-    return lambda stream: source.sample(task.batch_size, task.size, generator=stream)
+    return lambda stream, B: source.sample(B, task.size, generator=stream)
 
 
 def testing(task: Task, problem: Problem, tests: int) -> list[Any]:

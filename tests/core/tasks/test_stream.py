@@ -29,7 +29,7 @@ def test_all_tasks_are_drawn_from_one_stream() -> None:
     source, plain = stream(), torch.Generator().manual_seed(0)
     own = training(TASKS[0], TSP)
     first = source.batch(0, 0)
-    assert torch.equal(first.nodes, own(plain).nodes)
+    assert torch.equal(first.nodes, own(plain, 4).nodes)
     state = source.generator.get_state()
     batches: list[Any] = [source.batch(1, 0), source.batch(0, 5)]
     source.generator.set_state(state)
