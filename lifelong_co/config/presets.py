@@ -131,6 +131,12 @@ def _llr_bc(behavior: str, alpha: float, buffer_size: int) -> dict[str, Options]
     }
 
 
+def _official_variants() -> dict[str, Options]:
+    """Return options that let the baselines do exactly what the official code does."""
+    methods = ("libog", "multi-task-epoch", "multi-task-batch")
+    return {method: {"variant": "official"} for method in methods}
+
+
 PRESETS = {
     "paper": Preset(
         name="paper",
@@ -142,7 +148,7 @@ PRESETS = {
         tests=1000,
         curve_every=10,
         solver_options=_models(6, "batch_no_track", width=128, state_k=(35, 50), action_k=15),
-        method_options=_llr_bc("official", 100.0, 1000),
+        method_options={**_llr_bc("official", 100.0, 1000), **_official_variants()},
         order=order(1),
         epochs_of={**_ours_and_official(10, "omni"), **_ours_and_official(100, "invit")},
         settings_of=_ours_and_official({"images": True, "augment": True}, "invit"),
