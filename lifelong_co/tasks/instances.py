@@ -72,7 +72,7 @@ def testing(task: Task, problem: Problem, tests: int) -> list[Any]:
 
     - A task with files: the first ``tests`` of each size in its test files, or in its training
       files if it has no test files.
-    - A task of the paper with ``tests = 1000``: the 1,000 test instances that the paper published.
+    - A task of the paper with ``tests = 1000``: the paper's 1,000 test instances (`Task.tests_of`).
     - Any other task: drawn from the distribution with a fixed seed.
 
     The coordinates do not depend on the task's distance.
@@ -87,6 +87,14 @@ def testing(task: Task, problem: Problem, tests: int) -> list[Any]:
 
 
 def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
+    published = papers_own(task, problem, tests)
+    if published is not None:
+        return [published]
+    if task.tests_of != "generator":
+        raise ConfigError(
+            f"tests_of {task.tests_of!r}: expected a task of the paper with {PUBLISHED} test "
+            f"instances, got {task.label} with {tests}"
+        )
     if task.files:
         groups = load_instances(task.test_files or task.files, problem)
         if task.size:
@@ -95,9 +103,6 @@ def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
                 place = task.test_files or task.files
                 raise ConfigError(f"{place}: expected a test instance of size {task.size}")
         return [records.select(group, slice(tests)) for group in groups]
-    published = papers_own(task, problem, tests)
-    if published is not None:
-        return [published]
     source = registry.distribution(
         task.distribution, problem, variant=task.variant, capacity=task.capacity
     )
@@ -113,7 +118,7 @@ def papers_own(task: Task, problem: Problem, tests: int) -> Any | None:
     source = registry.distribution(task.distribution, problem, variant=task.variant, capacity=None)
     if not hasattr(source, "testset"):
         return None
-    published = registry.testset(problem, task.distribution)
+    published = registry.testset(problem, task.distribution, task.tests_of)
     return published if problem.size(published) == task.size else None
 
 

@@ -19,6 +19,8 @@ ORDERS: dict[int, tuple[str, ...]] = {
 }
 """The paper's five task orders; its code calls G ``Grid`` and R ``Ring``."""
 
+TESTS_OF = ("generator", "published")
+
 
 def _known(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001
     exponent(value)
@@ -51,6 +53,10 @@ class Task:
         The same for testing; empty: the training files.
     distance
         The distance between two nodes: ``euclidean``, ``manhattan`` or ``chebyshev``.
+    tests_of
+        Which test instances of the paper: ``generator`` or ``published``. They differ for R of the
+        CVRP: the published file has other demands than the official generator
+        (`registry.testset`). ``published`` needs a task that is tested on the paper's instances.
     drift_from
         The distribution from which the first training batches come (`tasks.drift`), with a
         distance if it differs, for example ``U manhattan``. Empty: the task does not drift.
@@ -77,6 +83,7 @@ class Task:
     files: str = ""
     test_files: str = ""
     distance: str = attrs.field(default=EUCLIDEAN, validator=_known)
+    tests_of: str = "generator"
     drift_from: str = ""
 
     def __attrs_post_init__(self) -> None:
@@ -90,6 +97,8 @@ class Task:
                 f"task last_batch_size: expected at most batch_size ({self.batch_size}), "
                 f"got {self.last_batch_size}"
             )
+        if self.tests_of not in TESTS_OF:
+            raise UnknownNameError("tests_of", self.tests_of, TESTS_OF)
         if self.distribution and self.size < 2:
             raise ConfigError(f"task size: expected at least 2 nodes, got {self.size}")
         if self.drift_from and self.size < 2:
@@ -141,6 +150,7 @@ class Task:
             "capacity": self.capacity or "the official rule",
             "variant": self.variant,
             "test files": self.test_files or self.files or "none",
+            "tests of": self.tests_of,
             "distance": self.distance,
         }
 

@@ -47,6 +47,35 @@ def test_tasks_of_the_paper_have_its_published_tests(problem: str) -> None:
             assert records.rows(tests) == 1000
 
 
+def test_task_can_be_tested_on_the_published_file() -> None:
+    """R of the CVRP has other demands there, and another signature; the nodes are the same."""
+    config = resolve(preset="paper", tests_of="published")
+    task = next(task for task in config.tasks if task.distribution == "R")
+    problem = lco.problem("cvrp")
+    (tests,) = streams.testing(task, problem, 1000)
+    assert identical(tests, lco.testset("cvrp", "R", "published"))
+    plain = attrs.evolve(task, tests_of="generator")
+    (others,) = streams.testing(plain, problem, 1000)
+    assert torch.equal(tests.nodes, others.nodes)
+    assert not torch.equal(tests.demand, others.demand)
+    assert task.tested != plain.tested
+    assert resolve(preset="paper").tasks[4] == plain
+
+
+@pytest.mark.parametrize(
+    ("task", "tests"),
+    [
+        (uniform(20, tests_of="published"), 100),
+        (uniform(10, tests_of="published"), 1000),
+        (Task(files="some.npz", tests_of="published", **BUDGET), 1000),
+    ],
+)
+def test_published_file_needs_a_task_of_the_paper(task: Task, tests: int) -> None:
+    """The error names the task and its number of tests."""
+    with pytest.raises(lco.ConfigError, match=f"tests_of 'published': .* got .* with {tests}"):
+        streams.testing(task, lco.problem("cvrp"), tests)
+
+
 @pytest.mark.parametrize(
     ("task", "tests"),
     [

@@ -60,6 +60,12 @@ def test_last_batch_above_the_batch_size_is_refused() -> None:
         Task(distribution="U", size=5, last_batch_size=5, **BUDGET)
 
 
+def test_unknown_tests_are_refused() -> None:
+    """The error lists the two kinds."""
+    with pytest.raises(lco.UnknownNameError, match="tests_of 'file'; expected one of: generator"):
+        Task(distribution="U", size=5, tests_of="file", **BUDGET)
+
+
 @pytest.mark.parametrize("size", [-4, 0, 1, 2.5])
 def test_size_below_two_is_refused(size: int) -> None:
     """A task has at least two nodes."""
