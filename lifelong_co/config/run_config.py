@@ -91,6 +91,7 @@ def resolve(
     buffer_from: Path | None = None,
     fresh: bool = False,
     drift: bool = False,
+    tests_of: str | None = None,
     solver_options: Options | None = None,
     method_options: Options | None = None,
     more_settings: Options | None = None,
@@ -115,6 +116,8 @@ def resolve(
         (`Preset.needs_start`).
     drift
         Whether each task except the first drifts from the one before it (`tasks.task.drifting`).
+    tests_of
+        ``generator`` or ``published``, for all tasks (`Task.tests_of`). None: as in the tasks.
     solver_options, method_options
         Override single options of the preset, or of ``start_from``.
     more_settings, **settings
@@ -148,6 +151,8 @@ def resolve(
         source = "1" if base.order == order(1) else base.name
     if drift:
         tasks = drifting(tasks)
+    if tests_of is not None:
+        tasks = tuple(attrs.evolve(task, tests_of=tests_of) for task in tasks)
     given, options = dict(method_options or {}), {**model, **(solver_options or {})}
     method = method or base.method
     given = translated(method, given, "options")

@@ -17,6 +17,7 @@ from lifelong_co.tensors import records
 class TaskStream:
     """Draws the training batches of a sequence of tasks; made by `task_stream`."""
 
+    tasks: Sequence[Task]
     draws: Sequence[drift.Draw]
     """One function per task."""
     generator: torch.Generator
@@ -27,9 +28,13 @@ class TaskStream:
     symmetries: str = SQUARE
     """``square`` or ``random``: the images of `images` (`problems.images`)."""
 
-    def batch(self, task: int, step: int) -> Any:
-        """Return a fresh batch of the task with index ``task``, at its step ``step``, from 0."""
-        return records.to(self.draws[task](self.generator, step), self.device)
+    def batch(self, task: int, step: int, size: int | None = None) -> Any:
+        """Return a fresh batch of the task with index ``task``, at its step ``step``, from 0.
+
+        It has ``size`` instances; None: as many as the task has at this step.
+        """
+        B = self.tasks[task].batch_size_at(step) if size is None else size
+        return records.to(self.draws[task](self.generator, step, B), self.device)
 
     def images(self, instances: Any) -> Any:
         """Return the ``8 B`` images of a batch; the generator draws the random ones."""
@@ -56,4 +61,4 @@ def task_stream(
         If the instances of a task cannot be drawn; a note of the error names the task.
     """
     draws = [drift.training(task, problem) for task in tasks]
-    return TaskStream(draws, generator, device, problem, symmetries)
+    return TaskStream(tasks, draws, generator, device, problem, symmetries)

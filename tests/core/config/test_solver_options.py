@@ -30,6 +30,7 @@ def test_paper_trains_and_tests_invit_as_its_code(solver: str) -> None:
     assert trial == {"trial_batches": 80, "trial_tolerance": 1e-3, "trial_images": True}
     assert config.solver_options["strict_capacity"] is True
     assert [task.batch_size for task in config.tasks] == [4, 2, 4, 8, 8, 2]
+    assert [task.last_batch_size for task in config.tasks] == [None, None, None, 2, 2, None]
     whole = resolve(preset="paper", solver=solver, images=False)
     assert [task.batch_size for task in whole.tasks] == [32, 16, 32, 64, 64, 16]
     assert (pomo.optimizer, pomo.learning_rate, pomo.weight_decay) == ("adam", 1e-4, 1e-6)
