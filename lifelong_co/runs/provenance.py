@@ -89,7 +89,8 @@ def present(device: str, processes: int = 1) -> Maker:
 def note(folder: Path, step: int, maker: Maker) -> None:
     """Write down what makes the steps of a run after ``step``, unless it is what made the last.
 
-    Entries of later steps are removed, because the run has gone back to an earlier step.
+    Entries of later steps are removed, because the run has gone back to an earlier step. The file
+    is written in any case, so that a full disk is found before the training.
 
     Raises
     ------
