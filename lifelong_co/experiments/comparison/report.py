@@ -77,7 +77,7 @@ def make_report(
         for run in group.runs
     ]
     warning = mixed(runs)
-    caution = f" Warning: {warning}." if warning else ""
+    warned = f" Warning: {warning}." if warning else ""
     orders = "; ".join(dict.fromkeys(" → ".join(run.names) for run in runs))
     sections = (
         Section("Metrics", sheets=tuple(measured)),
@@ -90,7 +90,7 @@ def make_report(
         (Part("", "", sections),),
         tuple(references.notes) if references else (),
         said.meanings,
-        f"{problem}, {len(runs[0].names)} tasks: {orders}.{caution}",
+        f"{problem}, {len(runs[0].names)} tasks: {orders}.{warned}",
     )
 
 
