@@ -20,6 +20,7 @@ from lifelong_co.runs.run import (
     OnStep,
     Run,
     Stop,
+    decay,
     new_optimizer,
     rewind,
     save,
@@ -81,7 +82,7 @@ def train_epoch(run: Run, stop: Stop, on_step: OnStep) -> None:
         run.method.before_epoch(learner)
         run.sums = {}
     began = time.perf_counter()
-    while learner.batch < run.config.tasks[learner.task].batches:
+    while learner.batch < run.method.batches(learner):
         losses = train_batch(run)
         learner.batch += 1
         run.steps += 1
@@ -101,7 +102,7 @@ def train_batch(run: Run) -> dict[str, Tensor]:
     config, learner, method = run.config, run.learner, run.method
     instances = method.instances(learner)  # line 5: a batch of the task
     if config.images:
-        instances = learner.problem.augment(instances)
+        instances = run.stream.images(instances)
     with learning_in(config.precision, config.device):
         rollout = sampled(run, instances, method.observer(learner, instances))  # line 6
         policy = run.objective.loss(instances, rollout)  # line 7: L_DRL
@@ -133,8 +134,10 @@ def after_epoch(run: Run, log: Log) -> None:
     learner, config = run.learner, run.config
     run.method.after_epoch(learner)
     run.objective.after_epoch(learner)
+    decay(learner.optimizer, config.learning_rate_decay)
+    batches = learner.batch
     learner.epoch, learner.batch = learner.epoch + 1, 0
-    note_epoch(run)
+    note_epoch(run, batches)
     finished = learner.epoch == config.tasks[learner.task].epochs
     if finished:
         run.method.after_task(learner)
@@ -148,10 +151,9 @@ def after_epoch(run: Run, log: Log) -> None:
     save(run)
 
 
-def note_epoch(run: Run) -> None:
+def note_epoch(run: Run, batches: int) -> None:
     """Add an entry with the means over the epoch's batches to the run's history."""
     learner = run.learner
-    batches = run.config.tasks[learner.task].batches
     means = {name: float(total) / batches for name, total in run.sums.items()}
     seconds = means.pop("seconds") * batches
     run.history.append(
@@ -176,7 +178,12 @@ def test(run: Run, tasks: range, log: Log) -> None:
             epoch=learner.epoch,
             tested=j + 1,
             name=config.tasks[j].label,
-            cost=mean_cost(learner.solver, run.tests[j], augment=config.augment),
+            cost=mean_cost(
+                learner.solver,
+                run.tests[j],
+                augment=config.augment,
+                symmetries=config.symmetries,
+            ),
         )
         for j in tasks
     ]

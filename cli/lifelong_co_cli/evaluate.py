@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References
+from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References, TestsOf
 
 
 def evaluate(
@@ -31,12 +31,13 @@ def evaluate(
         bool, typer.Option("--json", metavar=FLAG, help="Print one JSON object: task to mean cost.")
     ] = False,
     after: After = None,
+    tests_of: TestsOf = None,
     augment: Annotated[
         bool,
         typer.Option(
             "--augment",
             metavar=FLAG,
-            help="Solve also the eight symmetric images of each instance.",
+            help="Solve also the eight images of each instance.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -46,10 +47,11 @@ def evaluate(
     Decoding is greedy from every node; the best solution of an instance counts.
     Where --references has near-optimal costs, the gap to them is shown.
     """
+    import attrs
     import torch
 
     from lifelong_co.errors import LifelongError
-    from lifelong_co.evaluation import best_costs
+    from lifelong_co.evaluation import best_costs, note_batches
     from lifelong_co.experiments.references.gaps import gap_of
     from lifelong_co.experiments.references.lookup import of_task, origins
     from lifelong_co.runs.folder import STARTS, RunFolder
@@ -61,6 +63,8 @@ def evaluate(
     folder = RunFolder(run)
     config = folder.config()
     chosen = [find(name, config.tasks) for name in task] if task else list(config.tasks)
+    if tests_of is not None:
+        chosen = [attrs.evolve(one, tests_of=tests_of) for one in chosen]
     solver = load_solver(run, after=after, device=choose_device(device))
     learned, k = folder.learned(), len(config.tasks)
     if after is None and learned < k and config.method not in STARTS:
@@ -69,11 +73,13 @@ def evaluate(
             " latest checkpoint",
             err=True,
         )
+    note_batches(solver, lambda line: typer.echo(line, err=True))
+    how: Any = {"augment": augment, "symmetries": config.symmetries}
     count, looked = tests or config.tests, places(references)
     costs = {}
     for one in chosen:
         groups = testing(one, solver.problem, count)
-        each = torch.cat([best_costs(solver, group, augment=augment) for group in groups]).double()
+        each = torch.cat([best_costs(solver, group, **how) for group in groups]).double()
         costs[one.label] = float(each.mean())
         if not json:
             try:

@@ -18,6 +18,7 @@ from lifelong_co.seeding import generator, python_seed
 from lifelong_co.storage import checkpoint
 from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.stream import TaskStream, task_stream
+from lifelong_co.tasks.task import Task
 
 Stop = Callable[[], bool]
 """Returns whether the run should be saved and stop."""
@@ -25,6 +26,12 @@ Log = Callable[[str], None]
 """Shows a line of text."""
 OnStep = Callable[["Run", dict[str, Tensor]], None]
 """Called after a step with the run and the losses of the step, which are scalars on the device."""
+
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
+    "adam": torch.optim.Adam,
+    "adamw": torch.optim.AdamW,
+}
+"""The values of the setting ``optimizer``."""
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -64,9 +71,9 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
     """
     problem = registry.problem(config.problem)
     solver = new_solver(config, problem)
-    tasks = tuple(attrs.evolve(t, batch_size=ranks.share(t.batch_size)) for t in config.tasks)
+    tasks = tuple(shared(task, ranks) for task in config.tasks)
     instances = generator(config.seed, ranks.stream("instances"), config.device)
-    stream = task_stream(tasks, problem, instances, config.device)
+    stream = task_stream(tasks, problem, instances, config.device, config.symmetries)
     learner = LearnerState(
         problem=problem,
         solver=solver,
@@ -91,6 +98,16 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
     )
 
 
+def shared(task: Task, ranks: Ranks) -> Task:
+    """Return the task with this process's shares of its batches."""
+    last = task.last_batch_size
+    return attrs.evolve(
+        task,
+        batch_size=ranks.share(task.batch_size),
+        last_batch_size=None if last is None else ranks.share(last, "last_batch_size"),
+    )
+
+
 def rewind(run: Run) -> None:
     """Reset the random streams of instances and actions to their state before the first task."""
     for stream, purpose in ((run.stream.generator, "instances"), (run.actions, "actions")):
@@ -108,13 +125,19 @@ def new_solver(config: Config, problem: Problem) -> Solver:
 
 
 def new_optimizer(config: Config, learner: LearnerState) -> torch.optim.Optimizer:
-    """Return a new Adam; every task starts with one."""
-    return torch.optim.Adam(
+    """Return a new optimizer; every task starts with one."""
+    return OPTIMIZERS[config.optimizer](
         learner.solver.module.parameters(),
         lr=config.learning_rate,
         weight_decay=config.weight_decay,
         fused=True,  # one pass over the parameters instead of ten
     )
+
+
+def decay(optimizer: torch.optim.Optimizer, factor: float) -> None:
+    """Multiply the learning rate, after an epoch; the optimizer's state keeps it."""
+    for group in optimizer.param_groups:
+        group["lr"] *= factor
 
 
 def save(run: Run) -> None:

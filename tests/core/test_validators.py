@@ -7,14 +7,16 @@ from typing import Any
 import attrs
 import pytest
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.validators import (
     above_zero,
     at_least,
     at_least_one,
     at_least_zero,
+    boolean,
     fraction,
     not_negative,
+    one_of,
     positive,
     printable,
 )
@@ -27,7 +29,9 @@ class Settings:
     count: int = attrs.field(default=2, validator=at_least(2))
     rate: float = attrs.field(default=0.5, validator=positive)
     decay: float = attrs.field(default=0.0, validator=not_negative)
-    name: str = attrs.field(default="U 20 é", validator=printable)
+    on: bool = attrs.field(default=True, validator=boolean)
+    name: str = attrs.field(default="one", validator=one_of("one", "two"))
+    label: str = attrs.field(default="U 20 é", validator=printable)
 
 
 @pytest.mark.parametrize("count", [1, -3, 2.0, "2", True])
@@ -47,25 +51,37 @@ def test_rate_that_is_not_positive_is_refused(rate: float) -> None:
         Settings(rate=rate)
 
 
-def test_infinite_rate_is_refused() -> None:
+@pytest.mark.parametrize("field", ["rate", "decay"])
+def test_infinite_number_is_refused(field: str) -> None:
     """The error says that the number is not finite."""
-    with pytest.raises(ConfigError, match=r"^rate: expected a finite number, got inf$"):
-        Settings(rate=math.inf)
+    with pytest.raises(ConfigError, match=f"^{field}: expected a finite number, got inf$"):
+        Settings(**{field: math.inf})
 
 
-@pytest.mark.parametrize("decay", [-1e-9, math.nan, math.inf])
-def test_negative_decay_is_refused(decay: float) -> None:
-    """Zero passes; NaN and infinity do not."""
-    with pytest.raises(ConfigError, match=f"^decay: expected at least 0 and finite, got {decay}$"):
-        Settings(decay=decay)
-
-
-@pytest.mark.parametrize("name", ["a\0b", "\x1b[31m", "a\nb", "\x7f", "\u2028"])
-def test_control_characters_are_refused(name: str) -> None:
+@pytest.mark.parametrize("label", ["a\0b", "\x1b[31m", "a\nb", "\x7f", "\u2028"])
+def test_control_characters_are_refused(label: str) -> None:
     """The message shows them as escapes, so that it stays one line."""
     with pytest.raises(ConfigError) as refused:
-        Settings(name=name)
-    assert str(refused.value) == (f"name: expected a text without control characters, got {name!r}")
+        Settings(label=label)
+    assert str(refused.value) == f"label: expected a text without control characters, got {label!r}"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("rate", "1", "rate: expected more than 0, got '1'"),
+        ("rate", True, "rate: expected more than 0, got True"),
+        ("decay", -0.1, "decay: expected at least 0, got -0.1"),
+        ("decay", math.nan, "decay: expected at least 0, got nan"),
+        ("on", 1, "on: expected true or false, got 1"),
+        ("name", "tow", "Unknown name 'tow'; expected one of: one, two. Did you mean 'two'?"),
+    ],
+)
+def test_field_with_a_wrong_value_is_refused(field: str, value: Any, message: str) -> None:
+    """The error names the field, what it takes and the value."""
+    with pytest.raises(ConfigError if field != "name" else UnknownNameError) as refused:
+        Settings(**{field: value})
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize(
