@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References
+from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References, check_folder
 
 if TYPE_CHECKING:
     from lifelong_co.experiments.benchmark.conduct import Entrant
@@ -107,6 +107,7 @@ def benchmark(
     def log(line: str) -> None:
         typer.echo(line, err=True)
 
+    check_folder(references, "--references")
     if out is not None:
         refuse_unwritable(out)
     found = read_folder(

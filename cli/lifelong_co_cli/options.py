@@ -37,8 +37,6 @@ References = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        exists=True,
-        file_okay=False,
         help="Folder of near-optimal costs, for gaps (default: references).",
     ),
 ]
@@ -149,6 +147,20 @@ def fresh_folder(wanted: Path) -> Path:
     return folder
 
 
+def check_folder(path: Path | None, flag: str) -> None:
+    """Refuse a folder that the user gives and that does not exist; None is not given.
+
+    Raises
+    ------
+    ConfigError
+        If it is no folder.
+    """
+    from lifelong_co.errors import ConfigError
+
+    if path is not None and not path.is_dir():
+        raise ConfigError(f"{flag}: expected a folder, got {path}, which is none")
+
+
 def places(references: Path | None = None) -> "Places":
     """Return where to look for references: in a folder of the user, then among published ones.
 
@@ -162,4 +174,5 @@ def places(references: Path | None = None) -> "Places":
     from lifelong_co.experiments.references.cache import FOLDER
     from lifelong_co.experiments.references.places import Places
 
+    check_folder(references, "--references")
     return Places(references or FOLDER, published_costs())

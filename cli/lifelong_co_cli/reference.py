@@ -42,15 +42,16 @@ def reference(
     from lifelong_co.errors import ConfigError
     from lifelong_co.experiments.references.cache import FOLDER
     from lifelong_co.storage.files import refuse_unwritable
-    from lifelong_co_cli.options import places
+    from lifelong_co_cli.options import check_folder, places
 
     given = [bool(files), distribution is not None, bool(testset), run is not None]
     if sum(given) > 1 or (sum(given) == 0 and not check):
         raise ConfigError("instances: expected one of FILE, --distribution, --testset and --run")
     sets = list(DISTRIBUTIONS) if testset == ["all"] or sum(given) == 0 else list(testset or ())
     chosen = registry.problem(problem or "cvrp")
-    if check and references is not None and not references.is_dir():
-        raise ConfigError(f"--references: expected a folder with references, got {references}")
+    check_folder(stored, "--stored")
+    if check:
+        check_folder(references, "--references")
     folder = references or FOLDER
     refuse_unwritable(folder)
     published = (stored,) if stored else (folder, *places().published)

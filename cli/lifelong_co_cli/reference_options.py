@@ -57,8 +57,6 @@ Stored = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        exists=True,
-        file_okay=False,
         help="Folder of published references (cvrp-GM100.npz, … or a checkout of LLR-BC); default:"
         " --references, LLR-BC, ../shared/official/testsets.",
         rich_help_panel=ADVANCED,
