@@ -35,10 +35,16 @@ def refuse_others(saved: str, given: str) -> None:
     if saved == given:
         return
     expected, got = (_plain(from_toml(text)) for text in (saved, given))
+    names = [
+        name for name in dict.fromkeys((*expected, *got)) if expected.get(name) != got.get(name)
+    ]
+    # The options of another method differ anyhow, and so do the tasks of another sequence.
+    whole = {"solver": "solver_options.", "method": "method_options.", "number of tasks": "task "}
+    hidden = tuple(prefix for name, prefix in whole.items() if name in names)
     differing = [
         f"{name}: expected {expected.get(name)!r:.80}, got {got.get(name)!r:.80}"
-        for name in dict.fromkeys((*expected, *got))
-        if expected.get(name) != got.get(name)
+        for name in names
+        if not name.startswith(hidden)
     ]
     if differing:
         more = len(differing) - SHOWN
