@@ -52,7 +52,7 @@ def test_many_differences_are_counted() -> None:
     """Five are shown."""
     more = {"seed": 1, "tests": 9, "curve_every": 9, "augment": True, "weight_decay": 0.5}
     changed = attrs.evolve(CONFIG, tasks=CONFIG.tasks[:1], preset="other", **more)
-    with pytest.raises(ConfigError, match="^number of tasks: expected 2, got 1; preset: ") as no:
+    with pytest.raises(ConfigError, match=r"^number of tasks: expected 2, got 1; preset: ") as no:
         refuse_others(other(), to_toml(changed))
     assert str(no.value).count(";") == 5
     assert str(no.value).endswith("; and 2 more")
