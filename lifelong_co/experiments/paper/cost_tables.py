@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from lifelong_co.experiments.comparison.runs import final_note
+from lifelong_co.experiments.comparison.selection import MARKS, shown
 from lifelong_co.experiments.paper.studies import Chapter, Study, Variant
 from lifelong_co.experiments.references.gaps import MeanReferences, gap, mean_references
 from lifelong_co.experiments.references.places import Places
@@ -38,13 +39,14 @@ def _sheet(
     chapter: Chapter, study: Study, variants: Sequence[Variant], found: MeanReferences, key: str
 ) -> list[Sheet]:
     means = found.means
+    tasks = [chapter.tasks[j] for j in shown(len(chapter.tasks), MARKS)]
     several = len(study.orders) > 1
     blocks = []
     for order, name in chapter.orders.items():
         rows = []
         for variant in variants:
             runs = variant.of(order)
-            costs = {task: fmean(run.final[task] for run in runs) for task in chapter.tasks if runs}
+            costs = {task: fmean(run.final[task] for run in runs) for task in tasks if runs}
             cells = [_cell(cost, means.get(task)) for task, cost in costs.items()]
             rows += [(*words(*[name] * several, variant.title), *cells)] if runs else []
         blocks += [tuple(rows)] if rows else []
@@ -53,11 +55,13 @@ def _sheet(
     kind, note = "Mean cost", "Mean cost over test instances and seeds after the last task."
     note = f"{note} {final_note(run for each in variants for run in each.runs)}".rstrip()
     if means:
-        cells = [_cell(means[name]) if name in means else Cell("-") for name in chapter.tasks]
+        cells = [_cell(means[name]) if name in means else Cell("-") for name in tasks]
         blocks.insert(0, ((*words(*[""] * several, "reference"), *cells),))
         kind += " (optimality gap)"
         note += f" In parentheses: the gap to the mean reference {found.origin}."
-    missing = [name for name in chapter.tasks if name not in means]
+    if len(tasks) < len(chapter.tasks):
+        note += f" {len(tasks)} of {len(chapter.tasks)} tasks are shown."
+    missing = [name for name in tasks if name not in means]
     if missing:
         note += (
             f" There are no references for {', '.join(missing)} in {found.places.own};"
@@ -67,7 +71,7 @@ def _sheet(
     sheet = Sheet(
         key=key,
         title=f"{kind} on {study.problem.upper()} ({study.solver}){which}",
-        header=(*["order"] * several, "method", *chapter.tasks),
+        header=(*["order"] * several, "method", *tasks),
         blocks=tuple(blocks),
         left=1 + several,
         note=note,
