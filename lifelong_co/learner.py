@@ -28,6 +28,9 @@ from lifelong_co.runs.run import (
 )
 from lifelong_co.tensors.precision import each_in, learning_in
 
+SHOWN = 12
+"""The most costs in the line of a test."""
+
 
 def learn(
     run: Run,
@@ -194,5 +197,7 @@ def test(run: Run, tasks: range, log: Log) -> None:
         for j in tasks
     ]
     run.journal.add_costs(rows)
-    shown = "  ".join(f"{row.name} {row.cost:.3f}" for row in rows)
+    shown = "  ".join(f"{row.name} {row.cost:.3f}" for row in rows[-SHOWN:])
+    if len(rows) > SHOWN:
+        shown = f"… {len(rows) - SHOWN} tasks  {shown}"
     log(f"{config.tasks[learner.task].label} epoch {learner.epoch}: cost {shown}")
