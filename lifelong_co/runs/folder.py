@@ -1,6 +1,7 @@
 """The folder of a run: its configuration, costs, metrics, log and checkpoints."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,12 @@ from lifelong_co.errors import (
     NEW_FOLDER,
     PRETRAINED,
     RUN,
-    CheckpointError,
     ConfigError,
     FolderError,
 )
 from lifelong_co.runs.costs import cost_matrix, read_costs, summary
-from lifelong_co.storage.files import write_whole
+from lifelong_co.storage import lock
+from lifelong_co.storage.files import TEMPORARY, write_whole
 
 STARTS = {
     "reptile": PRETRAINED,
@@ -60,17 +61,34 @@ class RunFolder:
         ConfigError
             If the folder cannot be written.
         """
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise FolderError(self.path, NEW_FOLDER, self._holds())
+        self.check_new()
+        text = to_toml(config)
         try:
             # The configuration first: a folder that holds only this file can be resumed.
             self.path.mkdir(parents=True, exist_ok=True)
-            write_whole(self.path / "config.toml", to_toml(config))
+            write_whole(self.path / "config.toml", text)
             self.checkpoints.mkdir(exist_ok=True)
         except OSError as error:
             raise ConfigError(
                 f"run folder {self.path}: cannot be written ({error.strerror or error})"
             ) from error
+
+    def check_new(self) -> None:
+        """Raise an error unless a run can be created here.
+
+        A lock and temporary files do not count: a process that was killed early leaves them.
+
+        Raises
+        ------
+        FolderError
+            If the path is a file or a folder that is not empty.
+        """
+        if self.path.is_dir():
+            names = [path.name for path in self.path.iterdir()]
+            if all(name == lock.FILE or TEMPORARY.fullmatch(name) for name in names):
+                return
+        if os.path.lexists(self.path):
+            raise FolderError(self.path, NEW_FOLDER, self._holds())
 
     def _holds(self) -> str:
         try:
@@ -87,21 +105,16 @@ class RunFolder:
 
         Raises
         ------
-        CheckpointError
-            If ``costs.csv`` cannot be read, or ``metrics.json`` cannot be written.
         FileFormatError
             If ``costs.csv`` has errors.
+        OSError
+            If a file cannot be read or written.
         """
-        file = self.path / "metrics.json"
-        try:
-            rows = (cost for _, cost in read_costs(self.path / "costs.csv"))
-            matrix = cost_matrix(rows, config)
-            if matrix:
-                write_whole(file, json.dumps(summary(matrix, config), indent=1))
-        except OSError as error:
-            raise CheckpointError(
-                f"{file}: could not be written ({error.filename}: {error.strerror or error})"
-            ) from error
+        rows = (cost for _, cost in read_costs(self.path / "costs.csv"))
+        matrix = cost_matrix(rows, config)
+        if matrix:
+            text = json.dumps(summary(matrix, config), indent=1)
+            write_whole(self.path / "metrics.json", text)
 
     def write_log(self, entries: list[dict[str, Any]]) -> None:
         """Write ``log.jsonl``: one line per epoch."""

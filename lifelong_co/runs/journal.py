@@ -75,14 +75,11 @@ class Journal:
 
         Raises
         ------
-        CheckpointError
-            If a file cannot be written.
+        OSError
+            If a file cannot be written; the error has its name.
         """
         for lines in self._lines.values():
-            try:
-                lines.file.append(lines.fresh)
-            except OSError as error:
-                raise _unwritten(lines.file.path, error) from error
+            lines.file.append(lines.fresh)
             lines.task, lines.fresh = lines.task + lines.fresh, ""
 
     def end_task(self) -> None:
@@ -90,17 +87,14 @@ class Journal:
 
         Raises
         ------
-        CheckpointError
-            If a file cannot be written.
+        OSError
+            If a file cannot be written; the error has its name.
         """
         self.write()
         for name, lines in self._lines.items():
             path = self._part(self._finished + 1, name)
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(path, lines.task)
-            except OSError as error:
-                raise _unwritten(path, error) from error
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, lines.task)
             lines.task = ""
         self._finished += 1
 
@@ -125,18 +119,16 @@ class Journal:
         Raises
         ------
         CheckpointError
-            If a damaged file cannot be rebuilt, or a file cannot be written.
+            If a damaged file cannot be rebuilt.
+        OSError
+            If a file cannot be read or written.
         """
         self._finished = state["finished"]
         for name in (COSTS, LOG):
             saved = state[name]
             path = self._folder.path / name
-            try:
-                file = Appended.reopen(path, saved["size"], saved["sha256"])
-                file = file or self._rebuild(name, saved)
-            except OSError as error:
-                raise _unwritten(path, error) from error
-            self._lines[name] = _Lines(file, saved["task"])
+            file = Appended.reopen(path, saved["size"], saved["sha256"])
+            self._lines[name] = _Lines(file or self._rebuild(name, saved), saved["task"])
 
     def _rebuild(self, name: str, saved: Mapping[str, Any]) -> Appended:
         path = self._folder.path / name
@@ -191,7 +183,3 @@ class Journal:
 
     def _part(self, task: int, name: str) -> Path:
         return self._folder.after_task(task) / name
-
-
-def _unwritten(path: Path, error: OSError) -> CheckpointError:
-    return CheckpointError(f"{path}: could not be written ({error.strerror or error})")

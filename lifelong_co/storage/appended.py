@@ -36,17 +36,21 @@ class Appended:
         Raises
         ------
         OSError
-            If the file cannot be written.
+            If the file cannot be written; the error has its name.
         """
         if self.size and not text:
             return
         data = text.encode()
-        with self.path.open("r+b" if self.size else "wb") as file:
-            file.seek(self.size)  # what a failed call has left after this point is replaced
-            file.write(data)
-            file.truncate()
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with self.path.open("r+b" if self.size else "wb") as file:
+                file.seek(self.size)  # what a failed call has left after this point is replaced
+                file.write(data)
+                file.truncate()
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            error.filename = str(self.path)  # a full disk has no file name
+            raise
         if not self.size:
             synchronize(self.path.parent)
         self._hash.update(data)

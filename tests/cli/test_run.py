@@ -32,6 +32,7 @@ def test_run_folder_holds_exactly_the_documented_files(method, problem, finished
         "log.jsonl",
         "log.jsonl.sha256",
         "metrics.json",
+        "provenance.json",
         "report.html",
     ]
     figures = [path.name for path in sorted((folder / "figures").iterdir())]

@@ -8,6 +8,7 @@ import attrs
 from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.labels import settings
+from lifelong_co.experiments.comparison.makers import mixed
 from lifelong_co.experiments.comparison.selection import MANY, sequence
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.references.gaps import MeanReferences
@@ -88,6 +89,8 @@ def make_report(
         about += MATRICES
         caption = f"Cost matrices of {labels}"
         pictures = (Picture("costs", caption, images["costs"], wide=len(groups) > 1),)
+    warning = mixed(runs)
+    warned = f" Warning: {warning}." if warning else ""
     sections = (
         Section("Metrics", sheets=tuple(measured)),
         *(_figure(name, images.get(name), comparison) for name in ABOUT),
@@ -100,7 +103,7 @@ def make_report(
         (Part("", "", sections),),
         tuple(references.notes) if references else (),
         said.meanings,
-        f"{problem}, {len(runs[0].names)} tasks: {orders}.",
+        f"{problem}, {len(runs[0].names)} tasks: {orders}.{warned}",
     )
 
 
@@ -130,6 +133,7 @@ def _configuration(groups: Sequence[Group]) -> Sheet:
     table += [
         ["seeds", *(", ".join(str(run.config.seed) for run in group.runs) for group in groups)],
         ["minutes of training per run", *map(_minutes, groups)],
+        ["made by", *("\n".join(_makers(group)) for group in groups)],
         ["folders", *("\n".join(str(run.path) for run in group.runs) for group in groups)],
     ]
     return _words("settings", "", table)
@@ -159,6 +163,10 @@ def _text(value: object) -> str:
     if value is None or value == "":
         return "–"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _makers(group: Group) -> list[str]:
+    return list(dict.fromkeys(versions for run in group.runs for versions in run.made_by))
 
 
 def _minutes(group: Group) -> str:

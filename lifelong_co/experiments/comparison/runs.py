@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import attrs
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, FileFormatError, LifelongError
+from lifelong_co.runs import provenance
 from lifelong_co.runs.costs import read_costs
 from lifelong_co.runs.folder import RunFolder, refuse_start
 from lifelong_co.storage.appended import checked
@@ -25,6 +27,8 @@ class Run:
     config: Config
     seconds: float | None
     """Time spent in training, from ``log.jsonl``; None if unknown."""
+    made_by: tuple[str, ...]
+    """`provenance.Maker.versions`, each once; several if the run was resumed by another version."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,12 +81,15 @@ def load_run(path: Path | str) -> Run:
         If the folder is not a run folder, its configuration has errors, or its run is not
         finished.
     FileFormatError
-        If ``costs.csv`` is damaged; the message names the file and how to repair it.
+        If ``costs.csv`` is damaged; the message names the file and how to repair it. If
+        ``provenance.json`` has errors; the message names the file.
     """
     folder = Path(path)
     if not folder.is_dir():
         what = "a file" if folder.exists() else "nothing"
         raise ConfigError(f"{folder}: expected a run folder, found {what}")
+    if os.fsencode(folder).decode(errors="replace") != str(folder):
+        raise ConfigError(f"{str(folder)!r}: expected a path in UTF-8; rename the folder")
     config = RunFolder(folder).config()
     refuse_start(config, folder)
     names = [task.label for task in config.tasks]
@@ -91,7 +98,7 @@ def load_run(path: Path | str) -> Run:
     costs = folder / "costs.csv"
     again = f"lifelong-co run --resume {folder}"
     try:
-        tests = _tests(costs, names) if costs.is_file() else {}
+        tests = _tests(costs, names) if costs.exists() else {}
     except FileFormatError as error:
         raise FileFormatError(f"{error}; repair it with: {again}") from error
     for i, task in enumerate(config.tasks, start=1):
@@ -100,7 +107,8 @@ def load_run(path: Path | str) -> Run:
                 f"{folder}: the run is not finished: {i - 1} of {len(names)} tasks are learned and"
                 f" tested; continue it with: {again}"
             )
-    return Run(folder, tests, config, _seconds(folder / "log.jsonl"))
+    made_by = tuple(dict.fromkeys(entry.maker.versions for entry in provenance.read(folder)))
+    return Run(folder, tests, config, _seconds(folder / "log.jsonl"), made_by)
 
 
 def final_note(runs: Iterable[Run]) -> str:
