@@ -37,7 +37,7 @@ def evaluate(
         typer.Option(
             "--augment",
             metavar=FLAG,
-            help="Solve also the eight symmetric images of each instance.",
+            help="Solve also the eight images of each instance.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -51,7 +51,7 @@ def evaluate(
     import torch
 
     from lifelong_co.errors import LifelongError
-    from lifelong_co.evaluation import best_costs
+    from lifelong_co.evaluation import best_costs, note_batches
     from lifelong_co.experiments.references.gaps import gap_of
     from lifelong_co.experiments.references.lookup import of_task, origins
     from lifelong_co.runs.folder import STARTS, RunFolder
@@ -73,11 +73,13 @@ def evaluate(
             " latest checkpoint",
             err=True,
         )
+    note_batches(solver, lambda line: typer.echo(line, err=True))
+    how: Any = {"augment": augment, "symmetries": config.symmetries}
     count, looked = tests or config.tests, places(references)
     costs = {}
     for one in chosen:
         groups = testing(one, solver.problem, count)
-        each = torch.cat([best_costs(solver, group, augment=augment) for group in groups]).double()
+        each = torch.cat([best_costs(solver, group, **how) for group in groups]).double()
         costs[one.label] = float(each.mean())
         if not json:
             try:
