@@ -10,7 +10,10 @@ from pathlib import Path
 
 import attrs
 
-KEPT = ("config.toml", "costs.csv", "metrics.json", "log.jsonl")
+KEPT = (
+    *("config.toml", "metrics.json"),
+    *("costs.csv", "costs.csv.sha256", "log.jsonl", "log.jsonl.sha256"),
+)
 
 
 @attrs.frozen

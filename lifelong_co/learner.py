@@ -14,7 +14,7 @@ from lifelong_co.errors import Interrupted
 from lifelong_co.evaluation import mean_cost
 from lifelong_co.protocols import Observer, Rollout
 from lifelong_co.rollout.one_pass import one_pass
-from lifelong_co.runs.folder import Cost
+from lifelong_co.runs.costs import Cost
 from lifelong_co.runs.run import (
     Log,
     OnStep,
@@ -25,8 +25,12 @@ from lifelong_co.runs.run import (
     rewind,
     save,
     save_learned,
+    save_metrics,
 )
 from lifelong_co.tensors.precision import each_in, learning_in
+
+SHOWN = 12
+"""The most costs in the line of a test."""
 
 
 def learn(
@@ -63,6 +67,7 @@ def learn(
             train_epoch(run, stop, on_step)
             after_epoch(run, log)
         learner.epoch = 0
+    save_metrics(run)
     return run  # line 7
 
 
@@ -94,6 +99,7 @@ def train_epoch(run: Run, stop: Stop, on_step: OnStep) -> None:
         on_step(run, losses)
         if run.ranks.any(stop()):
             save(run)
+            save_metrics(run)
             raise Interrupted(run.folder.path)
 
 
@@ -149,14 +155,24 @@ def after_epoch(run: Run, log: Log) -> None:
     if finished:
         save_learned(run)
     save(run)
+    # The matrix grows with every task: with many tasks it is written at ever fewer of them.
+    if finished and thinned(learner.task + 1):
+        save_metrics(run)
+
+
+def thinned(number: int) -> bool:
+    """Return whether a number is one of 16 between each power of two, from 16, and the next."""
+    return number % (1 << max(0, number.bit_length() - 5)) == 0
 
 
 def note_epoch(run: Run, batches: int) -> None:
-    """Add an entry with the means over the epoch's batches to the run's history."""
+    """Add an entry with the means over the epoch's batches to the log."""
+    if not run.ranks.first:
+        return
     learner = run.learner
     means = {name: float(total) / batches for name, total in run.sums.items()}
     seconds = means.pop("seconds") * batches
-    run.history.append(
+    run.journal.add_epoch(
         {
             "learning": learner.task + 1,
             "epoch": learner.epoch,
@@ -187,6 +203,8 @@ def test(run: Run, tasks: range, log: Log) -> None:
         )
         for j in tasks
     ]
-    run.costs.extend(rows)
-    shown = "  ".join(f"{row.name} {row.cost:.3f}" for row in rows)
+    run.journal.add_costs(rows)
+    shown = "  ".join(f"{row.name} {row.cost:.3f}" for row in rows[-SHOWN:])
+    if len(rows) > SHOWN:
+        shown = f"… {len(rows) - SHOWN} tasks  {shown}"
     log(f"{config.tasks[learner.task].label} epoch {learner.epoch}: cost {shown}")

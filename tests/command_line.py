@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import subprocess
 import sys
 import warnings
@@ -75,16 +76,28 @@ def run_options(tasks: Path, method: str, problem: str, seed: int = 0) -> list[s
 
 
 def results(folder: Path) -> dict[str, Any]:
-    """Return what equal runs share to the byte: files, and the last checkpoint without times."""
+    """Return what equal runs share to the byte: files, the log and the state without times."""
     parameters = sorted(folder.glob("checkpoints/after-task-*/*.safetensors"))
-    files = [folder / "costs.csv", folder / "metrics.json", *parameters]
+    parts = sorted(folder.glob("checkpoints/after-task-*/costs.csv"))
+    checksum = folder / "costs.csv.sha256"
+    files = [folder / "costs.csv", checksum, folder / "metrics.json", *parameters, *parts]
     found = checkpoint.latest(folder / "checkpoints")
     assert found is not None
     tree = found[1]
-    for record in (*tree["log"], tree["sums"]):
-        del record["seconds"]
+    del tree["sums"]["seconds"]
+    del tree["journal"]["log.jsonl"]  # it has the times
+    logs = [folder / "log.jsonl", *sorted(folder.glob("checkpoints/after-task-*/log.jsonl"))]
+    entries = {str(path.relative_to(folder)): entries_of(path) for path in logs}
     contents = {str(path.relative_to(folder)): path.read_bytes() for path in files}
-    return {**contents, found[0].name: plain(tree)}
+    return {**contents, **entries, found[0].name: plain(tree)}
+
+
+def entries_of(log: Path) -> list[dict[str, Any]]:
+    """Return the entries of a log without their times."""
+    entries: list[dict[str, Any]] = [json.loads(line) for line in log.read_text().splitlines()]
+    for entry in entries:
+        del entry["seconds"]
+    return entries
 
 
 def plain(tree: Any) -> Any:

@@ -4,11 +4,17 @@
 ``learning:5`` kills a run after its fifth training step. ``saving:5`` kills it just before a save
 flushes or renames a file for the fifth time. Both count from the point where the run resumes.
 
+``python killed_runs.py FOLDER every`` starts the run again and again, each time in a new folder
+``FOLDER-1``, ``FOLDER-2``, …: run N is killed just before its flush or renaming N, then resumed. It
+ends with the first run that comes to its end before the kill.
+
 Each attempt is a fork of this process, which has imported everything and computed nothing. So a
 dozen attempts take little more time than one.
 """
 
+import itertools
 import os
+import shutil
 import signal
 import sys
 from collections import Counter
@@ -29,15 +35,33 @@ def main() -> None:
     """Print for each attempt the output of the run, the moment of the kill, and the end."""
     folder = Path(sys.argv[1])
     registry.components()
+    if sys.argv[2:] == ["every"]:
+        every(folder)
+        return
     for moment in [*sys.argv[2:], "never:0"]:
-        sys.stdout.flush()
-        child = os.fork()
-        if child == 0:
-            kind, _, number = moment.partition(":")
-            attempt(folder, kind, int(number))
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        print(f"ended {os.waitstatus_to_exitcode(status)}")
+        print(f"ended {forked(folder, moment)}")
+
+
+def every(folder: Path) -> None:
+    """Kill a run before each of its writes, and resume it."""
+    killed = -signal.SIGKILL
+    for number in itertools.count(1):
+        place = folder.with_name(f"{folder.name}-{number}")
+        shutil.copytree(folder, place)
+        if forked(place, f"saving:{number}") != killed:
+            return
+        print(f"ended {forked(place, 'never:0')}")
+
+
+def forked(folder: Path, moment: str) -> int:
+    """Make an attempt in a fork of this process and return its exit status."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        kind, _, number = moment.partition(":")
+        attempt(folder, kind, int(number))
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def attempt(folder: Path, kind: str, number: int) -> None:

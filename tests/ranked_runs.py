@@ -28,12 +28,13 @@ PROGRAM = Path(__file__)
 
 def two(*command: object) -> str:
     """Run a program in two processes and return what they print."""
+    paths = [str(PROGRAM.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         [*TORCHRUN, *map(str, command)],
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(PROGRAM.parent)},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout

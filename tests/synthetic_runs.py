@@ -10,7 +10,9 @@ import attrs
 from lifelong_co.config.run_config import Config
 from lifelong_co.experiments.sweep.grid import Grid
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
-from lifelong_co.runs.folder import Cost, RunFolder
+from lifelong_co.runs.costs import Cost
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.journal import Journal
 from lifelong_co.tasks.task import Task
 
 LEVEL = {"U": 6.5, "R": 5.0, "E": 10.4, "G": 11.0, "C": 14.6, "GM": 12.7}
@@ -85,11 +87,22 @@ def write(folder: Path, of: Config, *, log: bool = True) -> Path:
     """Write a finished run folder and return it."""
     run = RunFolder(folder)
     run.create(of)
-    run.write_costs(costs(of), of)
-    if log:
-        epochs = [(i, e) for i, t in enumerate(of.tasks, start=1) for e in range(1, t.epochs + 1)]
-        run.write_log([{"learning": i, "epoch": e, "seconds": 1.5} for i, e in epochs])
+    record(run, of, costs(of), 1.5 if log else None)
     return folder
+
+
+def record(run: RunFolder, of: Config, found: list[Cost], seconds: float | None) -> None:
+    """Write the costs and the metrics, and a log if the seconds of an epoch are given."""
+    journal = Journal(run)
+    journal.add_costs(found)
+    for i, task in enumerate(of.tasks, start=1):
+        for epoch in range(1, task.epochs + 1) if seconds else ():
+            journal.add_epoch({"learning": i, "epoch": epoch, "seconds": seconds})
+    journal.write()
+    run.write_metrics(of)
+    if not seconds:
+        for file in run.path.glob("log.jsonl*"):
+            file.unlink()
 
 
 def finish(folder: Path, shift: Callable[[Cost], float] = lambda cost: cost.cost) -> None:
@@ -99,9 +112,7 @@ def finish(folder: Path, shift: Callable[[Cost], float] = lambda cost: cost.cost
     # Only three methods have invented costs.
     like = attrs.evolve(config, method="llr-bc")
     found = [attrs.evolve(cost, cost=shift(cost)) for cost in costs(like)]
-    run.write_costs(found, config)
-    logged = [(i, e) for i, t in enumerate(config.tasks, 1) for e in range(1, t.epochs + 1)]
-    run.write_log([{"learning": i, "epoch": e, "seconds": 2.0} for i, e in logged])
+    record(run, config, found, 2.0)
     (folder / "report.html").write_text("")
     steps = sum(task.epochs * task.batches for task in config.tasks)
     run.checkpoints.mkdir(exist_ok=True)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.config.run_config import Config
+from lifelong_co.config.run_config import Config, to_toml
 from lifelong_co.errors import ConfigError
 from lifelong_co.pretraining.algorithms import ALGORITHMS, Algorithm
 from lifelong_co.pretraining.inner import Inner
@@ -19,6 +19,7 @@ from lifelong_co.protocols import LearnerState, Objective, Solver
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.resume import resume
 from lifelong_co.runs.run import Log, new_solver
+from lifelong_co.runs.settings import refuse_others
 from lifelong_co.seeding import generator
 from lifelong_co.storage import checkpoint
 from lifelong_co.tasks.instances import testing
@@ -127,6 +128,7 @@ def save(state: Pretraining) -> None:
             "choices": state.choices.get_state(),
             "instances": state.stream.generator.get_state(),
             "actions": state.actions.get_state(),
+            "settings": to_toml(state.config),
             "sums": state.sums,
             "log": state.history,
         },
@@ -149,7 +151,15 @@ def restore(state: Pretraining, log: Log) -> bool:
 
 
 def load(state: Pretraining, saved: Mapping[str, Any]) -> None:
-    """Restore the state that `save` has written."""
+    """Restore the state that `save` has written.
+
+    Raises
+    ------
+    ConfigError
+        If the pretraining was started with other settings.
+    """
+    if "settings" in saved:  # earlier versions did not save them
+        refuse_others(saved["settings"], to_toml(state.config))
     learner = state.learner
     learner.solver.module.load_state_dict(saved["parameters"])
     learner.optimizer.load_state_dict(saved["optimizer"])

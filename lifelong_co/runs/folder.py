@@ -1,7 +1,5 @@
 """The folder of a run: its configuration, costs, metrics, log and checkpoints."""
 
-import csv
-import io
 import json
 import os
 from pathlib import Path
@@ -9,9 +7,16 @@ from typing import Any
 
 import attrs
 
-from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import Config, read_config, to_toml
-from lifelong_co.errors import IMPORTED, NEW_FOLDER, PRETRAINED, RUN, ConfigError, FolderError
+from lifelong_co.errors import (
+    IMPORTED,
+    NEW_FOLDER,
+    PRETRAINED,
+    RUN,
+    ConfigError,
+    FolderError,
+)
+from lifelong_co.runs.costs import cost_matrix, read_costs, summary
 from lifelong_co.storage import lock
 from lifelong_co.storage.files import TEMPORARY, write_whole
 
@@ -23,28 +28,10 @@ STARTS = {
 }
 """``method`` of a configuration to the kind of folder, for folders that are not lifelong runs."""
 
-HEADER = ("learning", "epoch", "tested", "name", "cost")
-
-
-@attrs.frozen
-class Cost:
-    """One test on one task, during or after learning a task; a row of ``costs.csv``."""
-
-    learning: int
-    """Number of the task that is learned, from 1."""
-    epoch: int
-    """Finished epochs of the task that is learned."""
-    tested: int
-    """Number of the task that is tested, from 1."""
-    name: str
-    """Name of the task that is tested."""
-    cost: float
-    """Mean cost over the test instances."""
-
 
 @attrs.frozen
 class RunFolder:
-    """Reads and writes the files of one run; each file is written whole or not at all."""
+    """Reads and writes the files of one run, except `journal`'s; each is whole or absent."""
 
     path: Path
 
@@ -113,51 +100,26 @@ class RunFolder:
         """Read the resolved configuration; see `config.read_config`."""
         return read_config(self.path)
 
-    def write_costs(self, costs: list[Cost], config: Config) -> None:
-        """Write ``costs.csv``, and ``metrics.json`` for the tasks learned so far."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(HEADER)
-        writer.writerows((*attrs.astuple(row)[:-1], repr(row.cost)) for row in costs)
-        write_whole(self.path / "costs.csv", text.getvalue())
-        matrix = cost_matrix(costs, config)
+    def write_metrics(self, config: Config) -> None:
+        """Write ``metrics.json`` for the tasks learned so far, from ``costs.csv``.
+
+        Raises
+        ------
+        FileFormatError
+            If ``costs.csv`` has errors.
+        OSError
+            If a file cannot be read or written.
+        """
+        rows = (cost for _, cost in read_costs(self.path / "costs.csv"))
+        matrix = cost_matrix(rows, config)
         if matrix:
-            write_whole(self.path / "metrics.json", json.dumps(summary(matrix, config), indent=1))
+            text = json.dumps(summary(matrix, config), indent=1)
+            write_whole(self.path / "metrics.json", text)
 
     def write_log(self, entries: list[dict[str, Any]]) -> None:
         """Write ``log.jsonl``: one line per epoch."""
         lines = "".join(json.dumps(entry) + "\n" for entry in entries)
         write_whole(self.path / "log.jsonl", lines)
-
-
-def cost_matrix(costs: list[Cost], config: Config) -> list[list[float]]:
-    """Return ``d[i][j]``, one row per learned task: the costs after learning ``i + 1`` tasks."""
-    cells = {
-        (row.learning, row.tested): row.cost
-        for row in costs
-        if row.epoch == config.tasks[row.learning - 1].epochs
-    }
-    k = len(config.tasks)
-    learned = [i for i in range(1, k + 1) if all((i, j) in cells for j in range(1, k + 1))]
-    return [[cells[i, j] for j in range(1, k + 1)] for i in learned]
-
-
-def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
-    """Return the content of ``metrics.json``; the metrics are over the tasks learned so far.
-
-    Here ``d*`` is the lowest cost of this run; `compare` uses the lowest cost of all compared runs.
-    """
-    k = len(matrix)
-    best = [min(column) for column in zip(*matrix, strict=True)]
-    values = metrics.summarize([row[:k] for row in matrix], best[:k])
-    return {
-        "tasks": [task.label for task in config.tasks],
-        "costs": matrix,
-        "best": best,
-        "metrics": metrics.json_values(
-            metrics.meaningful(values, knows_all_tasks=registry.knows_all_tasks(config.method))
-        ),
-    }
 
 
 def refuse_start(config: Config, folder: Path) -> None:

@@ -33,10 +33,17 @@ def resume(
     Raises
     ------
     CheckpointError
-        If there are checkpoints and none is complete, or the latest belongs to another run.
+        If there are checkpoints and none is complete, or the latest belongs to another run or to
+        other settings, or if a run with results has lost its checkpoints.
     """
     found = latest_of_all(folder, ranks)
     if found is None:
+        results = folder.path / "metrics.json"
+        if results.exists():  # written after the first checkpoint
+            raise CheckpointError(
+                f"{folder.checkpoints}: expected the checkpoint of the run that has written"
+                f" {results}, found none; without it the run cannot continue"
+            )
         log("no checkpoint yet: starting from the beginning")
         return None
     path, state = found
@@ -46,7 +53,7 @@ def resume(
         # The checkpoint is complete, so it or the configuration belongs to another run.
         reason = " ".join(str(error).split())
         raise CheckpointError(
-            f"{path}: does not fit {folder.path / 'config.toml'} ({reason:.200})"
+            f"{path}: does not fit {folder.path / 'config.toml'} ({reason:.500})"
         ) from error
     return path
 

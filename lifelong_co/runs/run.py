@@ -9,11 +9,14 @@ import torch
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.config.run_config import Config
+from lifelong_co.config.run_config import Config, to_toml
 from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import LearnerState, Method, Objective, Problem, Solver
+from lifelong_co.runs.costs import Cost
 from lifelong_co.runs.data_parallel import ALONE, Ranks
-from lifelong_co.runs.folder import Cost, RunFolder
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.journal import Journal
+from lifelong_co.runs.settings import refuse_others
 from lifelong_co.seeding import generator, python_seed
 from lifelong_co.storage import checkpoint
 from lifelong_co.tasks.instances import testing
@@ -49,16 +52,29 @@ class Run:
     """Draws the training batches."""
     tests: list[list[Any]]
     """Test instances of every task, one batch per size."""
-    costs: list[Cost] = attrs.field(factory=list)
-    """One entry for each test: the rows of ``costs.csv``."""
-    history: list[dict[str, Any]] = attrs.field(factory=list)
-    """One entry for each finished epoch: the lines of ``log.jsonl``."""
+    journal: Journal
+    """The costs and the log; with several processes, only that of the first one is used."""
     sums: dict[str, float | Tensor] = attrs.field(factory=dict)
     """Sums of the losses and of the training cost over the batches of the present epoch."""
     steps: int = 0
     """Finished steps of the run."""
     ranks: Ranks = ALONE
     """This process among those that learn the run together."""
+    settings: str = attrs.field(init=False)
+    """The configuration as TOML, for the checkpoints."""
+
+    def __attrs_post_init__(self) -> None:
+        self.settings = to_toml(self.config)
+
+    @property
+    def costs(self) -> list[Cost]:
+        """One entry for each test: the rows of ``costs.csv``, read from the disk."""
+        return self.journal.costs()
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """One entry for each finished epoch: the lines of ``log.jsonl``, read from the disk."""
+        return self.journal.epochs()
 
 
 def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
@@ -94,6 +110,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
         actions=generator(config.seed, ranks.stream("actions"), config.device),
         stream=stream,
         tests=[testing(task, problem, config.tests) for task in config.tasks],
+        journal=Journal(folder),
         ranks=ranks,
     )
 
@@ -141,11 +158,10 @@ def decay(optimizer: torch.optim.Optimizer, factor: float) -> None:
 
 
 def save(run: Run) -> None:
-    """Write the costs, the log and a checkpoint of the whole run."""
+    """Append to the costs and the log, and write a checkpoint of the whole run."""
     learner, ranks = run.learner, run.ranks
     if ranks.first:
-        run.folder.write_costs(run.costs, run.config)
-        run.folder.write_log(run.history)
+        run.journal.write()
         ranks.wait()  # the first process saves last: with its checkpoint all others are there
     checkpoint.save(
         ranks.place(run.folder.checkpoints),
@@ -162,9 +178,9 @@ def save(run: Run) -> None:
             "objective": run.objective.state_dict(),
             "actions": run.actions.get_state(),
             "instances": run.stream.generator.get_state(),
-            "costs": [attrs.astuple(cost) for cost in run.costs],
-            "log": run.history,
+            "settings": run.settings,
             "sums": {name: float(total) for name, total in run.sums.items()},
+            **({"journal": run.journal.state_dict()} if ranks.first else {}),
             **({"ranks": ranks.count} if ranks.count > 1 else {}),
         },
     )
@@ -173,20 +189,30 @@ def save(run: Run) -> None:
 
 
 def save_learned(run: Run) -> None:
-    """Save the parameters after a task, for `trained_solver.load_solver`."""
+    """Save what stays of a task: the parameters, the costs and the log."""
     if not run.ranks.first:
         return
     parameters = {"parameters": run.learner.solver.module.state_dict()}
     checkpoint.save(run.folder.after_task(run.learner.task + 1), run.steps, parameters)
+    run.journal.end_task()
+
+
+def save_metrics(run: Run) -> None:
+    """Write ``metrics.json`` for the tasks learned so far."""
+    if run.ranks.first:
+        run.folder.write_metrics(run.config)
 
 
 def load(run: Run, state: Mapping[str, Any]) -> None:
-    """Restore a run from what `save` has written.
+    """Restore a run from what `save` has written; the journal last, as this changes files.
 
     Raises
     ------
     CheckpointError
-        If the run was started with another number of processes.
+        If the run was started with another number of processes, or ``costs.csv`` or ``log.jsonl``
+        is damaged and cannot be rebuilt.
+    ConfigError
+        If the run was started with other settings.
     """
     learner, count = run.learner, state.get("ranks", 1)
     if count != run.ranks.count:
@@ -194,6 +220,8 @@ def load(run: Run, state: Mapping[str, Any]) -> None:
             f"{run.folder.path}: expected {count} processes, as at the start of the run, "
             f"got {run.ranks.count}"
         )
+    if "settings" in state:  # earlier versions did not save them
+        refuse_others(state["settings"], run.settings)
     learner.task, learner.epoch, learner.batch = state["task"], state["epoch"], state["batch"]
     learner.solver.module.load_state_dict(state["parameters"])
     if run.config.start_from:
@@ -204,5 +232,11 @@ def load(run: Run, state: Mapping[str, Any]) -> None:
     run.objective.load_state_dict(learner, state["objective"])
     run.actions.set_state(state["actions"])
     run.stream.generator.set_state(state["instances"])
-    run.costs = [Cost(*cost) for cost in state["costs"]]
-    run.history, run.sums = state["log"], state["sums"]
+    run.sums = state["sums"]
+    if not run.ranks.first:
+        return
+    if "journal" in state:
+        run.journal.restore(state["journal"])
+    else:
+        finished = learner.task + (learner.epoch == run.config.tasks[learner.task].epochs)
+        run.journal.adopt([Cost(*cost) for cost in state["costs"]], state["log"], finished)

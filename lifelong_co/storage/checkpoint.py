@@ -33,7 +33,7 @@ MALFORMED = (AttributeError, LookupError, TypeError, ValueError, RuntimeError)
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint cannot be used, so an older one is used instead."""
+    """A damaged file is not used: an older checkpoint or a second copy is used instead."""
 
 
 def save(folder: Path, step: int, tree: Tree, keep: int = 2) -> Path:

@@ -14,7 +14,6 @@ from command_line import Outcome, call, contents, run_options, spawn, wait
 
 from lifelong_co.runs import provenance
 from lifelong_co.runs.folder import RunFolder
-from lifelong_co.storage import files
 
 LONG = "x" * 300
 FULL = Path("/dev/full")
@@ -92,14 +91,14 @@ def test_full_disk_ends_a_run_with_the_name_of_the_file(
 ) -> None:
     """The run goes on where it was once there is space."""
     folder = tmp_path / "run"
-    move = files.move_whole
+    flush = os.fsync
 
-    def full(fresh: Path, path: Path) -> None:
-        if path.name == "log.jsonl":
+    def full(descriptor: int) -> None:
+        if Path(f"/proc/self/fd/{descriptor}").readlink().name == "log.jsonl":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        move(fresh, path)
+        flush(descriptor)
 
-    monkeypatch.setattr(files, "move_whole", full)
+    monkeypatch.setattr(os, "fsync", full)
     options = run_options(task_file, "fine-tuning", "cvrp")
     said = line(call(*options, "--out", folder), 1)
     expected = "log.jsonl: No space left on device; free space on the disk, then try again"

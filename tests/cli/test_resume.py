@@ -7,8 +7,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
+import attrs
 import pytest
 from command_line import MODEL, REPLAY, call, contents, results, run_options, spawn, wait
 from paths import PROGRAMS
@@ -98,6 +100,27 @@ def test_run_killed_ten_times_ends_with_the_same_bytes(uninterrupted, tmp_path):
     assert results(folder) == results(uninterrupted)
 
 
+def test_run_killed_before_any_write_ends_with_the_same_bytes(tmp_path):
+    """SIGKILL comes before each flush and each renaming of a run of two tasks."""
+    tasks = tuple(attrs.evolve(task, epochs=1, batches=1) for task in config().tasks[:2])
+    short = attrs.evolve(config(), tasks=tasks, curve_every=1)
+    learn(prepare(short, tmp_path / "whole"))
+    RunFolder(tmp_path / "run").create(short)
+    done = subprocess.run(
+        [sys.executable, PROGRAMS / "killed_runs.py", tmp_path / "run", "every"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=240,
+    )
+    ended = [line for line in done.stdout.splitlines() if line.startswith("ended")]
+    assert len(ended) > 40
+    assert set(ended) == {"ended 0"}, done.stdout + done.stderr
+    assert "rebuilt" not in done.stderr
+    for number in range(1, len(ended) + 1):
+        assert results(tmp_path / f"run-{number}") == results(tmp_path / "whole"), number
+
+
 @pytest.mark.parametrize("steps", [2, 12, 17, 36])
 def test_stopped_run_resumes_to_the_same_bytes(steps, uninterrupted, tmp_path):
     """The run stops in an epoch, at the end of a task, in the next one, at the last step."""
@@ -172,6 +195,111 @@ def test_resume_of_a_finished_run_changes_nothing(task_file, tmp_path):
     assert table
     assert without_peak(again.out).endswith(table)
     assert contents(folder) == before
+
+
+@pytest.mark.parametrize("steps", [4, 36])
+def test_changed_setting_is_refused_by_name(steps, tmp_path):
+    """Nothing is written; the run may be finished or not."""
+    folder = tmp_path / "run"
+    interrupt(folder, config(), steps)
+    file = folder / "config.toml"
+    text = file.read_text()
+    for old, new, said in (
+        ("seed = 3", "seed = 4", "seed: expected 3, got 4"),
+        ("buffer_size = 8", "buffer_size = 9", "method_options.buffer_size: expected 8, got 9"),
+        ("batches = 3", "batches = 4", "task 1 batches: expected 3, got 4"),
+    ):
+        file.write_text(text.replace(old, new, 1))
+        before = contents(folder)
+        refused = call("run", "--resume", folder)
+        assert refused.status == 2
+        [line] = refused.err.splitlines()
+        assert line.startswith(f"lifelong-co: {folder / 'checkpoints'}")
+        assert line.endswith(f"does not fit {file} ({said})")
+        assert contents(folder) == before
+
+
+@pytest.mark.parametrize("name", ["costs.csv", "log.jsonl", "metrics.json", "costs.csv.sha256"])
+@pytest.mark.parametrize("damage", ["missing", "cut", "altered"])
+def test_finished_run_is_repaired(name, damage, task_file, tmp_path):
+    """The command that `compare` names writes the same bytes again."""
+    folder = tmp_path / "run"
+    first = call(*run_options(task_file, "fine-tuning", "cvrp"), "--out", folder)
+    assert first.status == 0, first.err
+    before = contents(folder)
+    file = folder / name
+    if damage == "missing":
+        file.unlink()
+    else:
+        content = file.read_bytes()
+        changed = content[:-2] if damage == "cut" else content[:20] + b"#" + content[21:]
+        file.write_bytes(changed)
+    if name == "costs.csv" or (name, damage) == ("costs.csv.sha256", "altered"):
+        compared = call("compare", folder)
+        assert compared.status == 2
+        [line] = compared.err.splitlines()
+        assert line.startswith(f"lifelong-co: {folder}")
+        assert line.endswith(f"lifelong-co run --resume {folder}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")  # as in the program; here a warning is an error
+        repaired = call("run", "--resume", folder)
+    assert repaired.status == 0, repaired.err
+    said = "missing" if damage == "missing" else "truncated or altered"
+    lines = repaired.err.splitlines()
+    if name in ("costs.csv", "log.jsonl"):
+        assert lines == [f"lifelong-co: warning: {file}: {said}; rebuilt from the checkpoints"]
+    else:
+        assert lines == []
+    assert contents(folder) == before
+
+
+def test_costs_that_lost_both_copies_are_refused(uninterrupted, tmp_path):
+    """The error names the file; the parameters can still be used."""
+    folder = tmp_path / "run"
+    shutil.copytree(uninterrupted, folder)
+    (folder / "costs.csv").unlink()
+    part = folder / "checkpoints" / "after-task-2" / "costs.csv"
+    part.write_text("nonsense")
+    refused = call("run", "--resume", folder)
+    assert refused.status == 2
+    [line] = refused.err.splitlines()
+    assert line.startswith(f"lifelong-co: {folder / 'costs.csv'}: missing, and cannot be rebuilt")
+    assert call("evaluate", folder, "--task", "U:5", "--tests", "2").status == 0
+
+
+def test_results_without_checkpoints_are_not_overwritten(uninterrupted, tmp_path):
+    """A run that has lost its checkpoints does not start over."""
+    folder = tmp_path / "run"
+    shutil.copytree(uninterrupted, folder)
+    shutil.rmtree(folder / "checkpoints")
+    before = contents(folder)
+    refused = call("run", "--resume", folder)
+    assert refused.status == 2
+    [line] = refused.err.splitlines()
+    assert f"{folder / 'checkpoints'}: expected the checkpoint of the run that" in line
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("steps", [4, 12, 17, 36])
+def test_run_of_an_earlier_version_resumes_to_the_same_bytes(steps, uninterrupted, tmp_path):
+    """Its checkpoint had all costs and the whole log, and its files had no checksums."""
+    folder = tmp_path / "run"
+    interrupt(folder, config(), steps)
+    path, tree = checkpoint.latest(folder / "checkpoints")
+    run = prepare(config(), folder, resume=True)
+    del tree["journal"], tree["settings"]
+    tree |= {"costs": [attrs.astuple(cost) for cost in run.costs], "log": run.history}
+    checkpoint.save(folder / "checkpoints", checkpoint.step_of(path), tree)
+    for pattern in (
+        "*.sha256",
+        "checkpoints/after-task-*/*.csv",
+        "checkpoints/after-task-*/*.jsonl",
+    ):
+        for file in folder.glob(pattern):
+            file.unlink()
+    assert not list(folder.glob("checkpoints/after-task-*/costs.csv"))
+    learn(prepare(config(), folder, resume=True))
+    assert results(folder) == results(uninterrupted)
 
 
 def test_run_without_checkpoint_starts_over(uninterrupted, tmp_path):

@@ -21,14 +21,16 @@ EPOCHS = 2
 @pytest.mark.parametrize("problem", ["cvrp", "tsp"])
 @pytest.mark.parametrize("method", METHODS)
 def test_run_folder_holds_exactly_the_documented_files(method, problem, finished):
-    """Configuration, costs, metrics, log, checkpoints, figures and report."""
+    """Configuration, costs, metrics, log, checksums, checkpoints, figures and report."""
     folder = finished(method, problem).folder
     assert sorted(path.name for path in folder.iterdir()) == [
         "checkpoints",
         "config.toml",
         "costs.csv",
+        "costs.csv.sha256",
         "figures",
         "log.jsonl",
+        "log.jsonl.sha256",
         "metrics.json",
         "provenance.json",
         "report.html",

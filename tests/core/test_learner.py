@@ -18,10 +18,11 @@ from tiny_runs import (
 )
 from torch import Tensor
 
+from lifelong_co import learner
 from lifelong_co.config.solver_options import INVIT_OPTIONS, INVIT_SETTINGS
 from lifelong_co.errors import Interrupted
 from lifelong_co.evaluation import mean_cost
-from lifelong_co.learner import after_epoch, learn, train_batch
+from lifelong_co.learner import after_epoch, learn, thinned, train_batch
 from lifelong_co.protocols import LearnerState, Method, Objective
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
@@ -256,3 +257,23 @@ def test_every_epoch_ends_with_a_save(tmp_path: Path) -> None:
     resumed = prepare(run.config, tmp_path / "run", resume=True)
     assert resumed.history == run.history
     assert (resumed.learner.epoch, resumed.learner.batch) == (1, 0)
+
+
+def test_metrics_of_many_tasks_are_written_ever_more_rarely() -> None:
+    """After each of the first 32 tasks, then after 16 tasks between two powers of two."""
+    times = [number for number in range(1, 1025) if thinned(number)]
+    assert times[:33] == [*range(1, 33), 34]
+    for power in (32, 64, 512):
+        assert sum(power <= number < 2 * power for number in times) == 16
+    assert {32, 64, 512, 1024} < set(times)
+
+
+def test_line_of_a_test_is_short(tmp_path: Path) -> None:
+    """It has the last twelve of many tasks."""
+    config = attrs.evolve(tiny_config("fine-tuning", sizes=(5,) * 14), tests=1)
+    tasks = [attrs.evolve(task, epochs=1, name=f"T{i}") for i, task in enumerate(config.tasks, 1)]
+    lines: list[str] = []
+    run = prepare(attrs.evolve(config, tasks=tuple(tasks)), tmp_path / "run")
+    learner.test(run, range(14), lines.append)
+    assert lines[0].startswith("T1 epoch 0: cost … 2 tasks  T3 ")
+    assert len(run.costs) == 14

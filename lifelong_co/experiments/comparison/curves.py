@@ -46,15 +46,16 @@ def learned(run: Run, best: Mapping[str, float] | None = None) -> Curve:
         ``d*`` by task name. With it the curve has the mean of the gaps ``(d - d*) / d*``, and its
         last point is the AP of the run.
     """
+    references = [best[name] for name in run.names] if best else []
 
     def value(learning: int, costs: Mapping[int, float]) -> float | None:
-        tested = range(1, learning + 1)
         if len(costs) < learning:  # a method that restarts tests only the present task
             return None
         if best is None:
-            return statistics.fmean(costs[j] for j in tested)
-        references = [best[run.names[j - 1]] for j in tested]
-        return statistics.fmean((costs[j] - d) / d for j, d in zip(tested, references, strict=True))
+            return statistics.fmean(costs[j] for j in range(1, learning + 1))
+        return statistics.fmean(
+            (costs[j] - d) / d for j, d in enumerate(references[:learning], start=1)
+        )
 
     return _curve(run, value)
 
@@ -70,12 +71,10 @@ def of_task(run: Run, task: int) -> tuple[list[Point], list[Point]]:
     The first list holds the zero-shot tests after each earlier task. The point at the start of the
     task is in both lists.
     """
-    ends = boundaries(run)
+    ends, matrix = boundaries(run), run.costs
     start = ends[task - 1]
     points = [(x, costs[task]) for _, x, costs in _snapshots(run) if task in costs]
-    points += [
-        (float(ends[i]), run.costs[i - 1][task - 1]) for i in range(1, task) if ends[i] < start
-    ]
+    points += [(float(ends[i]), matrix[i - 1][task - 1]) for i in range(1, task) if ends[i] < start]
     # The test at a boundary belongs to both sides; a stable sort keeps points in order of time.
     points = sorted(dict.fromkeys(points), key=lambda point: point[0])
     return [p for p in points if p[0] <= start], [p for p in points if p[0] >= start]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.curves import Point, bands, boundaries
 from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.selection import MARKS, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as _Axes
@@ -74,17 +75,21 @@ def figure(width: float, height: float, groups: Sequence[Group]) -> "Figure":
 
 
 def tasks(axes: Axes, run: Run, only: int | None = None) -> None:
-    """Mark where tasks begin; name all tasks, or shade the epochs of task ``only``."""
+    """Mark where tasks begin and name them, or shade the epochs of task ``only``.
+
+    If there are many tasks, some of them are marked, by their numbers.
+    """
     ends = boundaries(run)
+    marked = shown(len(run.names), MARKS)
     first = 1 if only is None and len(run.names) > 1 else 0
     axes.set_xlim(ends[first], ends[-1])
-    for x in ends[first + 1 : -1]:
-        axes.axvline(x, color=PALE, linewidth=0.8, zorder=0)
+    for i in marked[first + 1 :]:
+        axes.axvline(ends[i], color=PALE, linewidth=0.8, zorder=0)
     if only is not None:
         axes.axvspan(ends[only - 1], ends[only], color="#f0f0f0", zorder=0, linewidth=0)
         return
     room = axes.bbox.width / axes.figure.dpi / (ends[-1] - ends[first])
-    for i in range(first, len(run.names)):
+    for i in marked[first:]:
         name = f"+ {run.names[i]}" if i > 1 else " + ".join(run.names[: i + 1])
         fits = len(name) * LETTER < room * (ends[i + 1] - ends[i])
         axes.annotate(

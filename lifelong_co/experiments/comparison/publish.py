@@ -7,6 +7,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
 from lifelong_co.experiments.comparison.report import make_report
+from lifelong_co.experiments.comparison.selection import MANY
 from lifelong_co.experiments.page import page
 from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.storage.files import refuse_unwritable, write_whole
@@ -86,10 +87,13 @@ def draw(comparison: Comparison) -> dict[str, bytes]:
     """Return the figures as PNG by name; none if matplotlib is not installed."""
     if not figures.available():
         return {}
-    return {
+    found = {
         "forgetting": figures.forgetting(comparison),
         "plasticity": figures.plasticity(comparison),
     }
+    if len(comparison.runs[0].names) > MANY:
+        found["costs"] = figures.matrices(comparison)
+    return found
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> list[Path]:

@@ -9,6 +9,7 @@ from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.labels import settings
 from lifelong_co.experiments.comparison.makers import mixed
+from lifelong_co.experiments.comparison.selection import MANY, sequence
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.experiments.report import Part, Picture, Report, Section
@@ -33,6 +34,10 @@ ABOUT = {
 }
 """Heading and explanation of each figure, by the name of its file."""
 
+MATRICES = (
+    " The picture has the whole matrix, of the first seed if there are several: the darker a cell,"
+    " the larger the gap to d*."
+)
 BANDS = " A line is the mean over seeds, and a band shows their range."
 LEAST = (
     "For all five metrics, lower is better. d* is the lowest mean cost on a task among all runs on"
@@ -60,7 +65,8 @@ def make_report(
     comparison
         One or more runs.
     images
-        PNGs by the names of `ABOUT`. For a missing one the report says how to get it.
+        PNGs by the names of `ABOUT`. For a missing one the report says how to get it. If there are
+        many tasks, also ``costs``.
     references
         Mean reference costs of tasks; with them the report has optimality gaps.
     """
@@ -76,14 +82,21 @@ def make_report(
         for group in groups
         for run in group.runs
     ]
+    orders = "; ".join(dict.fromkeys(sequence(run.names) for run in runs))
+    many, tasks = len(runs[0].names) > MANY, tuple(_tasks(groups))
+    about, pictures = COSTS, tuple[Picture, ...]()
+    if "costs" in images:
+        about += MATRICES
+        caption = f"Cost matrices of {labels}"
+        pictures = (Picture("costs", caption, images["costs"], wide=len(groups) > 1),)
     warning = mixed(runs)
     warned = f" Warning: {warning}." if warning else ""
-    orders = "; ".join(dict.fromkeys(" → ".join(run.names) for run in runs))
     sections = (
         Section("Metrics", sheets=tuple(measured)),
         *(_figure(name, images.get(name), comparison) for name in ABOUT),
-        Section("Costs", COSTS, tuple(costs), folded=len(runs) > OPEN),
-        Section("What was run", sheets=(_configuration(groups), *_tasks(groups))),
+        Section("Costs", about, tuple(costs), pictures, folded=len(runs) > OPEN),
+        Section("What was run", sheets=(_configuration(groups), *(() if many else tasks))),
+        *([Section("Tasks", sheets=tasks, folded=True)] if many else []),
     )
     return Report(
         f"Lifelong run{'s compared' * (len(runs) > 1)}: {labels}",

@@ -1,10 +1,9 @@
 """A finished run, read from its folder: ``config.toml`` and ``costs.csv``."""
 
-import csv
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import attrs
@@ -13,7 +12,9 @@ from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, FileFormatError, LifelongError
 from lifelong_co.runs import provenance
-from lifelong_co.runs.folder import HEADER, RunFolder, refuse_start
+from lifelong_co.runs.costs import read_costs
+from lifelong_co.runs.folder import RunFolder, refuse_start
+from lifelong_co.storage.appended import checked
 
 
 @attrs.frozen
@@ -80,7 +81,8 @@ def load_run(path: Path | str) -> Run:
         If the folder is not a run folder, its configuration has errors, or its run is not
         finished.
     FileFormatError
-        If ``costs.csv`` or ``provenance.json`` has errors; the message names the line or the file.
+        If ``costs.csv`` is damaged; the message names the file and how to repair it. If
+        ``provenance.json`` has errors; the message names the file.
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -94,12 +96,16 @@ def load_run(path: Path | str) -> Run:
     if not names or len(set(names)) < len(names):
         raise ConfigError(f"{folder}: expected tasks with different names, got {names}")
     costs = folder / "costs.csv"
-    tests = _tests(costs, names) if costs.exists() else {}
+    again = f"lifelong-co run --resume {folder}"
+    try:
+        tests = _tests(costs, names) if costs.exists() else {}
+    except FileFormatError as error:
+        raise FileFormatError(f"{error}; repair it with: {again}") from error
     for i, task in enumerate(config.tasks, start=1):
         if len(tests.get((i, task.epochs), ())) != len(names):
             raise ConfigError(
                 f"{folder}: the run is not finished: {i - 1} of {len(names)} tasks are learned and"
-                f" tested; continue it with: lifelong-co run --resume {folder}"
+                f" tested; continue it with: {again}"
             )
     made_by = tuple(dict.fromkeys(entry.maker.versions for entry in provenance.read(folder)))
     return Run(folder, tests, config, _seconds(folder / "log.jsonl"), made_by)
@@ -113,7 +119,8 @@ def final_note(runs: Iterable[Run]) -> str:
 
 def _tests(file: Path, names: list[str]) -> dict[tuple[int, int], dict[int, float]]:
     tests: dict[tuple[int, int], dict[int, float]] = {}
-    for line, (learning, epoch, tested, name, cost) in _rows(file):
+    for line, cost in read_costs(file):
+        learning, tested, name = cost.learning, cost.tested, cost.name
         where = f"{file}, line {line}"
         if not (1 <= learning <= len(names) and 1 <= tested <= len(names)):
             raise FileFormatError(
@@ -124,41 +131,18 @@ def _tests(file: Path, names: list[str]) -> dict[tuple[int, int], dict[int, floa
             raise FileFormatError(
                 f"{where}: task {tested} is {names[tested - 1]!r} in config.toml, got {name!r}"
             )
-        row = tests.setdefault((learning, epoch), {})
+        row = tests.setdefault((learning, cost.epoch), {})
         if tested in row:
             raise FileFormatError(f"{where}: this test is in the file already")
-        row[tested] = cost
+        row[tested] = cost.cost
     return tests
-
-
-def _rows(file: Path) -> Iterator[tuple[int, tuple[int, int, int, str, float]]]:
-    # Bytes that are not UTF-8 become a character that fails the checks below.
-    with file.open(encoding="utf-8", errors="replace", newline="") as stream:
-        reader = csv.reader(stream)
-        header = next(reader, [])
-        if tuple(header) != HEADER:
-            raise FileFormatError(
-                f"{file}, line 1: expected the header {','.join(HEADER)}, got {','.join(header)}"
-            )
-        for row in reader:
-            try:
-                learning, epoch, tested, name, cost = row
-                values = (int(learning), int(epoch), int(tested), name, float(cost))
-            except ValueError:
-                values = (0, 0, 0, "", math.nan)
-            if not (math.isfinite(values[4]) and values[4] > 0):
-                raise FileFormatError(
-                    f"{file}, line {reader.line_num}: expected learning, epoch, tested, name and a"
-                    f" positive cost, got {','.join(row)!r}"
-                )
-            yield reader.line_num, values
 
 
 def _seconds(file: Path) -> float | None:
     """Return the sum of the times of the epochs; None if the log cannot be read."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = checked(file).splitlines()
         total = math.fsum(float(json.loads(line)["seconds"]) for line in lines)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):  # a FileFormatError is a ValueError
         return None
     return total if lines and math.isfinite(total) else None

@@ -10,6 +10,7 @@ from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison
 from lifelong_co.experiments.comparison.makers import mixed
 from lifelong_co.experiments.comparison.runs import final_note
+from lifelong_co.experiments.comparison.selection import MARKS, shown
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
@@ -40,13 +41,23 @@ def metrics_table(comparison: Comparison) -> Sheet:
 def cost_table(title: str, names: Sequence[str], costs: Sequence[Sequence[float]]) -> Sheet:
     """Return a cost matrix: a row after learning each task, a column for each task tested.
 
-    The cells of the diagonal, just after learning that task, are marked.
+    The cells of the diagonal, just after learning that task, are marked. If there are many tasks,
+    the table has some of them.
     """
+    chosen = shown(len(names), MARKS)
     rows: list[Row] = []
-    for i, (name, row) in enumerate(zip(names, costs, strict=True)):
-        cells = (Cell(f"{cost:.4f}", marked=i == j) for j, cost in enumerate(row))
-        rows.append((Cell(f"{i + 1}. {name}"), *cells))
-    return Sheet(key="costs", title=title, header=("after", *names), blocks=(tuple(rows),))
+    for i in chosen:
+        cells = (Cell(f"{costs[i][j]:.4f}", marked=i == j) for j in chosen)
+        rows.append((Cell(f"{i + 1}. {names[i]}"), *cells))
+    return Sheet(
+        key="costs",
+        title=title,
+        header=("after", *(names[j] for j in chosen)),
+        blocks=(tuple(rows),),
+        note=f"{len(chosen)} of {len(names)} tasks; costs.csv has all."
+        if len(chosen) < len(names)
+        else "",
+    )
 
 
 def gap_table(comparison: Comparison, references: MeanReferences) -> Sheet:

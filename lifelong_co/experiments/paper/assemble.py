@@ -11,6 +11,7 @@ from lifelong_co.experiments.benchmark.known import with_references
 from lifelong_co.experiments.benchmark.results import Benchmark
 from lifelong_co.experiments.comparison import figures
 from lifelong_co.experiments.comparison.makers import mixed
+from lifelong_co.experiments.comparison.selection import sequence
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper import metric_tables
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
@@ -140,7 +141,7 @@ def _part(chapter: Chapter, costs: Sequence[Sheet], log: Callable[[str], None]) 
         *drift_sections(chapter, log),
         Section("The runs", sheets=(metric_tables.all_runs(chapter),), folded=True),
     )
-    orders = "; ".join(f"{order_title(n)}: {' → '.join(o)}" for o, n in chapter.orders.items())
+    orders = "; ".join(f"{order_title(n)}: {sequence(o)}" for o, n in chapter.orders.items())
     return Part(chapter.title, f"{orders[0].upper()}{orders[1:]}.", sections)
 
 

@@ -11,6 +11,7 @@ from lifelong_co.experiments.comparison.instance_gaps import (
     mean_ratio,
 )
 from lifelong_co.experiments.comparison.runs import final_note
+from lifelong_co.experiments.comparison.selection import MARKS, shown
 from lifelong_co.experiments.comparison.tables import percent
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper.studies import Chapter, Study, Variant
@@ -99,8 +100,8 @@ def _zero_shot(
             else gap(means[task], mean)
             for task, mean in found.means.items()
         }
-        shown = (_cell(means, gaps, task) for task in chapter.tasks)
-        rows.append((*words(*[""] * (len(study.orders) > 1), start.title), *shown))
+        cells = (_cell(means, gaps, task) for task in _columns(chapter))
+        rows.append((*words(*[""] * (len(study.orders) > 1), start.title), *cells))
     return rows, notes
 
 
@@ -114,13 +115,14 @@ def _sheet(
     untrained: Sequence[Row] = (),
 ) -> list[Sheet]:
     means = found.means
+    tasks = _columns(chapter)
     several = len(study.orders) > 1
     blocks = []
     for order, name in chapter.orders.items():
         rows = []
         for variant in variants:
             runs = variant.of(order)
-            costs = {task: fmean(run.final[task] for run in runs) for task in chapter.tasks if runs}
+            costs = {task: fmean(run.final[task] for run in runs) for task in tasks if runs}
             gaps = gaps_of_runs(runs, means, published) if runs else {}
             cells = [_cell(costs, gaps, task) for task in costs]
             rows += [(*words(*[name] * several, variant.title), *cells)] if runs else []
@@ -133,12 +135,14 @@ def _sheet(
         blocks.insert(0, tuple(untrained))
         note += " zero-shot: a solver that has learned none of the tasks here."
     if means:
-        cells = [_cell(means, {}, task) if task in means else Cell("-") for task in chapter.tasks]
+        cells = [_cell(means, {}, task) if task in means else Cell("-") for task in tasks]
         blocks.insert(0, ((*words(*[""] * several, "reference"), *cells),))
         kind += " (optimality gap)"
         note += f" In parentheses: the gap to the mean reference {found.origin}."
         note = f"{note} {WORDS[chapter.definition].gap}".rstrip()
-    missing = [name for name in chapter.tasks if name not in means]
+    if len(tasks) < len(chapter.tasks):
+        note += f" {len(tasks)} of {len(chapter.tasks)} tasks are shown."
+    missing = [name for name in tasks if name not in means]
     if missing:
         note += (
             f" There are no references for {', '.join(missing)} in {found.places.own};"
@@ -150,12 +154,17 @@ def _sheet(
     sheet = Sheet(
         key=key,
         title=f"{kind} on {study.problem.upper()} ({study.solver}){which}",
-        header=(*["order"] * several, "method", *chapter.tasks),
+        header=(*["order"] * several, "method", *tasks),
         blocks=tuple(blocks),
         left=1 + several,
         note=note,
     )
     return [sheet]
+
+
+def _columns(chapter: Chapter) -> list[str]:
+    """Return the tasks of the columns: some, if there are many."""
+    return [chapter.tasks[j] for j in shown(len(chapter.tasks), MARKS)]
 
 
 def _cell(costs: Mapping[str, float], gaps: Mapping[str, float | None], task: str) -> Cell:

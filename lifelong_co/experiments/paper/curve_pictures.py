@@ -2,6 +2,7 @@
 
 from lifelong_co.experiments.comparison import figures, panels
 from lifelong_co.experiments.comparison.comparison import Comparison
+from lifelong_co.experiments.comparison.selection import sequence
 from lifelong_co.experiments.paper.naming import order_title
 from lifelong_co.experiments.paper.studies import Chapter
 from lifelong_co.experiments.report import Picture
@@ -18,7 +19,7 @@ def curve_pictures(chapter: Chapter) -> list[Picture]:
                 comparison = study.comparison(order)
                 if comparison.groups:
                     title = order_title(name)
-                    of = f"{problem.upper()}, {title} ({' → '.join(order)}), {solver}"
+                    of = f"{problem.upper()}, {title} ({sequence(order)}), {solver}"
                     of += SEEDS * any(len(group.runs) > 1 for group in comparison.groups)
                     found += _pictures(comparison, f"{problem}-{solver}-{title}", of)
     return found

@@ -106,7 +106,8 @@ def example(run: Run) -> tuple[str, Drift] | None:
     """
     now = load_solver(run.path)
     earlier = range(len(run.names) - 1)
-    for j in sorted(earlier, key=lambda j: -run.costs[-1][j] / run.costs[j][j]):
+    costs = run.costs
+    for j in sorted(earlier, key=lambda j: -costs[-1][j] / costs[j][j]):
         then = load_solver(run.path, after=j + 1)
         group = streams.testing(run.config.tasks[j], then.problem, run.config.tests)[0]
         drift = find(then, now, records.select(group, slice(INSTANCES)))

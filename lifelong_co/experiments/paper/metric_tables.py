@@ -11,6 +11,7 @@ import attrs
 
 from lifelong_co import metrics
 from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.selection import sequence
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.paper.studies import Arrival, Chapter, Study, Variant
@@ -145,7 +146,7 @@ def per_order(chapter: Chapter) -> list[Sheet]:
     half = (whole + 1) // 2
     ks = [half, whole] if 1 < half < whole else [whole]
     solver = chapter.solvers[0]
-    orders = "; ".join(f"{name}: {' → '.join(tasks)}" for tasks, name in chapter.orders.items())
+    orders = "; ".join(f"{name}: {sequence(tasks)}" for tasks, name in chapter.orders.items())
     said = WORDS[chapter.definition]
     sheets = []
     for problem, study in chapter.of(solver).items():

@@ -10,7 +10,7 @@ import attrs
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config, read_config, resolve, to_toml
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.sweep.grid import Grid, Variant
 from lifelong_co.experiments.sweep.ranges import parse_ranges
@@ -52,7 +52,7 @@ class Job:
             return False
         try:
             load_run(self.folder)
-        except ConfigError:
+        except (ConfigError, FileFormatError):  # damaged costs: the run repairs them
             return False
         return True
 

@@ -124,3 +124,14 @@ def test_folder_of_another_kind_is_refused(family, tmp_path):
     loop.pretrain(tiny(family, iterations=1), tmp_path / "run")
     with pytest.raises(FolderError, match="a new or empty folder, got pretrained parameters"):
         loop.pretrain(tiny(family), tmp_path / "run")
+
+
+def test_changed_settings_are_refused_by_name(family, tmp_path):
+    """A pretraining continues with the settings that it was started with."""
+    config = tiny(family)
+    asked = iter(range(1, 100))
+    with pytest.raises(Interrupted):
+        loop.pretrain(config, tmp_path / "run", stop=lambda: next(asked) == 3)
+    changed = attrs.evolve(config, method_options={**config.method_options, "inner_steps": 3})
+    with pytest.raises(CheckpointError, match=r"method_options\.inner_steps: expected 2, got 3"):
+        loop.pretrain(changed, tmp_path / "run", resume=True)

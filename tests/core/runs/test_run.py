@@ -9,8 +9,9 @@ from tiny_runs import parameters, same, tiny_config
 
 from lifelong_co.errors import CheckpointError
 from lifelong_co.learner import train_batch
+from lifelong_co.runs.costs import Cost
 from lifelong_co.runs.data_parallel import Ranks
-from lifelong_co.runs.folder import Cost, RunFolder
+from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import Run, load, new_optimizer, rewind, save, save_learned, start
 from lifelong_co.storage import checkpoint
 
@@ -52,7 +53,8 @@ def test_start_leaves_the_global_stream_of_torch_unchanged(tmp_path: Path) -> No
 def test_saved_state_is_loaded(tmp_path: Path) -> None:
     """Parameters, optimizer, method, streams and records: the next step is the same to the bit."""
     run = run_in(tmp_path)
-    run.costs, run.history = [Cost(1, 1, 1, "U5", 0.1)], [{"epoch": 1}]
+    run.journal.add_costs([Cost(1, 1, 1, "U5", 0.1)])
+    run.journal.add_epoch({"epoch": 1})
     run.sums = {"cost": torch.tensor(2.5).double()}
     save(run)
     found = checkpoint.latest(tmp_path / "checkpoints")
@@ -60,6 +62,7 @@ def test_saved_state_is_loaded(tmp_path: Path) -> None:
     other = start(run.config, RunFolder(tmp_path))
     load(other, found[1])
     assert (other.learner.task, other.learner.epoch, other.learner.batch) == (0, 1, 2)
+    assert (other.costs, other.history) == ([Cost(1, 1, 1, "U5", 0.1)], [{"epoch": 1}])
     assert (other.costs, other.history, other.sums) == (run.costs, run.history, {"cost": 2.5})
     assert same(parameters(other), parameters(run))
     losses = [train_batch(each) for each in (run, other)]

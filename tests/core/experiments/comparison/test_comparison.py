@@ -10,7 +10,8 @@ import synthetic_runs
 from lifelong_co import metrics
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders, measured
-from lifelong_co.runs.folder import Cost, RunFolder
+from lifelong_co.runs.costs import Cost
+from lifelong_co.runs.folder import RunFolder
 
 
 def test_runs_are_grouped_over_seeds_and_share_d_star(comparison: Comparison) -> None:
@@ -83,7 +84,7 @@ def test_published_d_star_is_over_every_test(tmp_path: Path) -> None:
     other = synthetic_runs.config(distributions=("U", "C", "E"), order="2")
     two = synthetic_runs.write(tmp_path / "2", other)
     costs = [attrs.evolve(c, cost=1.5) if _during(c) else c for c in synthetic_runs.costs(other)]
-    RunFolder(two).write_costs(costs, other)
+    synthetic_runs.record(RunFolder(two), other, costs, None)
     text, published = (compare_folders([one, two], name) for name in ("text", "published"))
     assert text.best["C40"] > 14
     assert published.best["C40"] == 1.5

@@ -1,11 +1,14 @@
 """The page of a comparison."""
 
 import re
+from pathlib import Path
 
+import attrs
 import pages
+import synthetic_runs
 
 from lifelong_co.experiments.comparison import publish
-from lifelong_co.experiments.comparison.comparison import Comparison
+from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
 from lifelong_co.experiments.comparison.report import make_report
 from lifelong_co.experiments.page import page
 
@@ -20,3 +23,20 @@ def test_the_page_is_self_contained(comparison: Comparison) -> None:
     assert "http" not in re.sub(r"base64,[^\"]*", "", text)
     assert "@import" not in text
     assert parsed.tags.count("details") == 1 + 4  # the terms, and the costs of each run
+
+
+def test_page_of_three_hundred_tasks_is_small(tmp_path: Path) -> None:
+    """It has below 2 MB: panels and numbers of some tasks, and a picture of the whole matrix."""
+    config = synthetic_runs.config(epochs=1)
+    tasks = [attrs.evolve(config.tasks[i % 3], name=f"T{i + 1}") for i in range(300)]
+    folder = synthetic_runs.write(tmp_path / "run", attrs.evolve(config, tasks=tuple(tasks)))
+    found = compare_folders([folder])
+    images = publish.draw(found)
+    assert set(images) == {"forgetting", "plasticity", "costs"}
+    text = page(make_report(found, images))
+    assert len(text) < 2e6
+    parsed = pages.parse(text)
+    assert len(parsed.links) == 3
+    assert parsed.tags.count("details") == 1 + 1  # the terms, and the table of the tasks
+    assert "12 of 300 tasks; costs.csv has all." in text
+    assert "T1 → T2 → T3 → … (294 more) → T298 → T299 → T300" in text

@@ -21,9 +21,12 @@ def test_a_run_folder_is_read_as_it_was_written(folders: list[Path]) -> None:
 
 
 def test_without_a_usable_log_only_the_time_is_unknown(tmp_path: Path) -> None:
-    """A log that is missing or torn does not stop a report."""
+    """A log that is missing, torn or altered does not stop a report."""
     folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config(), log=False)
     assert load_run(folder).seconds is None
+    logged = synthetic_runs.write(tmp_path / "logged", synthetic_runs.config()) / "log.jsonl"
+    logged.write_text(logged.read_text().replace("1.5", "2.5", 1))
+    assert load_run(logged.parent).seconds is None
     (folder / "log.jsonl").write_text('{"seconds": 1.0}\n{"seco')
     assert load_run(folder).seconds is None
 
@@ -49,6 +52,7 @@ def test_an_unfinished_run_is_refused_with_how_to_finish_it(tmp_path: Path, lear
         lines = (folder / "costs.csv").read_text().splitlines(keepends=True)
         kept = [line for line in lines if not line[0].isdigit() or int(line[0]) <= learned]
         (folder / "costs.csv").write_text("".join(kept))
+        (folder / "costs.csv.sha256").unlink()
     with pytest.raises(ConfigError, match=rf"{learned} of 3 tasks.*run --resume {folder}"):
         load_run(folder)
 
@@ -70,5 +74,31 @@ def test_damaged_costs_are_refused_by_line(tmp_path: Path, old: str, new: str, s
     text = (folder / "costs.csv").read_text()
     assert old in text
     (folder / "costs.csv").write_text(text.replace(old, new, 1))
+    (folder / "costs.csv.sha256").unlink()  # as in a folder of an earlier version
     with pytest.raises(FileFormatError, match=re.escape(said)):
         load_run(folder)
+
+
+@pytest.mark.parametrize("damage", ["digit", "last line", "checksum"])
+def test_altered_costs_are_refused_with_how_to_repair_them(tmp_path: Path, damage: str) -> None:
+    """The message names the file and the command."""
+    folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config())
+    file = folder / "costs.csv"
+    if damage == "digit":
+        file.write_bytes(file.read_bytes().replace(b"7", b"8", 1))
+    elif damage == "last line":
+        file.write_bytes(file.read_bytes()[:-4])
+    else:
+        (folder / "costs.csv.sha256").write_text("nonsense")
+    said = rf"{file}: truncated or altered, expected SHA-256 .* run --resume {folder}$"
+    with pytest.raises(FileFormatError, match=said):
+        load_run(folder)
+
+
+def test_costs_of_a_save_that_did_not_end_are_left_out(tmp_path: Path) -> None:
+    """A line after those of the checksum does not count."""
+    folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config())
+    whole = load_run(folder)
+    with (folder / "costs.csv").open("a") as file:
+        file.write("3,9,1,E20,7.5\n3,9")
+    assert load_run(folder) == whole

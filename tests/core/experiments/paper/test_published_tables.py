@@ -14,7 +14,8 @@ from lifelong_co_adapters.official.locate import place, present
 from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.paper.studies import chapters
 from lifelong_co.metrics import NAMES
-from lifelong_co.runs.folder import Cost, RunFolder
+from lifelong_co.runs.costs import Cost
+from lifelong_co.runs.folder import RunFolder
 
 SCRIPT = place("LLR-BC") / "CVRP" / "LLRBC-POMO" / "compare_paper.py"
 ORDERS = {"0": ("E", "C", "G", "U", "R", "GM"), "1": ("U", "GM", "E", "R", "G", "C")}
@@ -34,7 +35,7 @@ def runs(tmp_path):
             folder = synthetic_runs.write(tmp_path / f"{method}-{number}", config)
             # In the middle of a task the cost on a learned task is lower than after any task.
             costs = [_lowered(cost) for cost in synthetic_runs.costs(config)]
-            RunFolder(folder).write_costs(costs, config)
+            synthetic_runs.record(RunFolder(folder), config, costs, None)
             made.append(load_run(folder))
             theirs = tmp_path / "result" / f"2025_0_0_{method}-Order{number}"
             theirs.mkdir(parents=True)

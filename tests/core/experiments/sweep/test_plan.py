@@ -2,6 +2,7 @@
 
 import attrs
 import pytest
+from synthetic_runs import finish, two_orders
 from synthetic_sweeps import FILE, Invented
 
 from lifelong_co.errors import ConfigError, UnknownNameError
@@ -145,3 +146,15 @@ def test_a_task_file_may_have_moved(tmp_path):
     jobs[1].prepare()
     with pytest.raises(ConfigError, match="needs tasks"):
         jobs[2].prepare()
+
+
+def test_run_with_damaged_costs_is_not_finished(tmp_path):
+    """So the sweep resumes it, and the run repairs its costs."""
+    plan = two_orders(tmp_path, "fine-tuning")
+    job = next(iter(plan.jobs.values()))
+    job.prepare()
+    finish(job.folder)
+    assert job.finished
+    file = job.folder / "costs.csv"
+    file.write_bytes(file.read_bytes()[:-3])
+    assert not job.finished

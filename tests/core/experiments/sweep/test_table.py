@@ -10,7 +10,7 @@ from synthetic_runs import finish, two_orders
 
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.experiments.sweep import table
-from lifelong_co.runs.folder import Cost
+from lifelong_co.runs.costs import Cost
 
 
 def test_the_table_by_hand(tmp_path):

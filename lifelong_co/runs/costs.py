@@ -1,0 +1,114 @@
+"""The costs of a run: the rows of ``costs.csv``, and the matrix and metrics made of them."""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lifelong_co import metrics, registry
+from lifelong_co.config.run_config import Config
+from lifelong_co.errors import FileFormatError
+from lifelong_co.storage.appended import checked
+
+HEADER = ("learning", "epoch", "tested", "name", "cost")
+
+
+@attrs.frozen
+class Cost:
+    """One test on one task, during or after learning a task; a row of ``costs.csv``."""
+
+    learning: int
+    """Number of the task that is learned, from 1."""
+    epoch: int
+    """Finished epochs of the task that is learned."""
+    tested: int
+    """Number of the task that is tested, from 1."""
+    name: str
+    """Name of the task that is tested."""
+    cost: float
+    """Mean cost over the test instances."""
+
+
+def as_csv(rows: Iterable[tuple[Any, ...]]) -> str:
+    """Return rows as lines of CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def as_lines(costs: Iterable[Cost]) -> str:
+    """Return costs as lines of ``costs.csv``; a cost is read back to the same bits."""
+    return as_csv((*attrs.astuple(row)[:-1], repr(row.cost)) for row in costs)
+
+
+def read_costs(file: Path) -> Iterator[tuple[int, Cost]]:
+    """Yield the rows of a ``costs.csv`` with the numbers of their lines.
+
+    Raises
+    ------
+    FileFormatError
+        If the file does not have its checksum, or a line is no row; the message names the line.
+    OSError
+        If the file cannot be read.
+    """
+    return parse(checked(file), file)
+
+
+def parse(text: str, file: Path) -> Iterator[tuple[int, Cost]]:
+    """Yield the rows in the text of a ``costs.csv`` with the numbers of their lines.
+
+    Raises
+    ------
+    FileFormatError
+        If a line is no row; the message names the file and the line.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""))
+    header = next(reader, [])
+    if tuple(header) != HEADER:
+        raise FileFormatError(
+            f"{file}, line 1: expected the header {','.join(HEADER)}, got {','.join(header)}"
+        )
+    for row in reader:
+        try:
+            learning, epoch, tested, name, cost = row
+            found = Cost(int(learning), int(epoch), int(tested), name, float(cost))
+        except ValueError:
+            found = Cost(0, 0, 0, "", math.nan)
+        if not (math.isfinite(found.cost) and found.cost > 0):
+            raise FileFormatError(
+                f"{file}, line {reader.line_num}: expected learning, epoch, tested, name and a"
+                f" positive cost, got {','.join(row)!r}"
+            )
+        yield reader.line_num, found
+
+
+def cost_matrix(costs: Iterable[Cost], config: Config) -> list[list[float]]:
+    """Return ``d[i][j]``, one row per learned task: the costs after learning ``i + 1`` tasks."""
+    k = len(config.tasks)
+    rows: dict[int, list[float]] = {}
+    for cost in costs:
+        if cost.epoch == config.tasks[cost.learning - 1].epochs:
+            rows.setdefault(cost.learning, [math.nan] * k)[cost.tested - 1] = cost.cost
+    return [rows[i] for i in sorted(rows) if not any(map(math.isnan, rows[i]))]
+
+
+def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
+    """Return the content of ``metrics.json``; the metrics are over the tasks learned so far.
+
+    Here ``d*`` is the lowest cost of this run; `compare` uses the lowest cost of all compared runs.
+    """
+    k = len(matrix)
+    best = [min(column) for column in zip(*matrix, strict=True)]
+    values = metrics.summarize([row[:k] for row in matrix], best[:k])
+    return {
+        "tasks": [task.label for task in config.tasks],
+        "costs": matrix,
+        "best": best,
+        "metrics": metrics.json_values(
+            metrics.meaningful(values, knows_all_tasks=registry.knows_all_tasks(config.method))
+        ),
+    }

@@ -1,0 +1,71 @@
+"""The settings that a run was started with, compared with those that it is to continue with."""
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import cattrs
+
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config, from_toml
+from lifelong_co.errors import ConfigError
+
+PLACES = ("order", "start_from", "buffer_from", "files", "test_files")
+"""Settings that are paths; their folder may change, because data sets and runs can be moved."""
+SHOWN = 5  # differences in a message
+
+
+def refuse_others(saved: str, given: str) -> None:
+    """Raise an error unless a run continues with the settings that its checkpoint holds.
+
+    Only what cannot change a result may differ: the number of a device, the folder of a path, and
+    an option that is written out with its default value.
+
+    Parameters
+    ----------
+    saved, given
+        The configuration in the checkpoint and the one to continue with, from
+        `run_config.to_toml`.
+
+    Raises
+    ------
+    ConfigError
+        If they differ; the message names the settings.
+    """
+    if saved == given:
+        return
+    expected, got = (_plain(from_toml(text)) for text in (saved, given))
+    names = [
+        name for name in dict.fromkeys((*expected, *got)) if expected.get(name) != got.get(name)
+    ]
+    # The options of another method differ anyhow, and so do the tasks of another sequence.
+    whole = {"solver": "solver_options.", "method": "method_options.", "number of tasks": "task "}
+    hidden = tuple(prefix for name, prefix in whole.items() if name in names)
+    differing = [
+        f"{name}: expected {expected.get(name)!r:.80}, got {got.get(name)!r:.80}"
+        for name in names
+        if not name.startswith(hidden)
+    ]
+    if differing:
+        more = len(differing) - SHOWN
+        rest = [f"and {more} more"] if more > 0 else []
+        raise ConfigError("; ".join(differing[:SHOWN] + rest))
+
+
+def _plain(config: Config) -> dict[str, Any]:
+    """Return all settings by name, e.g. ``method_options.alpha`` or ``task 2 epochs``."""
+    options = registry.method_options(config.method, config.method_options)
+    device = config.device.partition(":")[0]
+    config = attrs.evolve(config, method_options=options, device=device)
+    found = cattrs.unstructure(config)
+    tasks = found.pop("tasks")
+    named: dict[str, Any] = {"number of tasks": len(tasks)}
+    for name, value in found.items():
+        if isinstance(value, dict):
+            named |= {f"{name}.{key}": one for key, one in value.items()}
+        else:
+            named[name] = Path(value).name if name in PLACES else value
+    for number, task in enumerate(tasks, start=1):
+        for name, value in task.items():
+            named[f"task {number} {name}"] = Path(value).name if name in PLACES else value
+    return named
