@@ -9,14 +9,17 @@ FORMULA = re.compile(r"\s*[=+\-@]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
-def as_words(cell: str) -> str:
+def no_formula(cell: str) -> str:
     """Return a cell of a CSV file that a spreadsheet shows and does not compute.
 
     A name that looks like a formula gets an apostrophe in front, as in a spreadsheet. Numbers stay.
-    Control characters become escapes.
     """
-    shown = escaped(cell)
-    return f"'{shown}" if FORMULA.match(shown) and not NUMBER.fullmatch(shown) else shown
+    return f"'{cell}" if FORMULA.match(cell) and not NUMBER.fullmatch(cell) else cell
+
+
+def as_words(cell: str) -> str:
+    """Return a cell of a CSV file without a formula and without control characters."""
+    return no_formula(escaped(cell))
 
 
 def escaped(text: str) -> str:
