@@ -13,8 +13,11 @@ IMPORTED = "imported parameters"
 class LifelongError(Exception):
     """Base of the errors that a user can correct.
 
-    The command line prints the message as one line and ends with status 2.
+    The command line prints the message as one line and ends with `exit_status`.
     """
+
+    exit_status = 2
+    """2: the user can correct the call or a file. 1: a run or a plugin failed while it worked."""
 
 
 class UnknownNameError(LifelongError, KeyError):
@@ -58,6 +61,47 @@ class ConfigError(LifelongError, ValueError):
 
 class PluginError(LifelongError):
     """A plugin that cannot be used, e.g. because another plugin owns the same name."""
+
+
+class ComponentError(PluginError):
+    """A component that breaks its contract while it is used; the message names the component."""
+
+    exit_status = 1
+
+
+class NotFiniteError(LifelongError, ArithmeticError):
+    """A loss, gradient, parameter or cost that is NaN or infinite. Nothing of this step is saved.
+
+    Parameters
+    ----------
+    folder
+        The folder of the run or pretraining.
+    fault
+        The step, and what is not finite there.
+    learning_rate
+        That of the run.
+    """
+
+    exit_status = 1
+
+    def __init__(self, folder: Path, fault: str, learning_rate: float) -> None:
+        self.folder = folder
+        self.fault = fault
+        self.learning_rate = learning_rate
+        super().__init__(folder, fault, learning_rate)  # all arguments, for pickle
+
+    def __str__(self) -> str:
+        return (
+            f"{self.folder}: {self.fault}, expected a finite number; nothing of this step is saved,"
+            " and a resumed run stops here again; start a new run with a lower learning_rate (now"
+            f" {self.learning_rate:g}) or with other loss terms"
+        )
+
+
+class InvalidRolloutError(LifelongError, ValueError):
+    """A solver's solution that has no finite cost, misses nodes or takes an infeasible action."""
+
+    exit_status = 1
 
 
 class CheckpointError(LifelongError):

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co.protocols import Solver
+from lifelong_co.rollout.verification import best_of, require_valid
 from lifelong_co.tensors import records
 
 # Instances times nodes times trajectories of one test batch: a limit on the memory it needs.
@@ -30,6 +31,11 @@ def best_costs(
         Also solve the seven symmetric images of every instance (POMO's x8 augmentation).
     batch
         Instances that are solved at once; None: as many as a limit on memory allows.
+
+    Raises
+    ------
+    InvalidRolloutError
+        If an instance's best solution is not complete and feasible, or a cost is not finite.
     """
     device = next(solver.module.parameters()).device
     n = solver.problem.size(instances)
@@ -37,17 +43,20 @@ def best_costs(
     at_once = batch or max(1, work // (n * n * (8 if augment else 1)))
     was_training = solver.module.training
     solver.module.eval()
-    costs = []
+    costs, valid = [], []
     try:
         for start in range(0, records.rows(instances), at_once):
             part = records.to(records.select(instances, slice(start, start + at_once)), device)
             if augment:
                 part = solver.problem.augment(part)
-            best = solver.rollout(part, "greedy").cost.min(dim=1).values
+            best, sound = best_of(solver.problem, part, solver.rollout(part, "greedy"))
             costs.append(best.view(8, -1).min(dim=0).values if augment else best)
+            valid.append(sound.view(8, -1).all(dim=0) if augment else sound)
     finally:
         solver.module.train(was_training)
-    return torch.cat(costs)
+    found = torch.cat(costs)
+    require_valid(solver, found, torch.cat(valid))
+    return found
 
 
 def mean_cost(solver: Solver, groups: Sequence[Any], *, augment: bool = False) -> float:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co.protocols import LearnerState, Objective, Rollout, Solver
+from lifelong_co.rollout.verification import best_of, require_valid
 from lifelong_co.tensors.modules import with_parameters
 
 # Number of batches on which the candidate and the baseline are compared at the end of an epoch.
@@ -62,34 +63,46 @@ class GreedyBaseline:
 
     def loss(self, instances: Any, rollout: Rollout) -> Tensor:
         """Return the policy loss, a scalar."""
-        return weighted(rollout, self.costs(instances, rollout.cost.shape[1], self.best))
+        baseline = self.greedy(instances, rollout.cost.shape[1], self.best)
+        return weighted(rollout, baseline.cost)
 
     def after_epoch(self, learner: LearnerState) -> None:
-        """Replace the best parameters if the present ones have a lower mean cost."""
+        """Replace the best parameters if the present ones have a lower mean cost.
+
+        Raises
+        ------
+        InvalidRolloutError
+            If a solution of this comparison is not complete and feasible.
+        """
         present = self.solver.module.state_dict()
         candidate = baseline = 0.0
         for _ in range(TRIAL_BATCHES):
             instances = learner.draw(learner.task)
-            candidate += float(self.costs(instances, None, present).mean())
-            baseline += float(self.costs(instances, None, self.best).mean())
+            candidate += self.mean_cost(instances, present)
+            baseline += self.mean_cost(instances, self.best)
         if candidate < baseline:
             self.best = copy.deepcopy(present)
 
+    def mean_cost(self, instances: Any, parameters: Any) -> float:
+        """Return the mean cost of greedy decoding, whose solutions are checked."""
+        rollout = self.greedy(instances, None, parameters)
+        require_valid(self.solver, *best_of(self.solver.problem, instances, rollout))
+        return float(rollout.cost.mean())
+
     @torch.no_grad()
-    def costs(self, instances: Any, trajectories: int | None, parameters: Any) -> Tensor:
-        """Return the cost ``[B, S]`` of greedy decoding with the given parameters."""
+    def greedy(self, instances: Any, trajectories: int | None, parameters: Any) -> Rollout:
+        """Return solutions by greedy decoding with the given parameters."""
         module = self.solver.module
         was_training = module.training
         module.eval()
         try:
-            rollout = with_parameters(
+            return with_parameters(
                 module,
                 parameters,
                 lambda: self.solver.rollout(instances, "greedy", trajectories=trajectories),
             )
         finally:
             module.train(was_training)
-        return rollout.cost
 
     def state_dict(self) -> dict[str, Any]:
         """Return the baseline's parameters."""

@@ -58,7 +58,7 @@ def show_warning(
 
 
 def main() -> None:
-    """Run the command line; an error that the user can fix is one line on stderr and status 2."""
+    """Run the command line; a `LifelongError` is one line on stderr."""
     warnings.showwarning = show_warning
     try:
         status = app(standalone_mode=False)
@@ -75,7 +75,7 @@ def main() -> None:
         shown = f"{error}; {advice(error)}" if isinstance(error, FolderError) else f"{error}"
         notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
         print(f"lifelong-co: {shown}{notes}", file=sys.stderr)
-        raise SystemExit(2) from error
+        raise SystemExit(error.exit_status) from error
     raise SystemExit(status or 0)
 
 

@@ -18,6 +18,7 @@ from lifelong_co.seeding import generator, python_seed
 from lifelong_co.storage import checkpoint
 from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.stream import TaskStream, task_stream
+from lifelong_co.tensors.finiteness import Watch
 
 Stop = Callable[[], bool]
 """Returns whether the run should be saved and stop."""
@@ -52,6 +53,8 @@ class Run:
     """Finished steps of the run."""
     ranks: Ranks = ALONE
     """This process among those that learn the run together."""
+    watch: Watch = attrs.field(factory=Watch)
+    """Looks for numbers of the steps that are not finite."""
 
 
 def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:

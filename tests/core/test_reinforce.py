@@ -70,8 +70,22 @@ def test_loss_depends_on_cost_differences_within_an_instance(
     )
 
 
+ONE_ACTION = SimpleNamespace(
+    starts=lambda instances, trajectories: (),  # noqa: ARG005
+    size=lambda instances: 1,  # noqa: ARG005
+    steps=lambda size: (1, 1),  # noqa: ARG005
+    reset=lambda instances, trajectories: torch.zeros(instances, trajectories, dtype=torch.bool),
+    feasible=lambda instances, state: ~state[..., None],  # noqa: ARG005
+    step=lambda instances, state, action: action >= 0,  # noqa: ARG005
+    done=lambda instances, state: state,  # noqa: ARG005
+)
+"""A problem that action 0 solves; its instances are their number."""
+
+
 class Stand:
     """A solver whose greedy cost on every instance is its one parameter."""
+
+    problem = ONE_ACTION
 
     def __init__(self, cost: float) -> None:
         self.module = torch.nn.Linear(1, 1, bias=False)
