@@ -78,23 +78,23 @@ class NotFiniteError(LifelongError, ArithmeticError):
         The folder of the run or pretraining.
     fault
         The step, and what is not finite there.
-    learning_rate
-        That of the run.
+    rates
+        The settings to lower, with their values, e.g. ``learning_rate (now 0.1)``.
     """
 
     exit_status = 1
 
-    def __init__(self, folder: Path, fault: str, learning_rate: float) -> None:
+    def __init__(self, folder: Path, fault: str, rates: str) -> None:
         self.folder = folder
         self.fault = fault
-        self.learning_rate = learning_rate
-        super().__init__(folder, fault, learning_rate)  # all arguments, for pickle
+        self.rates = rates
+        super().__init__(folder, fault, rates)  # all arguments, so that it can be pickled
 
     def __str__(self) -> str:
         return (
             f"{self.folder}: {self.fault}, expected a finite number; nothing of this step is saved,"
-            " and a resumed run stops here again; start a new run with a lower learning_rate (now"
-            f" {self.learning_rate:g}) or with other loss terms"
+            " and a resumed run stops here again; start a new run with other loss terms or a lower"
+            f" {self.rates}"
         )
 
 

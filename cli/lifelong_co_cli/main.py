@@ -1,6 +1,7 @@
 """The ``lifelong-co`` command: all subcommands, and errors as one line."""
 
 import sys
+import traceback
 import warnings
 from typing import TextIO
 
@@ -57,6 +58,15 @@ def show_warning(
     print(f"lifelong-co: warning: {message}", file=sys.stderr)
 
 
+def called_exit(error: SystemExit) -> str:
+    """Return a message that names the code that wants to end the program."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"{last.filename}, line {last.lineno}, in {last.name}: expected it to return or to raise "
+        f"an error, got sys.exit({error.code!r})"
+    )
+
+
 def main() -> None:
     """Run the command line; a `LifelongError` is one line on stderr."""
     warnings.showwarning = show_warning
@@ -66,6 +76,9 @@ def main() -> None:
         if message := error.format_message():  # empty without a command; then the help is shown
             print(f"lifelong-co: {message}", file=sys.stderr)
         raise SystemExit(error.exit_code) from error
+    except SystemExit as error:  # typer returns a status: this comes from a plugin
+        print(f"lifelong-co: {called_exit(error)}", file=sys.stderr)
+        raise SystemExit(1) from error
     except Exception as error:
         # This imports torch, which `--help` must not wait for.
         from lifelong_co.errors import FolderError, LifelongError

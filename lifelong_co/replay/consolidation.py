@@ -15,9 +15,9 @@ from collections.abc import Sequence
 import attrs
 from torch import Tensor
 
-from lifelong_co import registry
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.protocols import ConsolidationLoss, Divergence, Weighting
+from lifelong_co.replay.checked import checked_divergence, checked_weighting
 from lifelong_co.tensors.probabilities import probabilities
 
 BEHAVIORS = ("official", "probabilities")
@@ -110,10 +110,10 @@ def consolidation_loss(
 
     Returns
     -------
-    A function of two lists of log-probs ``[B, S, A]`` to a scalar.
+    A function of two lists of log-probs ``[B, S, A]`` to a scalar. It raises `ComponentError` if
+    the weighting or the divergence returns a wrong shape, NaN or negative weights.
     """
-    weigh = registry.weighting(weighting) if isinstance(weighting, str) else weighting
-    diverge = registry.divergence(divergence) if isinstance(divergence, str) else divergence
+    weigh, diverge = checked_weighting(weighting), checked_divergence(divergence)
     if behavior == "official":
         return OfficialConsolidation(weigh, diverge)
     if behavior == "probabilities":

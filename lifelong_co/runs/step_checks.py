@@ -34,7 +34,8 @@ def require_rest_finite(run: Run) -> None:
 def _require(run: Run, fault: str | None) -> None:
     if run.ranks.any(fault is not None):
         found = fault or f"{place(run)}: a number in another process is not finite"
-        raise NotFiniteError(run.folder.path, found, run.config.learning_rate)
+        rate = f"learning_rate (now {run.config.learning_rate:g})"
+        raise NotFiniteError(run.folder.path, found, rate)
 
 
 def place(run: Run) -> str:

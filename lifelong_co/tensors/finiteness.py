@@ -25,12 +25,19 @@ def step_numbers(losses: Mapping[str, Tensor], module: nn.Module) -> dict[str, T
     """
     parameters = dict(module.named_parameters())
     gradients = {name: p.grad for name, p in parameters.items() if p.grad is not None}
-    named = {
+    return {
+        **loss_numbers(losses),
+        **norms("the norm of the gradient of", gradients),
+        **norms("the norm of the parameter", parameters),
+    }
+
+
+def loss_numbers(losses: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the losses of `step_numbers` under their names in messages."""
+    return {
         "the cost of the rollout" if name == "cost" else f"the loss term {name!r}": value
         for name, value in losses.items()
     }
-    named |= norms("the norm of the gradient of", gradients)
-    return named | norms("the norm of the parameter", parameters)
 
 
 @torch.no_grad()

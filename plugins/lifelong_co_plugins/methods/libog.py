@@ -29,10 +29,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co import registry
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.reinforce import shared_baseline
+from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.ewc import Anchors
 from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
@@ -72,7 +72,7 @@ def libog(
     if variant not in VARIANTS:
         raise UnknownNameError("variant", variant, VARIANTS)
     official = variant == "official"
-    diverge = registry.divergence(divergence)
+    diverge = checked_divergence(divergence)
     anchors = Anchors(fisher_batches)
     exemplar = Exemplar()
     best = BestSoFar(exemplar)
