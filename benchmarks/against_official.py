@@ -5,7 +5,7 @@
 
 Both sides run in turns. Each ratio is the median over turns, with its quartiles and its target
 (`Mark`). Networks, batches and buffers have the paper's sizes. "As shipped" is the replay of preset
-`paper`. With ``--smoke`` (n = 20, few turns) the exit status is 1 if a ratio of steps or of
+`paper-economy`. With ``--smoke`` (n = 20, few turns) the exit status is 1 if a ratio of steps or of
 sampling is 30 % worse than the stored result (`STORED`), or, on another processor, than its target.
 Without the official code two ratios remain: our fine-tuning step to a pass of torch's encoder, and
 our LLR-BC step to our fine-tuning step.

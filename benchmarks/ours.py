@@ -62,8 +62,8 @@ def training_step(problem: str, n: int, batch: int, **options: Any) -> Callable[
 
 
 def shipped(problem: str) -> dict[str, Any]:
-    """Return the options of LLR-BC in preset `paper`."""
-    return dict(resolve(method="llr-bc", preset="paper", problem=problem).method_options)
+    """Return the options of LLR-BC in preset `paper-economy`."""
+    return dict(resolve(method="llr-bc", preset="paper-economy", problem=problem).method_options)
 
 
 def stock_pass(tokens: int, batch: int) -> Callable[[], object]:

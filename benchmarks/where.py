@@ -3,7 +3,7 @@
     python benchmarks/where.py [--problem cvrp] [--sizes 20 50 100] [--threads 2]
 
 The table has shares of the time by PyTorch's profiler, for a step of fine-tuning, a step of LLR-BC
-with the options of preset `paper`, and a step that replays 16 whole units. Batch sizes are the
+with the options of preset `paper-economy`, and a step that replays 16 whole units. Batch sizes are the
 paper's.
 """
 

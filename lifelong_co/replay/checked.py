@@ -82,22 +82,15 @@ class CheckedDivergence:
         return found
 
 
-def checked_weighting(chosen: str | Weighting) -> Weighting:
-    """Return a weighting by its registered name, or a function, with checks of its results."""
-    function = registry.weighting(chosen) if isinstance(chosen, str) else chosen
-    return CheckedWeighting(f"weighting {_name(chosen)!r}", function)
+def checked_divergence(name: str) -> Divergence:
+    """Return a registered divergence with checks of its results."""
+    return CheckedDivergence(label("divergence", name), registry.divergence(name))
 
 
-def checked_divergence(chosen: str | Divergence) -> Divergence:
-    """Return a divergence by its registered name, or a function, with checks of its results."""
-    function = registry.divergence(chosen) if isinstance(chosen, str) else chosen
-    return CheckedDivergence(f"divergence {_name(chosen)!r}", function)
-
-
-def _name(chosen: str | Callable[..., Any]) -> str:
-    if isinstance(chosen, str):
-        return chosen
-    return str(getattr(chosen, "__name__", type(chosen).__name__))
+def label(kind: str, chosen: str | Callable[..., Any]) -> str:
+    """Return how errors name a component: by its registered name, or that of the function."""
+    name = chosen if isinstance(chosen, str) else getattr(chosen, "__name__", type(chosen).__name__)
+    return f"{kind} {name!r}"
 
 
 def _require_shape(label: str, what: str, result: object, behavior: Tensor) -> None:

@@ -1,7 +1,8 @@
 """Packed experiences: masks as bits, node indices as small integers, behavior in half precision.
 
 Half precision resolves a log-probability of -1 to 0.0005 and of -16 to 0.008, so a probability that
-matters is off by at most 0.05 %. An infeasible action is -inf, which is exact.
+matters is off by at most 0.05 %. An infeasible action is -inf, which is exact. What a network in
+double precision computes is kept in double precision.
 """
 
 import functools
@@ -20,6 +21,8 @@ from lifelong_co.tensors.bit_packing import pack_bits, unpack_bits
 
 BEHAVIOR = " behavior"
 """Key of the behavior among the packed tensors; no tensor of a state has this name."""
+QUERY = " query "
+"""Start of the keys of recorded queries among the packed tensors; the role follows."""
 
 
 @attrs.frozen(eq=False)
@@ -31,19 +34,24 @@ class PackedExperience:
     """The batch, shared by all its experiences."""
     state_type: type
     packed: dict[str, Tensor]
-    """The packed tensors of the state, and the behavior under `BEHAVIOR`."""
+    """The packed tensors of the state, the behavior under `BEHAVIOR`, and recorded queries."""
     shapes: dict[str, Sequence[int]]
     """Shapes of the state's boolean tensors without the dimension ``B``; bits do not show them."""
 
     @property
     def behavior(self) -> Tensor:
-        """Log-probabilities in half precision, ``[B, S, A]``."""
+        """Log-probabilities in half precision (of a double network: double), ``[B, S, A]``."""
         return self.packed[BEHAVIOR]
 
     @property
     def states(self) -> dict[str, Tensor]:
         """The packed tensors of the state."""
-        return {name: tensor for name, tensor in self.packed.items() if name != BEHAVIOR}
+        return {name: tensor for name, tensor in self.packed.items() if not name.startswith(" ")}
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of nodes whose queries were recorded; see `queries`."""
+        return tuple(name.removeprefix(QUERY) for name in self.packed if name.startswith(QUERY))
 
     @property
     def rows(self) -> int:
@@ -66,11 +74,34 @@ class PackedExperience:
 
     def log_probs(self, rows: Tensor | slice = slice(None)) -> Tensor:
         """Return the behavior on the chosen instances, ``[b, S, A]``."""
-        return self.behavior[rows].to(records.tensors(self.instances)["nodes"].dtype)
+        return self.behavior[rows].to(self.precision)
+
+    def queries(self, rows: Tensor | slice = slice(None)) -> dict[str, Tensor]:
+        """Return each role's recorded queries on the chosen instances, ``[b, A, width]``."""
+        return {role: self.packed[QUERY + role][rows].to(self.precision) for role in self.roles}
+
+    def of_task(self, task: int) -> "PackedExperience":
+        """Return the state and behavior, without queries, under the index of another task."""
+        packed = {**self.states, BEHAVIOR: self.behavior}
+        return attrs.evolve(self, task=task, packed=packed)
+
+    @property
+    def precision(self) -> torch.dtype:
+        """The floating-point type of the instances."""
+        return records.tensors(self.instances)["nodes"].dtype
 
 
-def record(task: int, instances: Any, state: Any, log_probs: Tensor) -> PackedExperience:
-    """Pack the state of a batch and the behavior ``[B, S, A]`` that the solver had there."""
+def record(
+    task: int,
+    instances: Any,
+    state: Any,
+    log_probs: Tensor,
+    queries: Mapping[str, Tensor] | None = None,
+) -> PackedExperience:
+    """Pack the state of a batch and the behavior ``[B, S, A]`` that the solver had there.
+
+    ``queries`` are those of nodes in some roles, ``[B, A, width]``, to be replayed as they were.
+    """
     integers = integers_for(log_probs.shape[2])
     tensors = records.tensors(state)
     return PackedExperience(
@@ -79,7 +110,8 @@ def record(task: int, instances: Any, state: Any, log_probs: Tensor) -> PackedEx
         state_type=type(state),
         packed={
             **{name: pack(tensor, integers) for name, tensor in tensors.items()},
-            BEHAVIOR: log_probs.detach().half(),
+            BEHAVIOR: halved(log_probs),
+            **{QUERY + role: halved(table) for role, table in (queries or {}).items()},
         },
         shapes={
             name: tuple(tensor.shape[1:])
@@ -87,6 +119,11 @@ def record(task: int, instances: Any, state: Any, log_probs: Tensor) -> PackedEx
             if tensor.dtype == torch.bool
         },
     )
+
+
+def halved(tensor: Tensor) -> Tensor:
+    """Return a tensor in half precision, or unchanged if it is in double precision."""
+    return tensor.detach() if tensor.dtype == torch.float64 else tensor.detach().half()
 
 
 @functools.cache
@@ -126,6 +163,7 @@ def state_dicts(experiences: list[PackedExperience]) -> list[dict[str, Any]]:
                 "packed": experience.states,
                 "shapes": experience.shapes,
                 "behavior": experience.behavior,
+                **{QUERY + role: experience.packed[QUERY + role] for role in experience.roles},
             }
         )
     return states
@@ -161,7 +199,11 @@ def from_state_dicts(
                 state_type=problem.state_type,
                 packed={
                     name: tensor.to(device)
-                    for name, tensor in {**state["packed"], BEHAVIOR: behavior}.items()
+                    for name, tensor in {
+                        **state["packed"],
+                        BEHAVIOR: behavior,
+                        **{name: state[name] for name in state if name.startswith(QUERY)},
+                    }.items()
                 },
                 shapes=state["shapes"],
             )

@@ -1,7 +1,9 @@
 """The attention network of POMO and Omni; `decoder` has the part that runs at every step."""
 
+from collections.abc import Mapping
 from typing import cast
 
+import attrs
 import torch
 from torch import Tensor, nn
 
@@ -102,13 +104,34 @@ class Network(nn.Module):
         self.value = nn.Linear(embedding_dim, width, bias=False)
         self.combine = nn.Linear(width, embedding_dim)
 
-    def encode(self, features: dict[str, Tensor]) -> Nodes | Tables:
-        """Encode the features of the actions, ``[B, *, dim]`` for each kind."""
+    def encode(
+        self, features: dict[str, Tensor], queries: Mapping[str, Tensor] | None = None
+    ) -> Nodes | Tables:
+        """Encode the features of the actions, ``[B, *, dim]`` for each kind.
+
+        ``queries`` replace those of the nodes in some roles, ``[B, A, H * d]``.
+        """
+        prepared = self.prepared(features)
+        if queries:
+            prepared = attrs.evolve(prepared, queries={**prepared.queries, **queries})
+        keys = prepared.keys
+        small = keys.shape[2] <= TABLE_ACTIONS and keys.device.type == "cpu"
+        return tabulate(prepared) if small else prepared
+
+    def encoded_queries(self, features: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Return the queries of all nodes in each role except ``last``, ``[B, A, H * d]``."""
+        if self.queries.keys() == {"last"}:
+            return {}
+        queries = self.prepared(features).queries
+        return {role: table for role, table in queries.items() if role != "last"}
+
+    def prepared(self, features: dict[str, Tensor]) -> Nodes:
+        """Return the encoded nodes in the form that decoding needs."""
         nodes = torch.cat([self.embeddings[kind](x) for kind, x in features.items()], dim=1)
         nodes = not_half(nodes)  # then residual sums and the inputs of norms are not half, either
         for layer in self.layers:
             nodes = layer(nodes)
-        prepared = prepare(
+        return prepare(
             nodes,
             queries={role: cast(Tensor, layer.weight) for role, layer in self.queries.items()},
             key=self.key.weight,
@@ -116,8 +139,6 @@ class Network(nn.Module):
             combine=self.combine,
             head_num=self.head_num,
         )
-        small = nodes.shape[1] <= TABLE_ACTIONS and nodes.device.type == "cpu"
-        return tabulate(prepared) if small else prepared
 
     def decode(self, encoding: Nodes | Tables, context: Context, feasible: Tensor) -> Tensor:
         """Return log-probabilities ``[B, S, A]``, -inf where ``feasible`` bool is False."""

@@ -37,6 +37,15 @@ class POMO:
         """Return keys, values and lookup tables of a batch."""
         return Encoding(instances, self.module.encode(self.problem.features(instances)))
 
+    def queries(self, instances: Any) -> dict[str, Tensor]:
+        """Return the queries ``[B, A, H * d]`` of all nodes in each role except the last node's."""
+        return self.module.encoded_queries(self.problem.features(instances))
+
+    def encode_with(self, instances: Any, queries: Mapping[str, Tensor]) -> Encoding:
+        """Return `encode` with the given queries ``[B, A, H * d]`` in place of those of a role."""
+        features = self.problem.features(instances)
+        return Encoding(instances, self.module.encode(features, queries))
+
     def log_probs(self, encoding: Encoding, state: Any) -> Tensor:
         """Return ``[B, S, A]``, -inf where an action is infeasible.
 

@@ -17,16 +17,29 @@ from lifelong_co.tensors.probabilities import probabilities
 LEAST = math.log(1e-9)
 
 
-def kl(teacher: Tensor, learner: Tensor) -> Tensor:
-    """``KL(P || Q) = sum P log(P / Q)``: the learner covers all likely actions of the teacher."""
+def kl(teacher: Tensor, learner: Tensor, guard: float = 0.0) -> Tensor:
+    """``KL(P || Q) = sum P log(P / Q)``: the learner covers all likely actions of the teacher.
+
+    ``guard`` is added to the probabilities in the denominator.
+    """
     p, q = finite(teacher, learner)
+    q = guarded(q, guard)
     return (probabilities(teacher) * (p - q)).sum(dim=-1)
 
 
-def rkl(teacher: Tensor, learner: Tensor) -> Tensor:
-    """``KL(Q || P) = sum Q log(Q / P)``: the learner seeks the teacher's best action (DsBC)."""
+def rkl(teacher: Tensor, learner: Tensor, guard: float = 0.0) -> Tensor:
+    """``KL(Q || P) = sum Q log(Q / P)``: the learner seeks the teacher's best action (DsBC).
+
+    ``guard`` is added to the probabilities in the denominator.
+    """
     p, q = finite(teacher, learner)
+    p = guarded(p, guard)
     return (probabilities(learner) * (q - p)).sum(dim=-1)
+
+
+def guarded(log_probs: Tensor, guard: float) -> Tensor:
+    """Return the logarithm of the probabilities plus a guard; the guard of 0 changes nothing."""
+    return torch.log(probabilities(log_probs) + guard) if guard else log_probs
 
 
 def finite(teacher: Tensor, learner: Tensor) -> tuple[Tensor, Tensor]:

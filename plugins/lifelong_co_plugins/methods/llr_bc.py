@@ -45,6 +45,7 @@ def llr_bc(
     buffer: str = "reservoir",
     record: str = "last-epoch",
     bundle_size: int = 1,
+    official_replay: bool = False,
     ablation: str = "",  # noqa: ARG001 - `with_ablations` has set its options
 ) -> Method:
     """Return the method of the paper.
@@ -73,6 +74,10 @@ def llr_bc(
         in one encoder pass; 1 in the paper. Sizes still count steps, in whole bundles, so they are
         about right. 0: all steps of a rollout, the paper's ablation IB; sizes count rollouts.
         Weights are normalised as if each step had been sampled alone.
+    official_replay
+        Whether three details are those of the official code. The first node's query of the TSP
+        stays as it was recorded; steps of the CVRP that leave no choice are recorded, too
+        (`memory.Memory`); the loss has its small constants (`consolidation.consolidation_loss`).
     ablation
         The short name of one of the paper's ablations; see `ablations.ABLATIONS`.
 
@@ -91,8 +96,8 @@ def llr_bc(
     }
     at_least_zero("llr-bc", numbers)
     fraction("llr-bc", {"replay_rows": replay_rows})
-    loss = consolidation_loss(weighting, divergence, behavior)
-    memory = Memory(buffer, buffer_size, record, bundle_size)
+    loss = consolidation_loss(weighting, divergence, behavior, guarded=official_replay)
+    memory = Memory(buffer, buffer_size, record, bundle_size, official=official_replay)
     weights = Weights(loss, replay_rows, memory.random)
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001

@@ -1,5 +1,6 @@
 """The presets: sizes, budgets, models and options that belong together."""
 
+import attrs
 import pytest
 
 import lifelong_co as lco
@@ -14,6 +15,7 @@ DISTRIBUTIONS = {"U", "GM", "E", "C", "G", "R"}
     ("name", "epochs", "layers", "scales"),
     [
         ("paper", 200, 6, {"UR": (20, 157, 64), "GE": (50, 125, 32), "CM": (100, 125, 16)}),
+        ("paper-economy", 200, 6, {"UR": (20, 157, 64), "GE": (50, 125, 32), "CM": (100, 125, 16)}),
         ("small", 10, 3, {"UR": (10, 40, 64), "GE": (20, 40, 48), "CM": (40, 40, 24)}),
     ],
 )
@@ -42,19 +44,37 @@ def test_presets_have_the_documented_scales(
     assert base.order == order(1)
 
 
-def test_paper_preset_differs_from_the_paper_in_its_replay() -> None:
-    """B 1000, alpha 100, variance and reverse KL, the official behavior; E is 16 there, whole."""
-    assert preset("paper").method_options["llr-bc"] == {
+def test_paper_preset_has_the_official_options() -> None:
+    """B 1000, E 16 whole single steps, alpha 100, variance and reverse KL, the official loss."""
+    exact = {
         "weighting": "variance",
         "divergence": "rkl",
         "behavior": "official",
         "alpha": 100.0,
         "buffer_size": 1000,
-        "replay_size": 32,
-        "replay_rows": 1 / 16,
-        "bundle_size": 4,
+        "replay_size": 16,
+        "replay_rows": 1.0,
+        "bundle_size": 1,
+        "official_replay": True,
     }
+    assert preset("paper").method_options["llr-bc"] == exact
     assert preset("paper").tests == 1000
+
+
+def test_economy_differs_from_the_paper_in_what_is_replayed_only() -> None:
+    """32 steps in bundles of four, a sixteenth of their rows, without the official details."""
+    exact, economy = preset("paper"), preset("paper-economy")
+    fields = [field.name for field in attrs.fields(type(exact))]
+    unlike = [name for name in fields if getattr(exact, name) != getattr(economy, name)]
+    assert unlike == ["name", "summary", "method_options"]
+    options = {**exact.method_options["llr-bc"]}
+    options.pop("official_replay")
+    replay = {"replay_size": 32, "replay_rows": 1 / 16, "bundle_size": 4}
+    assert economy.method_options["llr-bc"] == {**options, **replay}
+
+
+def test_small_preset_has_the_documented_sizes() -> None:
+    """A buffer of 1000 and 256 tests."""
     assert preset("small").method_options["llr-bc"]["buffer_size"] == 1000
     assert preset("small").tests == 256  # what the published comparison of the issue used
 

@@ -30,7 +30,7 @@ from lifelong_co.runs.run import Run
 from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
 
-STEPS = {5: 4, 6: 5}  # unforced decoding steps of the TSP: every node but the first
+STEPS = {5: 3, 6: 4}  # steps of the TSP with a choice: the first and last node are forced
 
 
 def test_actions_infeasible_for_one_of_two_do_not_count() -> None:

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from lifelong_co.protocols import Solver
 from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import normalises_over_batch
+from lifelong_co_plugins.methods.experience_replay.recorded_queries import encoded
 from lifelong_co_plugins.methods.experience_replay.replayed import Replayed
 
 
@@ -21,7 +22,7 @@ def share_of_rows(module: nn.Module, asked: float) -> float:
 def behavior(solver: Solver, replayed: Replayed) -> Tensor:
     """Return the learner's log-probs ``[R, S, A]`` on bundles of one size, in one encoder pass."""
     bundles = replayed.bundles
-    encoding = solver.encode(records.concatenate([bundle.instances for bundle in bundles]))
+    encoding = encoded(solver, bundles)
     counts = [bundle.count for bundle in bundles]
     found: list[list[Tensor]] = [[] for _ in bundles]
     for j in range(max(len(bundle.steps) for bundle in bundles)):

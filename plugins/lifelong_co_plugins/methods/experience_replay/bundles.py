@@ -45,11 +45,12 @@ def in_bundles(steps: int, size: int) -> int:
 def adopted(bundles: Sequence[Bundle], size: int, task: int) -> list[Bundle]:
     """Return another run's bundles as bundles of this run's size, under another task's index.
 
-    With size 1 bundles come apart. With another size bundles stay, and steps that were recorded
+    Recorded queries are left out, because they belong to the other run's network. With size 1
+    bundles come apart. With another size bundles stay, and steps that were recorded
     alone come together: those of a batch in bundles of at least ``size`` steps, or in one if there
     are fewer. With size 0 such a step stays alone.
     """
-    bundles = [Bundle(task, tuple(attrs.evolve(s, task=task) for s in b.steps)) for b in bundles]
+    bundles = [Bundle(task, tuple(s.of_task(task) for s in b.steps)) for b in bundles]
     if size == 1:
         return [Bundle(task, (step,)) for bundle in bundles for step in bundle.steps]
     if size == ALL_STEPS or any(len(bundle.steps) > 1 for bundle in bundles):

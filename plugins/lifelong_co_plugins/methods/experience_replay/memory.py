@@ -17,6 +17,7 @@ from lifelong_co_plugins.methods.experience_replay.bundles import (
     in_bundles,
     to_plain,
 )
+from lifelong_co_plugins.methods.experience_replay.recorded_queries import recorded_queries
 from lifelong_co_plugins.methods.experience_replay.recorder import Recorder
 
 # The task of experiences that come from another run.
@@ -40,6 +41,10 @@ class Memory:
     bundle_size
         How many steps of a rollout are kept and replayed together; see `bundles`. With 0 sizes
         count whole rollouts.
+    official
+        Whether to record two details as the official code does: the queries of nodes other than
+        the last (`recorded_queries`), and the forced last steps of problems whose solutions differ
+        in length (CVRP; its TSP code leaves the forced last step out).
 
     Raises
     ------
@@ -48,7 +53,13 @@ class Memory:
     """
 
     def __init__(
-        self, kind: str, capacity: int, when: str = "last-epoch", bundle_size: int = 1
+        self,
+        kind: str,
+        capacity: int,
+        when: str = "last-epoch",
+        bundle_size: int = 1,
+        *,
+        official: bool = False,
     ) -> None:
         if when not in WHEN:
             raise UnknownNameError("record", when, WHEN)
@@ -56,6 +67,7 @@ class Memory:
         self.capacity = in_bundles(capacity, bundle_size)
         self.when = when
         self.bundle_size = bundle_size
+        self.official = official
         self.recorder = Recorder(bundle_size)
         self.buffer: Buffer[Bundle] = registry.buffer(kind, self.capacity)
         self.snapshot: list[Bundle] = []
@@ -101,7 +113,13 @@ class Memory:
         """Return the observer that records a rollout, or None in an epoch without recording."""
         if self.when == "last-epoch" and not learner.last_epoch:
             return None
-        return self.recorder.observer(self.buffer, learner.task, instances)
+        if not self.official:
+            return self.recorder.observer(self.buffer, learner.task, instances)
+        least, most = learner.problem.steps(learner.problem.size(instances))
+        queries = recorded_queries(learner.solver, instances)
+        return self.recorder.observer(
+            self.buffer, learner.task, instances, forced=least < most, queries=queries
+        )
 
     def after_step(self, learner: LearnerState) -> None:  # noqa: ARG002
         """Store in the buffer what the step has recorded."""

@@ -63,12 +63,15 @@ class Replayed:
         if self.each_alone:
             return [attrs.evolve(self, bundles=(bundle,)) for bundle in self.bundles]
         batches: list[list[ReplayedBundle]] = []
-        last: dict[tuple[int, ...], list[ReplayedBundle]] = {}  # of a shape [S, A]
-        left: dict[tuple[int, ...], int] = {}  # tokens that the last batch of a shape may take
+        # By shape [S, A] and by recorded queries.
+        last: dict[tuple[int | str, ...], list[ReplayedBundle]] = {}
+        left: dict[
+            tuple[int | str, ...], int
+        ] = {}  # tokens that the last batch of a shape may take
         for bundle in self.bundles:
             behavior = bundle.steps[0].behavior
-            shape = tuple(behavior.shape[1:])
-            tokens = bundle.count * shape[-1]
+            shape = (*behavior.shape[1:], *bundle.steps[0].roles)
+            tokens = bundle.count * behavior.shape[-1]
             if shape not in last or (behavior.device.type == "cpu" and left[shape] < tokens):
                 last[shape] = []
                 batches.append(last[shape])

@@ -73,7 +73,7 @@ def test_stopped_run_resumes_to_the_same_bits(tmp_path: Path, stop_after: int) -
 @pytest.mark.parametrize(("theirs", "ours"), [(1, 3), (3, 1), (2, 4)])
 def test_experiences_of_another_run_come_in_bundles(tmp_path: Path, theirs: int, ours: int) -> None:
     """Steps of a batch are joined to at least the given size; large bundles stay or are split."""
-    run = tiny_learn(tiny_config(sizes=(5,), bundle_size=theirs), tmp_path)
+    run = tiny_learn(tiny_config(sizes=(6,), bundle_size=theirs), tmp_path)
     memory = Memory("reservoir", 100, bundle_size=ours)
     memory.adopt(run.learner, run.method.state_dict())
     run.learner.task = 0

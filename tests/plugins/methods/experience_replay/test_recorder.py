@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
 from lifelong_co_plugins.methods.experience_replay.recorder import Recorder
 from scipy import stats
+from tiny_runs import MODEL
 
 import lifelong_co as lco
 from lifelong_co.replay.class_balanced import Balanced
@@ -97,6 +98,34 @@ def test_late_and_immediate_puts_give_the_same_buffer(kind: Any, capacity: int) 
     held = [(each.steps[0].behavior.shape[2], *numbers(each)) for each in recorded]
     assert held == list(at_once)
     assert len(held) == min(capacity, 42)
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_step_without_any_choice_is_not_recorded(problem: str, size: int) -> None:
+    """Where each state has one feasible action, there is no behavior to keep; all else is kept."""
+    solver = lco.solver("pomo", problem=problem, **MODEL)
+    instances = lco.distribution("U", problem=problem).sample(3, 6)
+    choices: list[bool] = []
+    held: dict[bool, list[Any]] = {}
+    for forced in (False, True):
+        buffer: Reservoir[Bundle] = Reservoir(1000)
+        recorder = Recorder(size)
+        observe = recorder.observer(buffer, 0, instances, forced=forced)
+
+        def watch(state: Any, log_probs: torch.Tensor, observe: Any = observe) -> None:
+            choices.append(bool((solver.problem.feasible(instances, state).sum(2) > 1).any()))
+            observe(state, log_probs)
+
+        generator = torch.Generator().manual_seed(0)
+        solver.rollout(instances, "sample", generator=generator, observe=watch)
+        recorder.store(buffer)
+        held[forced] = [step for bundle in buffer for step in bundle.steps]
+    steps = choices[: len(choices) // 2]
+    assert not all(steps)  # the last one is forced
+    assert [len(held[forced]) for forced in (False, True)] == [sum(steps), len(steps)]
+    for step in held[False]:
+        assert bool(((step.behavior > -torch.inf).sum(dim=2) > 1).any())
 
 
 def test_experiences_are_packed_after_the_step() -> None:
