@@ -17,23 +17,32 @@ from lifelong_co.protocols import Problem, Rollout, Solver
 def best_of(problem: Problem, instances: Any, rollout: Rollout) -> tuple[Tensor, Tensor]:
     """Return the cost ``[B]`` of each instance's best trajectory, and bool ``[B]``: if it is valid.
 
-    It is valid if all costs of the instance are finite, and the best trajectory is complete and
-    feasible. Only this one is replayed: it is scored, and it takes ``1 / S`` of the work.
+    It is valid if all costs of the instance are finite, no log-likelihood is NaN, and the best
+    trajectory is complete and feasible. Only this one is replayed: it is scored, and it takes
+    ``1 / S`` of the work.
     """
     B, S, T = rollout.actions.shape
     cost, index = rollout.cost.min(dim=1)
     actions = rollout.actions.gather(1, index[:, None, None].expand(B, 1, T))
     forced = [first.gather(1, index[:, None]) for first in problem.starts(instances, S)]
     valid = complete(problem, instances, actions, forced).squeeze(1)
-    return cost, valid & rollout.cost.isfinite().all(dim=1)
+    return cost, valid & has_numbers(rollout).all(dim=1)
 
 
 @torch.no_grad()
 def all_valid(problem: Problem, instances: Any, rollout: Rollout) -> Tensor:
     """Return bool ``[B]``: whether all trajectories of an instance are valid; see `best_of`."""
     forced = problem.starts(instances, rollout.actions.shape[1])
-    valid = complete(problem, instances, rollout.actions, forced) & rollout.cost.isfinite()
+    valid = complete(problem, instances, rollout.actions, forced) & has_numbers(rollout)
     return valid.all(dim=1)
+
+
+def has_numbers(rollout: Rollout) -> Tensor:
+    """Return bool ``[B, S]``: whether the cost is finite and the log-likelihood is not NaN.
+
+    A network with NaN parameters may give feasible solutions, if only its scores are NaN.
+    """
+    return rollout.cost.isfinite() & ~rollout.log_likelihood.isnan()
 
 
 @torch.no_grad()

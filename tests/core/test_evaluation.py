@@ -8,6 +8,7 @@ from goldens import PROBLEMS, golden
 
 import lifelong_co as lco
 from lifelong_co import evaluation
+from lifelong_co.errors import InvalidRolloutError
 from lifelong_co.evaluation import best_costs, mean_cost
 from lifelong_co.tensors import records
 
@@ -83,3 +84,16 @@ def test_mean_is_over_all_instances(name: str) -> None:
     assert mean_cost(solver, groups[:1]) == pytest.approx(float(costs[0].mean()), rel=1e-12)
     augmented = mean_cost(solver, groups, augment=True)
     assert augmented <= by_hand
+
+
+@both
+@pytest.mark.parametrize("augment", [False, True])
+def test_infeasible_solutions_are_not_scored(name: str, augment: bool) -> None:
+    """A network with NaN parameters is refused, and its mode is restored."""
+    solver = golden(name).solver()
+    solver.module.train()
+    for parameter in solver.module.parameters():
+        torch.nn.init.constant_(parameter, torch.nan)
+    with pytest.raises(InvalidRolloutError, match="POMO, instance 1 of 5: expected a complete"):
+        best_costs(solver, drawn(name, 5), augment=augment, batch=2)
+    assert solver.module.training

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from lifelong_co.errors import InvalidRolloutError
 from lifelong_co.protocols import Objective, Rollout
 from lifelong_co.reinforce import greedy_baseline
 from lifelong_co.reinforce import shared_baseline as shared_baseline_objective
@@ -143,3 +144,13 @@ def test_greedy_baseline_is_restored() -> None:
     assert baseline_of(fresh) == 3.0
     fresh.load_state_dict(LEARNING, objective.state_dict())
     assert baseline_of(fresh) == 2.0
+
+
+def test_greedy_baseline_is_not_compared_by_infeasible_solutions() -> None:
+    """A cost that is not finite ends the comparison; the best parameters stay."""
+    solver = Stand(2.0)
+    objective = greedy_baseline(solver)
+    solver.stand(float("nan"))
+    with pytest.raises(InvalidRolloutError, match="Stand, instance 1 of 5"):
+        objective.after_epoch(LEARNING)
+    assert baseline_of(objective) == 2.0

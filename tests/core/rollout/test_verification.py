@@ -120,9 +120,13 @@ def test_refusal_names_solver_and_first_instance() -> None:
 
 @pytest.mark.parametrize("decode", ["greedy", "sample"])
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-def test_network_with_nan_parameters_gives_no_valid_solution(problem: str, decode: Any) -> None:
+@pytest.mark.parametrize("name", ["pomo", "omni", "invit"])
+def test_network_with_nan_parameters_gives_no_valid_solution(
+    name: str, problem: str, decode: Any
+) -> None:
     """Decoding ends without an index error, and the log-likelihood is not finite either."""
-    solver = lco.solver("pomo", problem)
+    options = {"action_k": 4, "state_k": [5, 7]} if name == "invit" else {}
+    solver = lco.solver(name, problem, **options)
     for parameter in solver.module.parameters():
         torch.nn.init.constant_(parameter, math.nan)
     instances = lco.distribution("U", problem).sample(
