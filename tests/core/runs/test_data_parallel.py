@@ -19,7 +19,7 @@ from lifelong_co.storage import checkpoint
 def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of what two processes did."""
     folder = tmp_path_factory.mktemp("ranks")
-    two(PROGRAM, folder, "whole", "stopped", "damaged", "ruined", "gradients")
+    two(PROGRAM, folder, "whole", "stopped", "damaged", "ruined", "not_finite", "gradients")
     return folder
 
 
