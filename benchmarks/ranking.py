@@ -6,7 +6,8 @@ For each problem and metric it takes pairs of methods from the paper's table 1
 (``paper_table1.csv``, over five orders). A pair counts if its means differ by more than the root of
 the sum of the squared standard deviations. The question is whether the better method of the pair is
 also better here. RESULTS is a folder of runs, by default benchmarks/results/table; the means here
-are over the seeds of one order.
+are over the seeds of one order. Metrics and d* are computed as those of the printed table
+(definition ``published``): forgetting ends before the last task, and d* is over every test.
 """
 
 import argparse
@@ -80,7 +81,7 @@ def main() -> None:
     parser.add_argument("results", nargs="?", type=Path, default=HERE / "results" / "table")
     parser.add_argument("--order", default="1")
     options = parser.parse_args()
-    for chapter in chapters(collect([options.results]).runs):
+    for chapter in chapters(collect([options.results]).runs, "published"):
         for problem, study in chapter.of("pomo").items():
             compare(problem, ours(study, options.order))
 

@@ -3,8 +3,8 @@
     python benchmarks/where.py [--problem cvrp] [--sizes 20 50 100] [--threads 2]
 
 The table has shares of the time by PyTorch's profiler, for a step of fine-tuning, a step of LLR-BC
-with the options of preset `paper-economy`, and a step that replays 16 whole units. Batch sizes are the
-paper's.
+with the options of preset `paper-economy`, and a step that replays 16 whole units. Batch sizes are
+the paper's.
 """
 
 import argparse

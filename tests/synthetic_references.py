@@ -1,5 +1,6 @@
 """Invented instances, their reference costs, and files of them as they are published."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +25,10 @@ FOUND = gaps.MeanReferences(
 )
 
 
-def lay(folder: Path, task: Task, tests: int, cost: float, problem: str = "cvrp") -> Path:
-    """Write a file with the same cost for all test instances of a task into a folder; return it."""
+def lay(
+    folder: Path, task: Task, tests: int, cost: float | Sequence[float], problem: str = "cvrp"
+) -> Path:
+    """Write a file with one cost, or one each, for the test instances of a task; return it."""
     (group,) = streams.testing(task, registry.problem(problem), tests)
     fields = {name: tensor.numpy() for name, tensor in records.tensors(group).items()}
     folder.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lifelong_co_cli.options import Overwrite
+from lifelong_co_cli.options import Overwrite, Published
 
 
 class Format(StrEnum):
@@ -38,6 +38,7 @@ def compare(
             help="Folder of near-optimal costs, for gaps (default: references).",
         ),
     ] = None,
+    published: Published = False,
 ) -> None:
     """Compare finished runs: metrics, costs and figures.
 
@@ -47,24 +48,34 @@ def compare(
     """
     import json
 
+    import attrs
+
     from lifelong_co.experiments.comparison import figures, publish, tables
     from lifelong_co.experiments.comparison.comparison import compare_folders
+    from lifelong_co.experiments.comparison.instance_gaps import instance_gaps
     from lifelong_co.experiments.references.gaps import mean_references
     from lifelong_co_cli.options import places
+    from lifelong_co_cli.system import choose_device
 
-    comparison = compare_folders(runs)
+    def log(line: str) -> None:
+        typer.echo(line, err=True)
+
+    comparison = compare_folders(runs, "published" if published else "text")
     found = mean_references(comparison.runs[0].config, places(references))
     means = found.means
+    if published:
+        gaps = instance_gaps(comparison.runs, found, choose_device("auto"), log)
+        comparison = attrs.evolve(comparison, instance_gaps=gaps)
     if out is not None:
         written = publish.write_report(comparison, out, overwrite=overwrite, references=found)
         for path in written:
-            typer.echo(f"wrote {path}", err=True)
+            log(f"wrote {path}")
         if not figures.available():
-            typer.echo(f"no figures: matplotlib is missing; {figures.INSTALL}", err=True)
+            log(f"no figures: matplotlib is missing; {figures.INSTALL}")
     if output is not Format.TEXT:  # the text contains these lines
         origin = [f"references: {found.origin}"] if means else []
         for line in (*origin, *found.notes):
-            typer.echo(line, err=True)
+            log(line)
     if output is Format.JSON:
         values = tables.as_json(comparison, means)
         typer.echo(json.dumps(values, indent=2, allow_nan=False))
@@ -77,4 +88,4 @@ def compare(
                 f"\nno gaps: {references} has no task whose test instances all have a reference"
             )
     if references and not references.is_dir():
-        typer.echo(f"--references {references}: expected a folder, found none", err=True)
+        log(f"--references {references}: expected a folder, found none")

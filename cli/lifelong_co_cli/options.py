@@ -55,6 +55,16 @@ SolverOption = Annotated[
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", metavar=FLAG, help="Replace files that exist.")
 ]
+Published = Annotated[
+    bool,
+    typer.Option(
+        "--published",
+        metavar=FLAG,
+        help="Compute as the script of the paper's tables, not as the paper's text: AF and AMF"
+        " without the last task, d* over every test, population deviation, and the gap as the mean"
+        " over the instances (which needs checkpoints).",
+    ),
+]
 
 
 def assignments(pairs: Sequence[str], flag: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lifelong_co_cli.options import Overwrite, References
+from lifelong_co_cli.options import Overwrite, Published, References
 
 
 class Format(StrEnum):
@@ -35,6 +35,7 @@ def report(
     ] = Format.TEXT,
     overwrite: Overwrite = False,
     references: References = Path("references"),
+    published: Published = False,
 ) -> None:
     """Make the paper's tables and figures from finished runs.
 
@@ -42,6 +43,9 @@ def report(
     ablations, other solvers, costs with optimality gaps, benchmark instances,
     content of the buffer. Figures: forgetting and plasticity of each order, the
     buffer, drift of a low-confidence decision.
+
+    A folder of imported or pretrained parameters adds a row to the costs: its
+    solver, tested without learning (zero-shot).
     """
     from lifelong_co.experiments.comparison import figures
     from lifelong_co.experiments.comparison.publish import check_writable
@@ -49,13 +53,20 @@ def report(
     from lifelong_co.experiments.paper.collect import collect
     from lifelong_co.experiments.paper.write import PLACES, older_files, printed, write_report
     from lifelong_co_cli.options import places
+    from lifelong_co_cli.system import choose_device
 
     def log(line: str) -> None:
         typer.echo(line, err=True)
 
     check_writable(out, PLACES, overwrite=overwrite)  # before the work that takes time
     found = collect(folders)
-    made = make_report(found, places(references), log)
+    made = make_report(
+        found,
+        places(references),
+        log,
+        definition="published" if published else "text",
+        device=choose_device("auto"),
+    )
     written = write_report(made, out, overwrite=overwrite)
     typer.echo(printed(made, output), nl=False)
     for line in made.missing:

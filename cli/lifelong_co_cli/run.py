@@ -26,6 +26,7 @@ def run(
     device: options.Device = "auto",
     out: options.Out = None,
     resume: run_options.Resume = None,
+    dry_run: run_options.DryRun = False,
     ablation: run_options.Ablation = None,
     behavior: run_options.Behavior = None,
     replay_rows: run_options.ReplayRows = None,
@@ -56,7 +57,7 @@ def run(
         options.refuse_other_options(context)
         continue_run(resume)
         return
-    from lifelong_co.config.run_config import resolve
+    from lifelong_co.config.run_config import resolve, to_toml
     from lifelong_co_cli.system import choose_device, machine
 
     if out is None and os.environ.get("WORLD_SIZE", "1") != "1":
@@ -105,6 +106,9 @@ def run(
         one_pass=one_pass,
         precision=precision,
     )
+    if dry_run:
+        print(to_toml(config), end="")
+        return
     variant = config.method_options.get("ablation") or config.method
     name = f"{config.problem}-{config.solver}-{variant}-{config.preset}-{seed}"
     folder = out or options.fresh_folder(Path("runs") / name)

@@ -12,7 +12,8 @@ Method = Annotated[
     typer.Option(metavar="NAME", help="llr-bc (default), fine-tuning, ewc, …", show_default=False),
 ]
 Preset = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Scale: small (default), demo or paper.")
+    str | None,
+    typer.Option(metavar="NAME", help="Scale: small (default), demo, paper, paper-economy."),
 ]
 Order = Annotated[
     int | None, typer.Option(metavar="N", help="Task order of the paper, 1 to 5.")
@@ -37,6 +38,11 @@ ReplaySize = Annotated[
 ]
 Resume = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Continue the run in this folder.")
+]
+
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", metavar=FLAG, help="Only print the configuration, with every value."),
 ]
 
 Ablation = Annotated[

@@ -123,6 +123,8 @@ def _exact() -> dict[str, Options]:
             "buffer_size": 1000,
             "replay_size": 16,
             "replay_rows": 1.0,
+            "buffer": "reservoir",
+            "record": "last-epoch",
             "bundle_size": 1,
             "official_replay": True,
         }

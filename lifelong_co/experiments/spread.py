@@ -32,27 +32,38 @@ class Spread:
     mean: float
     """``nan`` if it is not defined."""
     deviation: float | None = None
-    """Sample standard deviation; None for a single value."""
+    """Standard deviation; None for a single value."""
     interval: float | None = None
     """Half-width of the confidence interval over seeds; None for one seed."""
 
 
-def spread(values: Iterable[float | None]) -> Spread:
-    """Return mean and sample standard deviation of all values except None.
+def spread(values: Iterable[float | None], definition: str = "text") -> Spread:
+    """Return mean and standard deviation of all values except None.
 
     The mean is ``nan`` if there is no such value, or one of them is ``nan``.
+
+    Parameters
+    ----------
+    values
+        Plain fractions.
+    definition
+        ``text``: the sample deviation, divided by ``n - 1``. ``published``: the population
+        deviation, divided by ``n``, as in the paper's table 1 (the last lines of
+        ``compare_paper.py``).
     """
     known = [value for value in values if value is not None]
     if not known or any(map(math.isnan, known)):
         return Spread(math.nan)
-    return Spread(statistics.fmean(known), statistics.stdev(known) if len(known) > 1 else None)
+    deviation = statistics.pstdev if definition == "published" else statistics.stdev
+    return Spread(statistics.fmean(known), deviation(known) if len(known) > 1 else None)
 
 
-def over_orders(values: Mapping[tuple[str, int], float]) -> Spread:
+def over_orders(values: Mapping[tuple[str, int], float], definition: str = "text") -> Spread:
     """Return the spread of a metric over orders and seeds, from at least one value.
 
-    Mean and deviation are those of the means of the orders. The interval is computed from the means
-    of the seeds. It uses only seeds with all orders: others would add differences between orders.
+    Mean and deviation (see `spread`) are those of the means of the orders. The interval is computed
+    from the means of the seeds. It uses only seeds with all orders: others would add differences
+    between orders.
     """
     if any(map(math.isnan, values.values())):
         return Spread(math.nan)
@@ -64,7 +75,7 @@ def over_orders(values: Mapping[tuple[str, int], float]) -> Spread:
         if all((order, seed) in values for order in orders)
     ]
     means = (statistics.fmean(v for (of, _), v in values.items() if of == o) for o in orders)
-    return attrs.evolve(spread(means), interval=half_width(complete))
+    return attrs.evolve(spread(means, definition), interval=half_width(complete))
 
 
 def show(value: Spread, scale: float = SCALE, digits: int = 1) -> str:

@@ -30,3 +30,18 @@ def test_row_that_the_formulas_allow_is_not_counted() -> None:
         "APl": "5.0",
     }
     assert script["proof"]([row])[1].endswith("in 0 of 1 rows:")
+
+
+def test_deviations_of_table_1_are_those_of_the_population() -> None:
+    """All 80 cells fit it; the sample deviation fits where both are nearly zero."""
+    script = runpy.run_path(str(ROOT / "benchmarks" / "published_metrics.py"))
+    orders, table1 = script["read"](script["TABLE"]), script["read"](script["TABLE1"])
+    said = script["deviations"](orders, table1)
+    assert said.endswith("the population's in 80 of 80 cells, the sample's in 16")
+
+
+def test_ap_after_three_tasks_is_more_than_the_text_allows() -> None:
+    """The printed AP of Restart at k = 3 was measured after six tasks."""
+    script = runpy.run_path(str(ROOT / "benchmarks" / "published_metrics.py"))
+    said = script["restart"](script["read"](script["TABLE"]))
+    assert said.endswith("of the CVRP is 72.0, after task 3 it is at most 58.1")

@@ -33,7 +33,7 @@ def test_compare_prints_text_by_default(runs: list[str]) -> None:
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0] == "Metrics on cvrp, in 10^-3, lower is better;"
-    assert [line.split()[0] for line in lines[5:7]] == ["llr-bc", "fine-tuning"]
+    assert [line.split()[0] for line in lines[6:8]] == ["llr-bc", "fine-tuning"]
     assert "Mean test cost, fine-tuning" in lines
 
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 import synthetic_runs
-from command_line import call
+from command_line import call, spawn, wait
 from lifelong_co_adapters.official import locate
 from synthetic_references import lay
 
@@ -111,3 +111,28 @@ def test_sweep_tables_have_gaps(tmp_path):
     header, line = (tmp_path / "sweep" / "table.csv").read_text(encoding="utf-8").splitlines()
     assert header.endswith("gap_tasks,gap_references")
     assert line.endswith(f"{first.label},in references")
+
+
+def test_published_gaps_come_from_the_instances(tmp_path, finished):
+    """`compare` and `report` solve the tests again; --format csv and json show the same gap."""
+    folder = finished("fine-tuning").folder
+    task = RunFolder(folder).config().tasks[1]
+    costs = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    lay(tmp_path / "references", task, 8, costs)
+    done = wait(spawn("compare", folder, "--published", "--format", "json"))
+    assert done.status == 0, done.err
+    assert f"{folder}: solves the test instances again" in done.err
+    data = json.loads(done.out)
+    assert data["definition"] == "published"
+    (group,) = data["groups"]
+    text = json.loads(call("compare", folder, "--format", "json").out)
+    (other,) = text["groups"]
+    assert group["gaps"][task.label] > 1.5 * other["gaps"][task.label]
+    shown = call("compare", folder, "--published").out
+    assert "AF and AMF as published" in shown
+    assert f"({group['gaps'][task.label]:.2%})" in shown
+    assert "as published" not in call("compare", folder).out
+    made = call("report", folder, "--published", "--out", tmp_path / "out", "--format", "csv")
+    assert made.status == 0, made.err
+    assert "# Metrics over the task orders (pomo), as published" in made.out
+    assert f"{group['gaps'][task.label]:.6f}" in made.out

@@ -3,6 +3,7 @@
 import csv
 import io
 
+import imported_starts
 import pages
 import pytest
 from command_line import call
@@ -66,3 +67,14 @@ def test_folder_without_finished_runs_is_refused(tmp_path):
     assert len(refused.err.splitlines()) == 1
     assert "empty: expected finished runs in it, found none" in refused.err
     assert not (tmp_path / "out").exists()
+
+
+def test_start_is_a_row_of_the_costs(finished, tmp_path):
+    """An imported checkpoint is tested without learning, next to the methods."""
+    run = finished("fine-tuning").folder
+    imported_starts.write(tmp_path / "start", "cvrp")
+    outcome = call("report", run, tmp_path / "start", "--out", tmp_path / "out")
+    assert outcome.status == 0, outcome.err
+    assert f"{tmp_path / 'start'}: solves the test instances of" in outcome.err
+    costs = outcome.out.partition("Mean cost on CVRP (pomo)")[2]
+    assert [line.split("  ")[0] for line in costs.splitlines() if "pomo zero-shot" in line]

@@ -17,8 +17,8 @@ CSV = (
 )
 COSTS = "Cost in the rounded distances of the files, and gap to the best known cost"
 NORMALISED = (
-    "Normalised as in the paper: (d - d*) / d* in 10^-3, where d* is the "
-    "lowest {what} of these checkpoints; last row: mean (standard deviation) over instances"
+    "Normalised as in the paper: (d - d*) / d* in 10^-3, where d* is the lowest {what} of these"
+    " checkpoints; last row: mean (sample standard deviation) over instances"
 )
 
 

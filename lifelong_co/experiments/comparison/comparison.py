@@ -8,8 +8,10 @@ import attrs
 
 from lifelong_co import metrics, registry
 from lifelong_co.errors import ConfigError
+from lifelong_co.experiments.comparison.instance_gaps import InstanceGaps, gaps_of_runs
 from lifelong_co.experiments.comparison.labels import identity, label
 from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.references.gaps import gap
 from lifelong_co.experiments.spread import Spread, spread
 
 
@@ -45,6 +47,10 @@ class Comparison:
     groups: tuple[Group, ...]
     best: Mapping[str, float]
     """``d*`` by task name; see `least_costs`."""
+    definition: str = "text"
+    """Whose metrics, ``d*``, deviations and gaps: one of `metrics.DEFINITIONS`."""
+    instance_gaps: InstanceGaps = attrs.field(factory=dict)
+    """With definition ``published``: the gaps of the runs."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -58,34 +64,58 @@ class Comparison:
 
     def metrics(self, run: Run) -> metrics.Metrics:
         """Return the metrics of one of the runs, with the common d*."""
-        return measured(run, self.best)
+        return measured(run, self.best, definition=self.definition)
 
     def spread(self, group: Group, name: str) -> Spread:
         """Return the spread of a metric over the seeds; ``nan`` if it has no meaning."""
-        return spread(getattr(self.metrics(run), name) for run in group.runs)
+        return spread((getattr(self.metrics(run), name) for run in group.runs), self.definition)
+
+    def gaps(self, group: Group, means: Mapping[str, float]) -> dict[str, float | None]:
+        """Return the gaps of `Group.final` to mean references by task; None: not known."""
+        published = self.instance_gaps if self.definition == "published" else None
+        return gaps_of_runs(group.runs, means, published)
 
 
-def least_costs(runs: Sequence[Run]) -> dict[str, float]:
+def least_costs(runs: Sequence[Run], definition: str = "text") -> dict[str, float]:
     """Return ``d*`` by task: the lowest cost of any lifelong run on the task (paper §4).
 
     Runs that learned all tasks at once count only if there are no other runs.
+
+    Parameters
+    ----------
+    runs
+        The runs, at least one.
+    definition
+        ``text``: the costs after learning each task. ``published``: the costs of every test, also
+        of those during a task, as in the official ``compare_paper.py:337-370``.
     """
-    lifelong = [run for run in runs if not registry.knows_all_tasks(run.config.method)]
-    return metrics.best_by_task((run.names, run.costs) for run in lifelong or runs)
+    lifelong = [run for run in runs if not registry.knows_all_tasks(run.config.method)] or runs
+    if definition == "published":
+        each = [run.least for run in lifelong]
+        return {name: min(costs[name] for costs in each) for name in each[0]}
+    return metrics.best_by_task((run.names, run.costs) for run in lifelong)
 
 
-def measured(run: Run, best: Mapping[str, float], k: int | None = None) -> metrics.Metrics:
+def measured(
+    run: Run, best: Mapping[str, float], k: int | None = None, definition: str = "text"
+) -> metrics.Metrics:
     """Return the metrics of a run after its first ``k`` tasks; None: after all tasks.
 
-    Metrics without a meaning are ``nan``; see `metrics.meaningful`.
+    Metrics without a meaning are ``nan``; see `metrics.meaningful`. With definition ``published``
+    AP is the performance on the first ``k`` tasks after learning all tasks, because the official
+    script takes the last test of the run (``compare_paper.py:233``).
     """
     costs = [row[:k] for row in run.costs[:k]]
-    found = metrics.summarize(costs, [best[name] for name in run.names[:k]])
+    d_star = [best[name] for name in run.names[:k]]
+    found = metrics.summarize(costs, d_star, definition=definition)
+    if definition == "published" and k is not None:
+        at_end = zip(run.costs[-1][:k], d_star, strict=True)
+        found = attrs.evolve(found, AP=statistics.fmean(gap(d, least) for d, least in at_end))
     return metrics.meaningful(found, knows_all_tasks=registry.knows_all_tasks(run.config.method))
 
 
-def compare_folders(paths: Sequence[Path | str]) -> Comparison:
-    """Read finished run folders and compare the runs.
+def compare_folders(paths: Sequence[Path | str], definition: str = "text") -> Comparison:
+    """Read finished run folders and compare the runs by one of `metrics.DEFINITIONS`.
 
     Raises
     ------
@@ -99,10 +129,10 @@ def compare_folders(paths: Sequence[Path | str]) -> Comparison:
         if path.resolve() in seen:
             raise ConfigError(f"{path}: the same run is given twice")
         seen.add(path.resolve())
-    return compare_runs([load_run(path) for path in paths])
+    return compare_runs([load_run(path) for path in paths], definition)
 
 
-def compare_runs(runs: Sequence[Run]) -> Comparison:
+def compare_runs(runs: Sequence[Run], definition: str = "text") -> Comparison:
     """Compare runs; groups are in the order in which they first occur.
 
     Raises
@@ -114,7 +144,7 @@ def compare_runs(runs: Sequence[Run]) -> Comparison:
         raise ConfigError("runs: expected at least one run folder, got none")
     for run in runs[1:]:
         _check_comparable(runs[0], run)
-    return Comparison(_group(runs), least_costs(runs))
+    return Comparison(_group(runs), least_costs(runs, definition), definition)
 
 
 def _group(runs: Sequence[Run]) -> tuple[Group, ...]:

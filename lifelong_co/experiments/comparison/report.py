@@ -8,6 +8,7 @@ import attrs
 from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.labels import settings
+from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.experiments.report import Part, Picture, Report, Section
 from lifelong_co.experiments.sheet import Sheet, words
@@ -34,7 +35,7 @@ ABOUT = {
 BANDS = " A line is the mean over seeds, and a band shows their range."
 LEAST = (
     "For all five metrics, lower is better. d* is the lowest mean cost on a task among all runs on"
-    " this page, measured after any task."
+    " this page, {tests}."
 )
 COSTS = (
     "Mean test cost. A row holds the costs after learning the task it names; a column holds the"
@@ -64,7 +65,9 @@ def make_report(
     """
     runs, groups, problem = comparison.runs, comparison.groups, comparison.problem.upper()
     labels = ", ".join(group.label for group in groups)
-    measured = [_noted(tables.metrics_table(comparison), "", common=LEAST)]
+    said = WORDS[comparison.definition]
+    common = LEAST.format(tests=said.tests)
+    measured = [_noted(tables.metrics_table(comparison), "", common=common)]
     if references and references.means:
         measured.append(_noted(tables.gap_table(comparison, references), "Optimality gaps"))
     costs = [
@@ -83,7 +86,7 @@ def make_report(
         f"Lifelong run{'s compared' * (len(runs) > 1)}: {labels}",
         (Part("", "", sections),),
         tuple(references.notes) if references else (),
-        tables.MEANINGS,
+        said.meanings,
         f"{problem}, {len(runs[0].names)} tasks: {orders}.",
     )
 

@@ -42,6 +42,14 @@ class Run:
         return tuple(tuple(row[j] for j in range(1, len(rows) + 1)) for row in rows)
 
     @property
+    def least(self) -> dict[str, float]:
+        """The lowest cost by task over every test of the run, those during a task included."""
+        return {
+            name: min(costs[j] for costs in self.tests.values() if j in costs)
+            for j, name in enumerate(self.names, start=1)
+        }
+
+    @property
     def restarts(self) -> bool:
         """Whether the method learns every task as if it were the first."""
         try:

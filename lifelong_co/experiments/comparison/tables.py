@@ -9,20 +9,10 @@ from lifelong_co import metrics, registry
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison
 from lifelong_co.experiments.comparison.runs import final_note
-from lifelong_co.experiments.references.gaps import MeanReferences, gap, gaps
+from lifelong_co.experiments.definitions import WORDS
+from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
 from lifelong_co.experiments.spread import cell
-
-MEANINGS = {
-    "AP": "Average performance: the mean gap over all tasks after learning the last task.",
-    "AF": "Average forgetting: the rise of the gap on each earlier task, from just after learning"
-    " that task to the end (0 if the gap fell).",
-    "AMF": "Average maximal forgetting: the same rise, measured when the gap was highest.",
-    "APl": "Average plasticity: the mean gap on each task just after learning it.",
-    "AG": "Average zero-shot generalization: the mean gap on each task just before learning it.",
-}
-"""The explanation of each metric."""
-
 
 GAPS = "Mean test cost after the last task, and gap to the references"
 """The title of `gap_table`, without the folders."""
@@ -59,23 +49,29 @@ def cost_table(title: str, names: Sequence[str], costs: Sequence[Sequence[float]
 
 
 def gap_table(comparison: Comparison, references: MeanReferences) -> Sheet:
-    """Return a row of the references, then a row per group: `Group.final` and its gap to them.
+    """Return a row of the references, then a row per group: `Group.final` and its gaps.
 
     A group of several seeds has their mean cost.
     """
     means = references.means
     rows = [words("reference", *(f"{mean:.4f}" for mean in means.values()))]
     for group in comparison.groups:
-        costs = group.final
-        shown = (f"{costs[t]:.4f} ({gap(costs[t], mean):.2%})" for t, mean in means.items())
+        costs, found = group.final, comparison.gaps(group, means)
+        shown = (f"{costs[t]:.4f} ({percent(found[t])})" for t in means)
         rows.append(words(group.label, *shown))
+    notes = (final_note(comparison.runs), WORDS[comparison.definition].gap)
     return Sheet(
         key="gaps",
         title=f"{GAPS} {references.origin}",
         header=("method", *means),
         blocks=(tuple(rows),),
-        note=final_note(comparison.runs),
+        note=" ".join(filter(None, notes)),
     )
+
+
+def percent(fraction: float | None, digits: int = 2) -> str:
+    """Return a gap in per cent; a dash for None."""
+    return "-" if fraction is None else f"{fraction:.{digits}%}"
 
 
 def caption(comparison: Comparison) -> str:
@@ -84,9 +80,15 @@ def caption(comparison: Comparison) -> str:
     runs = "this run" if count == 1 else f"these {count} runs"
     at_once = [registry.knows_all_tasks(run.config.method) for run in comparison.runs]
     runs += " except multi-task" if any(at_once) and not all(at_once) else ""
-    said = f"in 10^-3, lower is better; gaps (d - d*) / d* to the lowest cost d* of {runs}"
-    repeated = any(len(group.runs) > 1 for group in comparison.groups)
-    return said + ("; mean (standard deviation) over seeds" if repeated else "")
+    said = WORDS[comparison.definition]
+    parts = [
+        "in 10^-3, lower is better",
+        f"gaps (d - d*) / d* to the lowest cost d* of {runs} {said.tests}",
+        f"AF and AMF {said.forgetting}",
+    ]
+    if any(len(group.runs) > 1 for group in comparison.groups):
+        parts.append(f"mean ({said.deviation} standard deviation) over seeds")
+    return "; ".join(parts)
 
 
 def as_text(comparison: Comparison, references: MeanReferences | None = None) -> str:
@@ -114,8 +116,9 @@ def as_csv(comparison: Comparison, references: Mapping[str, float] | None = None
     means, sheet = references or {}, metrics_table(comparison)
     rows = []
     for row, group in zip(sheet.rows, comparison.groups, strict=True):
-        costs, found = group.final, gaps(group.final, means)
-        more = ({"cost": f"{costs[t]:.6g}", "gap": f"{found[t]:.6f}"} for t in means)
+        costs, found = group.final, comparison.gaps(group, means)
+        shown = {t: "" if value is None else f"{value:.6f}" for t, value in found.items()}
+        more = ({"cost": f"{costs[t]:.6g}", "gap": shown[t]} for t in means)
         rows.append((*row, *(Cell("", parts) for parts in more)))
     header = (*sheet.header, *means)
     return formats.as_csv(attrs.evolve(sheet, header=header, blocks=(tuple(rows),)))
@@ -133,12 +136,13 @@ def as_json(
     known: dict[str, Any] = {"references": dict(means)} if means else {}
     return {
         "problem": comparison.problem,
+        "definition": comparison.definition,
         "best": dict(comparison.best),
         **known,
         "groups": [
             {
                 "label": group.label,
-                **({"gaps": gaps(group.final, means)} if means else {}),
+                **({"gaps": comparison.gaps(group, means)} if means else {}),
                 "runs": [
                     {
                         "path": str(run.path),

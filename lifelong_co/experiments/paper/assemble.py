@@ -10,7 +10,7 @@ from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.benchmark.known import with_references
 from lifelong_co.experiments.benchmark.results import Benchmark
 from lifelong_co.experiments.comparison import figures
-from lifelong_co.experiments.comparison.tables import MEANINGS
+from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper import metric_tables
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
 from lifelong_co.experiments.paper.buffer_section import buffer_section
@@ -34,7 +34,14 @@ CURVES = (
 )
 
 
-def make_report(found: Found, places: Places, log: Callable[[str], None]) -> Report:
+def make_report(
+    found: Found,
+    places: Places,
+    log: Callable[[str], None],
+    *,
+    definition: str = "text",
+    device: str = "cpu",
+) -> Report:
     """Return the report of runs and benchmarks.
 
     Parameters
@@ -45,12 +52,23 @@ def make_report(found: Found, places: Places, log: Callable[[str], None]) -> Rep
         The folders in which references are looked for.
     log
         Called with a line of text before each step that takes long.
+    definition
+        Whose metrics, ``d*``, deviations and gaps: one of `metrics.DEFINITIONS`.
+    device
+        Where test instances are solved, if they have to be.
     """
-    made = chapters(found.runs)
+    made = chapters(found.runs, definition)
     left_out = list(found.left_out)
+    problems = {problem for chapter in made for problem in chapter.problems}
+    left_out += [
+        f"{start.path}: needs runs on {start.config.problem}, whose test instances it solves"
+        for start in found.starts
+        if start.config.problem not in problems
+    ]
     parts = []
     for chapter in made:
-        part, notes = _part(chapter, places, log)
+        costs, notes = cost_sheets(chapter, places, starts=found.starts, device=device, log=log)
+        part = _part(chapter, costs, log)
         parts.append(_named(part, f"{chapter.key}-" if len(made) > 1 else ""))
         left_out += notes
     solved, notes = _known_now(found.benchmarks, places.own)
@@ -63,7 +81,7 @@ def make_report(found: Found, places: Places, log: Callable[[str], None]) -> Rep
     parts.append(Part("TSPLIB and CVRPLIB", "", (benchmarks,)))
     count = len(found.runs)
     title = f"Lifelong learning: {count} run{'s' * (count != 1)}"
-    return Report(title, tuple(parts), tuple(left_out), MEANINGS)
+    return Report(title, tuple(parts), tuple(left_out), WORDS[definition].meanings)
 
 
 def _known_now(
@@ -80,8 +98,7 @@ def _known_now(
     return solved, notes
 
 
-def _part(chapter: Chapter, places: Places, log: Callable[[str], None]) -> tuple[Part, list[str]]:
-    costs, notes = cost_sheets(chapter, places)
+def _part(chapter: Chapter, costs: Sequence[Sheet], log: Callable[[str], None]) -> Part:
     log(f"{chapter.title}: curves")
     curves = curve_pictures(chapter) if figures.available() else []
     sections = (
@@ -118,7 +135,7 @@ def _part(chapter: Chapter, places: Places, log: Callable[[str], None]) -> tuple
         Section("The runs", sheets=(metric_tables.all_runs(chapter),), folded=True),
     )
     orders = "; ".join(f"{order_title(n)}: {' → '.join(o)}" for o, n in chapter.orders.items())
-    return Part(chapter.title, f"{orders[0].upper()}{orders[1:]}.", sections), notes
+    return Part(chapter.title, f"{orders[0].upper()}{orders[1:]}.", sections)
 
 
 def _named(part: Part, prefix: str) -> Part:

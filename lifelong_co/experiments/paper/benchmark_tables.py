@@ -38,8 +38,8 @@ def benchmark_sheets(benchmarks: Sequence[Benchmark]) -> list[Sheet]:
                 for solver in solvers
             ),
         ),
-        note="The gap to the best of these methods on each instance, in 10⁻³: mean (standard"
-        " deviation) over the instances.",
+        note="The gap to the best of these methods on each instance, in 10⁻³: mean (sample"
+        " standard deviation) over the instances.",
     )
     return [summary, *sheets]
 

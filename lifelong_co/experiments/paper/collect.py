@@ -10,6 +10,7 @@ from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.benchmark.results import FILE, Benchmark, read
 from lifelong_co.experiments.comparison.labels import identity
 from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.paper.zero_shot import Start, read_start
 
 
 @attrs.frozen
@@ -20,6 +21,8 @@ class Found:
     benchmarks: tuple[Benchmark, ...]
     left_out: tuple[str, ...]
     """A line for each folder or file that could not be used, and for each run found twice."""
+    starts: tuple[Start, ...] = ()
+    """Solvers that have learned no task of a lifelong run."""
 
 
 def collect(folders: Sequence[Path | str]) -> Found:
@@ -30,7 +33,8 @@ def collect(folders: Sequence[Path | str]) -> Found:
     folders
         Run folders, folders of `lifelong-co benchmark --out`, or folders that contain them, for
         example that of a sweep. Unfinished runs in such a folder are not used. A run folder that is
-        given directly must be finished.
+        given directly must be finished. A folder with pretrained or imported parameters counts only
+        if it is given directly, because it has to be tested.
 
     Raises
     ------
@@ -41,11 +45,16 @@ def collect(folders: Sequence[Path | str]) -> Found:
     """
     runs: dict[Path, Run] = {}
     benchmarks: dict[Path, Benchmark] = {}
+    starts: dict[Path, Start] = {}
     left_out: list[str] = []
     for folder in map(Path, folders):
         if not folder.is_dir():
             what = "a file" if folder.exists() else "nothing"
             raise ConfigError(f"{folder}: expected a folder of runs, found {what}")
+        start = read_start(folder)
+        if start is not None:
+            starts.setdefault(folder.resolve(), start)
+            continue
         before = len(left_out)
         useful = False
         for place, names in _places(folder):
@@ -65,7 +74,9 @@ def collect(folders: Sequence[Path | str]) -> Found:
             reason = f"none of them can be used: {found[0]}{more}" if found else "found none"
             raise ConfigError(f"{folder}: expected finished runs in it, {reason}")
     kept, twice = _distinct(runs.values())
-    return Found(tuple(kept), tuple(benchmarks.values()), tuple(left_out + twice))
+    return Found(
+        tuple(kept), tuple(benchmarks.values()), tuple(left_out + twice), tuple(starts.values())
+    )
 
 
 def _places(folder: Path) -> Iterator[tuple[Path, list[str]]]:

@@ -1,20 +1,53 @@
 """Mean costs after learning, and gaps to near-optimal costs (paper, appendix D)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
+from lifelong_co.errors import LifelongError
+from lifelong_co.experiments.comparison.instance_gaps import (
+    InstanceGaps,
+    gaps_of_runs,
+    instance_gaps,
+    mean_ratio,
+)
 from lifelong_co.experiments.comparison.runs import final_note
+from lifelong_co.experiments.comparison.tables import percent
+from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper.studies import Chapter, Study, Variant
+from lifelong_co.experiments.paper.zero_shot import Start
 from lifelong_co.experiments.references.gaps import MeanReferences, gap, mean_references
 from lifelong_co.experiments.references.places import Places
-from lifelong_co.experiments.sheet import Cell, Sheet, words
+from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
+
+PAPERS_NAMES = {"multi-task-epoch": "POMO-MT-EL", "multi-task-batch": "POMO-MT-BL"}
+"""Methods that have another name in the paper's tables of costs."""
 
 
-def cost_sheets(chapter: Chapter, places: Places) -> tuple[list[Sheet], list[str]]:
-    """Return sheets for each problem, and notes about references that could not be read.
+def cost_sheets(
+    chapter: Chapter,
+    places: Places,
+    *,
+    starts: Sequence[Start] = (),
+    device: str = "cpu",
+    log: Callable[[str], None] = lambda line: None,  # noqa: ARG005
+) -> tuple[list[Sheet], list[str]]:
+    """Return sheets for each problem, and notes about what could not be used.
 
     As in the paper, the methods of the first solver always have a sheet. Other solvers and
     variants have a sheet only if there are references, because only gaps compare across them.
+
+    Parameters
+    ----------
+    chapter
+        The runs.
+    places
+        The folders in which references are looked for.
+    starts
+        Solvers for the rows without learning, in the first sheet of their problem.
+    device
+        Where test instances are solved: those of starts, and of all runs for gaps as published.
+    log
+        Called with a line of text before test instances are solved.
     """
     sheets: list[Sheet] = []
     notes: list[str] = []
@@ -26,16 +59,59 @@ def cost_sheets(chapter: Chapter, places: Places) -> tuple[list[Sheet], list[str
                 notes += [f"references of {problem}: {note}" for note in known[problem].notes]
             found, key = known[problem], f"distances-{problem}"
             key += "" if solver == chapter.solvers[0] else f"-{solver}"
+            published = None
+            if chapter.definition == "published":
+                runs = [run for variant in study.variants for run in variant.runs]
+                published = instance_gaps(runs, found, device, log)
             if found.means or solver == chapter.solvers[0]:
-                sheets += _sheet(chapter, study, study.main, found, key)
+                tested = starts if solver == chapter.solvers[0] else ()
+                untrained, left_out = _zero_shot(chapter, study, tested, found, device, log)
+                notes += left_out
+                sheets += _sheet(chapter, study, study.main, found, published, key, untrained)
             if found.means:
                 others = [variant for variant in study.variants if not variant.main]
-                sheets += _sheet(chapter, study, others, found, f"{key}-varied")
+                sheets += _sheet(chapter, study, others, found, published, f"{key}-varied")
     return sheets, notes
 
 
+def _zero_shot(
+    chapter: Chapter,
+    study: Study,
+    starts: Sequence[Start],
+    found: MeanReferences,
+    device: str,
+    log: Callable[[str], None],
+) -> tuple[list[Row], list[str]]:
+    """Return a row for each start of the study's problem, and notes about those that fail."""
+    rows: list[Row] = []
+    notes = []
+    for start in (each for each in starts if each.config.problem == study.problem):
+        log(f"{start.path}: solves the test instances of {chapter.title}, without learning")
+        try:
+            costs = start.costs(study.variants[0].runs[0].config, device)
+        except LifelongError as error:
+            notes.append(f"{start.path}: {error}")
+            continue
+        means = {task: float(each.double().mean()) for task, each in costs.items()}
+        gaps: dict[str, float | None] = {
+            task: mean_ratio(costs[task], found.costs[task])
+            if chapter.definition == "published"
+            else gap(means[task], mean)
+            for task, mean in found.means.items()
+        }
+        shown = (_cell(means, gaps, task) for task in chapter.tasks)
+        rows.append((*words(*[""] * (len(study.orders) > 1), start.title), *shown))
+    return rows, notes
+
+
 def _sheet(
-    chapter: Chapter, study: Study, variants: Sequence[Variant], found: MeanReferences, key: str
+    chapter: Chapter,
+    study: Study,
+    variants: Sequence[Variant],
+    found: MeanReferences,
+    published: InstanceGaps | None,
+    key: str,
+    untrained: Sequence[Row] = (),
 ) -> list[Sheet]:
     means = found.means
     several = len(study.orders) > 1
@@ -45,24 +121,31 @@ def _sheet(
         for variant in variants:
             runs = variant.of(order)
             costs = {task: fmean(run.final[task] for run in runs) for task in chapter.tasks if runs}
-            cells = [_cell(cost, means.get(task)) for task, cost in costs.items()]
+            gaps = gaps_of_runs(runs, means, published) if runs else {}
+            cells = [_cell(costs, gaps, task) for task in costs]
             rows += [(*words(*[name] * several, variant.title), *cells)] if runs else []
         blocks += [tuple(rows)] if rows else []
     if not blocks:
         return []
     kind, note = "Mean cost", "Mean cost over test instances and seeds after the last task."
     note = f"{note} {final_note(run for each in variants for run in each.runs)}".rstrip()
+    if untrained:
+        blocks.insert(0, tuple(untrained))
+        note += " zero-shot: a solver that has learned none of the tasks here."
     if means:
-        cells = [_cell(means[name]) if name in means else Cell("-") for name in chapter.tasks]
+        cells = [_cell(means, {}, task) if task in means else Cell("-") for task in chapter.tasks]
         blocks.insert(0, ((*words(*[""] * several, "reference"), *cells),))
         kind += " (optimality gap)"
         note += f" In parentheses: the gap to the mean reference {found.origin}."
+        note = f"{note} {WORDS[chapter.definition].gap}".rstrip()
     missing = [name for name in chapter.tasks if name not in means]
     if missing:
         note += (
             f" There are no references for {', '.join(missing)} in {found.places.own};"
             " `lifelong-co reference --run DIR` finds them."
         )
+    theirs = [f"{m} is {PAPERS_NAMES[m]}" for v in variants if (m := v.title) in PAPERS_NAMES]
+    note += f" In the paper, {' and '.join(theirs)}." if theirs else ""
     which = "" if variants == study.main else ", hyperparameters and ablations"
     sheet = Sheet(
         key=key,
@@ -75,10 +158,12 @@ def _sheet(
     return [sheet]
 
 
-def _cell(cost: float, mean: float | None = None) -> Cell:
-    """Return a mean cost, with its gap if there is a mean reference."""
+def _cell(costs: Mapping[str, float], gaps: Mapping[str, float | None], task: str) -> Cell:
+    """Return a mean cost, with its gap if the task has a reference; a dash for an unknown gap."""
+    cost = costs[task]
     shown, parts = f"{cost:.3f}", {"": f"{cost:.6g}"}
-    if mean is not None:
-        above = gap(cost, mean)
-        shown, parts = f"{shown} ({above:.1%})", {**parts, "gap_fraction": f"{above:.6f}"}
+    if task in gaps:
+        above = gaps[task]
+        shown = f"{shown} ({percent(above, 1)})"
+        parts["gap_fraction"] = "" if above is None else f"{above:.6f}"
     return Cell(shown, parts, rank=round(cost, 3))

@@ -11,17 +11,18 @@ import attrs
 
 from lifelong_co import metrics
 from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.paper.studies import Arrival, Chapter, Study, Variant
 from lifelong_co.experiments.sheet import THOUSANDTHS, Cell, Row, Sheet, words
 from lifelong_co.experiments.spread import LEVEL, OVER_ORDERS, Spread, cell
 
 COMMON = (
-    "In 10⁻³, lower is better: gaps (d − d*) / d*. d* is the lowest mean cost on a task among the"
-    " runs here with the same solver and problem, except multi-task runs."
-    " mean (s) ± c: mean over orders and seeds; s: standard deviation of the means of the orders"
-    f" (with several orders); c: half-width of the {LEVEL:.0%} confidence interval over seeds"
-    " (with several seeds)."
+    "In 10⁻³, lower is better: gaps (d − d*) / d*. d* is the lowest mean cost on a task {tests} of"
+    " the runs here with the same solver and problem, except multi-task runs. AF and AMF are"
+    " {forgetting}. mean (s) ± c: mean over orders and seeds; s: {deviation} standard deviation of"
+    " the means of the orders (with several orders); c: half-width of the"
+    f" {LEVEL:.0%} confidence interval over seeds (with several seeds)."
 )
 Where = frozenset[tuple[Arrival, int]]
 """Orders and seeds."""
@@ -52,7 +53,7 @@ def over_orders(chapter: Chapter) -> list[Sheet]:
         blocks.append(rows)
     title = f"Metrics over the task orders ({chapter.solvers[0]})"
     first = ["method", "orders"] if len(sets) > 1 else ["method"]
-    return [_sheet("metrics", title, first, studies, blocks)] if blocks else []
+    return [_sheet(chapter, "metrics", title, first, studies, blocks)] if blocks else []
 
 
 def varied(chapter: Chapter) -> list[Sheet]:
@@ -66,6 +67,7 @@ def varied(chapter: Chapter) -> list[Sheet]:
         studies = {p: s for p, s in chapter.of(solver).items() if len(s.variants) > len(s.main)}
         if studies:
             sheet = _sheet(
+                chapter,
                 "hyperparameters" + ("" if solver == chapter.solvers[0] else f"-{solver}"),
                 f"Hyperparameters and ablations ({solver})",
                 ["setting"],
@@ -133,7 +135,8 @@ def applicability(chapter: Chapter) -> list[Sheet]:
             rows.append((Cell(f"{name} ({solver})"), *_groups(groups)))
         blocks += [rows] if rows else []
     title, note = "Metrics with other base solvers", "d* differs from solver to solver."
-    return [_sheet("applicability", title, ["method (solver)"], chapter.problems, blocks, note)]
+    named = ["method (solver)"]
+    return [_sheet(chapter, "applicability", title, named, chapter.problems, blocks, note)]
 
 
 def per_order(chapter: Chapter) -> list[Sheet]:
@@ -143,6 +146,7 @@ def per_order(chapter: Chapter) -> list[Sheet]:
     ks = [half, whole] if 1 < half < whole else [whole]
     solver = chapter.solvers[0]
     orders = "; ".join(f"{name}: {' → '.join(tasks)}" for tasks, name in chapter.orders.items())
+    said = WORDS[chapter.definition]
     sheets = []
     for problem, study in chapter.of(solver).items():
         blocks = []
@@ -158,13 +162,13 @@ def per_order(chapter: Chapter) -> list[Sheet]:
             blocks += [tuple(rows)] if rows else []
         sheet = Sheet(
             key=f"per-order-{problem}",
-            title=f"Metrics in each order on {problem.upper()} ({solver})",
+            title=f"Metrics in each order on {problem.upper()} ({solver}){said.title}",
             header=("order", "method", "runs", *(metrics.NAMES * len(ks))),
             spans=(("", 3), *((f"k = {k}", len(metrics.NAMES)) for k in ks)),
             blocks=tuple(blocks),
             left=2,
-            note=f"Metrics after learning the first k tasks. Orders: {orders}.",
-            common=COMMON,
+            note=f"Metrics after learning the first k tasks.{said.first_tasks} Orders: {orders}.",
+            common=COMMON.format(**attrs.asdict(WORDS[chapter.definition])),
         )
         sheets += [sheet] if blocks else []
     return sheets
@@ -187,7 +191,7 @@ def all_runs(chapter: Chapter) -> Sheet:
     names = ("problem", "method", "solver", "order", "seed", *metrics.NAMES)
     return Sheet(
         key="runs",
-        title="The runs",
+        title=f"The runs{WORDS[chapter.definition].title}",
         header=(*names, "minutes", "folder"),
         blocks=(tuple(rows),),
         left=5,
@@ -197,6 +201,7 @@ def all_runs(chapter: Chapter) -> Sheet:
 
 
 def _sheet(
+    chapter: Chapter,
     key: str,
     title: str,
     first: Sequence[str],
@@ -209,13 +214,13 @@ def _sheet(
     group = ("runs", *metrics.NAMES)
     return Sheet(
         key=key,
-        title=title,
+        title=title + WORDS[chapter.definition].title,
         header=(*first, *group * len(problems)),
         spans=(("", len(first)), *((problem.upper(), len(group)) for problem in problems)),
         blocks=tuple(map(tuple, blocks)),
         left=len(first),
         note=note,
-        common=COMMON,
+        common=COMMON.format(**attrs.asdict(WORDS[chapter.definition])),
         best_of=best_of,
     )
 

@@ -57,6 +57,8 @@ class Study:
     variants: tuple[Variant, ...]
     best: Mapping[str, float]
     """``d*`` by task name; see `least_costs`."""
+    definition: str = "text"
+    """Whose metrics, ``d*`` and deviations: one of `metrics.DEFINITIONS`."""
 
     @property
     def main(self) -> list[Variant]:
@@ -80,21 +82,22 @@ class Study:
 
     def metrics(self, run: Run, k: int | None = None) -> metrics.Metrics:
         """Return the metrics after the first ``k`` tasks; None: after all."""
-        return measured(run, self.best, k)
+        return measured(run, self.best, k, self.definition)
 
     def spreads(self, runs: Sequence[Run], k: int | None = None) -> dict[str, Spread]:
         """Return each metric over some runs of one variant, at least one."""
         values = {(repr(run.names), run.config.seed): self.metrics(run, k) for run in runs}
-        return {
-            name: over_orders({cell: getattr(value, name) for cell, value in values.items()})
+        found = {
+            name: {cell: getattr(value, name) for cell, value in values.items()}
             for name in metrics.NAMES
         }
+        return {name: over_orders(each, self.definition) for name, each in found.items()}
 
     def comparison(self, order: Arrival) -> Comparison:
         """Return the comparison of the lifelong methods' default variants in one order."""
         found = [(each.name, tuple(each.of(order))) for each in self.lifelong]
         groups = [Group(name, runs) for name, runs in found if runs]
-        return Comparison(tuple(groups), self.best)
+        return Comparison(tuple(groups), self.best, self.definition)
 
 
 @attrs.frozen
@@ -109,6 +112,11 @@ class Chapter:
     studies: tuple[Study, ...]
     orders: Mapping[Arrival, str]
     """Every order to its name, sorted."""
+
+    @property
+    def definition(self) -> str:
+        """The definition of the metrics, the same in all studies."""
+        return self.studies[0].definition
 
     @property
     def problems(self) -> list[str]:
@@ -134,8 +142,11 @@ class Chapter:
                     yield study, variant, run
 
 
-def chapters(runs: Sequence[Run]) -> tuple[Chapter, ...]:
-    """Sort runs into chapters, in the order in which their tasks first occur."""
+def chapters(runs: Sequence[Run], definition: str = "text") -> tuple[Chapter, ...]:
+    """Sort runs into chapters, in the order in which their tasks first occur.
+
+    All metrics are by one of `metrics.DEFINITIONS`.
+    """
     groups = list(_grouped(runs, _tests).values())
     keys = []
     for members in groups:
@@ -143,12 +154,14 @@ def chapters(runs: Sequence[Run]) -> tuple[Chapter, ...]:
         named = config.preset if config.order.isdigit() else naming.order_name(config)
         keys.append(naming.file_name(named))
     return tuple(
-        _chapter(f"{key}-{keys[:i].count(key) + 1}" if key in keys[:i] else key, members)
+        _chapter(
+            f"{key}-{keys[:i].count(key) + 1}" if key in keys[:i] else key, members, definition
+        )
         for i, (key, members) in enumerate(zip(keys, groups, strict=True))
     )
 
 
-def _chapter(key: str, runs: Sequence[Run]) -> Chapter:
+def _chapter(key: str, runs: Sequence[Run], definition: str) -> Chapter:
     named: dict[Arrival, str] = {}
     for run in runs:
         name = naming.order_name(run.config)
@@ -162,12 +175,14 @@ def _chapter(key: str, runs: Sequence[Run]) -> Chapter:
         key=key,
         title=f"Preset {presets}, {len(tasks)} task{'s' * (len(tasks) > 1)}",
         tasks=tasks,
-        studies=tuple(_study(*place, each) for place, each in _grouped(runs, _solved_by).items()),
+        studies=tuple(
+            _study(*place, each, definition) for place, each in _grouped(runs, _solved_by).items()
+        ),
         orders=orders,
     )
 
 
-def _study(problem: str, solver: str, runs: Sequence[Run]) -> Study:
+def _study(problem: str, solver: str, runs: Sequence[Run], definition: str) -> Study:
     methods = _grouped(runs, lambda run: run.config.method)
     found: list[Variant] = []
     for method in sorted(methods, key=naming.rank):
@@ -180,7 +195,7 @@ def _study(problem: str, solver: str, runs: Sequence[Run]) -> Study:
             unique = name if names.count(name) == 1 else f"{name} [{each[0].path}]"
             varied.append(Variant(method, unique, False, tuple(each)))
         found += sorted(varied, key=lambda variant: naming.row_rank(variant.name))
-    return Study(problem, solver, tuple(found), least_costs(runs))
+    return Study(problem, solver, tuple(found), least_costs(runs, definition), definition)
 
 
 def _grouped(runs: Iterable[Run], key: Callable[[Run], K]) -> dict[K, list[Run]]:

@@ -35,7 +35,7 @@ class Gap:
     """The gap of costs to references, over the instances that have a reference."""
 
     value: float
-    """Mean cost over mean reference, minus 1 (the paper's optimality gap)."""
+    """Mean cost over mean reference, minus 1."""
     reference: float
     """The mean reference."""
     covered: int
@@ -75,6 +75,8 @@ class MeanReferences:
     """The mean reference cost of each task whose test instances all have a reference."""
     folders: Mapping[str, tuple[Path, ...]]
     """The folders in which the references of each of these tasks were found."""
+    costs: Mapping[str, tuple[float, ...]] = attrs.field(factory=dict)
+    """The reference cost of each test instance of each of these tasks."""
     faults: Mapping[str, str] = attrs.field(factory=dict)
     """For each task whose references could not be read: the reason."""
 
@@ -113,6 +115,7 @@ def mean_references(
     problem = registry.problem(config.problem)
     means: dict[str, float] = {}
     folders: dict[str, tuple[Path, ...]] = {}
+    costs: dict[str, tuple[float, ...]] = {}
     faults: dict[str, str] = {}
     for index, task in enumerate(config.tasks):
         groups = None if tests is None else tests[index]
@@ -124,4 +127,5 @@ def mean_references(
         mean = mean_reference(known)
         if mean:
             means[task.label], folders[task.label] = mean, origins(known)
-    return MeanReferences(places, means, folders, faults)
+            costs[task.label] = tuple(each.cost for each in known if each is not None)
+    return MeanReferences(places, means, folders, costs, faults)

@@ -54,6 +54,8 @@ def test_paper_preset_has_the_official_options() -> None:
         "buffer_size": 1000,
         "replay_size": 16,
         "replay_rows": 1.0,
+        "buffer": "reservoir",
+        "record": "last-epoch",
         "bundle_size": 1,
         "official_replay": True,
     }
@@ -68,7 +70,8 @@ def test_economy_differs_from_the_paper_in_what_is_replayed_only() -> None:
     unlike = [name for name in fields if getattr(exact, name) != getattr(economy, name)]
     assert unlike == ["name", "summary", "method_options"]
     options = {**exact.method_options["llr-bc"]}
-    options.pop("official_replay")
+    for default in ("official_replay", "buffer", "record"):
+        options.pop(default)
     replay = {"replay_size": 32, "replay_rows": 1 / 16, "bundle_size": 4}
     assert economy.method_options["llr-bc"] == {**options, **replay}
 

@@ -35,3 +35,13 @@ def test_the_spread_by_hand():
         4.0, math.sqrt(2), found.interval
     )
     assert spread.over_orders({("1", 0): 0.5}) == spread.Spread(0.5, None, None)
+
+
+def test_published_deviation_is_that_of_the_population():
+    """For 1, 2, 3 it is the root of 2/3; the text's is 1."""
+    assert spread.spread([1.0, 2.0, 3.0]).deviation == pytest.approx(1)
+    published = spread.spread([1.0, 2.0, 3.0], "published")
+    assert published == spread.Spread(2.0, pytest.approx(math.sqrt(2 / 3)))
+    assert spread.spread([1.0], "published").deviation is None
+    orders = {("1", 0): 1.0, ("2", 0): 2.0, ("3", 0): 3.0}
+    assert spread.over_orders(orders, "published").deviation == published.deviation

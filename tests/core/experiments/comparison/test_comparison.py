@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import synthetic_runs
 
+from lifelong_co import metrics
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
+from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders, measured
+from lifelong_co.runs.folder import Cost, RunFolder
 
 
 def test_runs_are_grouped_over_seeds_and_share_d_star(comparison: Comparison) -> None:
@@ -72,3 +75,47 @@ def test_runs_with_the_same_seed_are_not_grouped(tmp_path: Path) -> None:
         compare_folders([one, tmp_path / "." / "a"])
     with pytest.raises(ConfigError, match="at least one run folder"):
         compare_folders([])
+
+
+def test_published_d_star_is_over_every_test(tmp_path: Path) -> None:
+    """A test during a task counts, and one of another order; the text counts ends of tasks only."""
+    one = synthetic_runs.write(tmp_path / "1", synthetic_runs.config())
+    other = synthetic_runs.config(distributions=("U", "C", "E"), order="2")
+    two = synthetic_runs.write(tmp_path / "2", other)
+    costs = [attrs.evolve(c, cost=1.5) if _during(c) else c for c in synthetic_runs.costs(other)]
+    RunFolder(two).write_costs(costs, other)
+    text, published = (compare_folders([one, two], name) for name in ("text", "published"))
+    assert text.best["C40"] > 14
+    assert published.best["C40"] == 1.5
+    least = min(row[1] for row in published.runs[0].tests.values())
+    assert published.best["E20"] == min(least, published.runs[1].least["E20"])
+
+
+def test_multi_task_sets_no_published_d_star(tmp_path: Path) -> None:
+    """As in the text, except if there are no other runs."""
+    kinds = ("multi-task-epoch", "fine-tuning")
+    at_once, tuned = (
+        synthetic_runs.write(tmp_path / kind, synthetic_runs.config(kind)) for kind in kinds
+    )
+    both, single = (compare_folders(of, "published") for of in ([at_once, tuned], [at_once]))
+    assert both.best == both.groups[1].runs[0].least
+    assert single.best == single.runs[0].least
+
+
+def test_published_metrics_and_deviation(folders: list[Path]) -> None:
+    """AF and AMF end before the last task; the deviation over seeds is divided by n."""
+    found = compare_folders(folders, "published")
+    run = found.runs[0]
+    expected = metrics.summarize(run.costs, list(found.best.values()), definition="published")
+    assert found.metrics(run) == expected
+    # After the first two tasks: AP as published is that at the end of the run.
+    ends = [run.costs[-1][j] / found.best[name] - 1 for j, name in enumerate(run.names[:2])]
+    early = measured(run, found.best, 2, "published")
+    assert pytest.approx(sum(ends) / 2) == early.AP
+    assert pytest.approx(early.AP) != measured(run, found.best, 2).AP
+    one, two = (found.metrics(run).AG for run in found.groups[0].runs)
+    assert found.spread(found.groups[0], "AG").deviation == pytest.approx(abs(one - two) / 2)
+
+
+def _during(cost: Cost) -> bool:
+    return (cost.learning, cost.epoch, cost.name) == (2, 2, "C40")

@@ -1,11 +1,13 @@
 """Tables of a comparison: metrics, costs, and gaps where there are references."""
 
 import csv
+import html
 import io
 import json
 import re
 from pathlib import Path
 
+import attrs
 import pytest
 import synthetic_runs
 from synthetic_references import FOUND, MEANS, OWN
@@ -32,7 +34,7 @@ def test_multi_task_has_only_ap(tmp_path: Path) -> None:
     assert re.fullmatch(r"multi-task-epoch +2 +-?[\d.]+ \([\d.]+\) +- +- +- +-", row)
     assert "d* of these 4 runs except multi-task" in text.replace("\n", " ")
     alone = tables.as_text(compare_folders(paths[:2]))
-    assert "multi-task;" not in alone.replace("\n", " ")
+    assert "except multi-task" not in alone.replace("\n", " ")
     values = tables.as_json(found)["groups"][0]["runs"][0]["metrics"]
     assert values["AF"] is None
     assert (
@@ -122,3 +124,28 @@ def test_output_without_references_has_no_gaps(comparison):
     assert make_report(comparison, {}, NOTHING) == make_report(comparison, {})
     assert tables.GAPS not in page(make_report(comparison, {}))
     assert tables.as_text(comparison, NOTHING) == tables.as_text(comparison)
+
+
+def test_output_names_the_definition(folders: list[Path], comparison: Comparison) -> None:
+    """Text, JSON and page say whether the metrics are those of the text or as published."""
+    published = compare_folders(folders, "published")
+    for of, said in ((comparison, "by the paper's text"), (published, "as published, without")):
+        assert f"AF and AMF {said}" in tables.as_text(of)
+        assert f"AF and AMF {said}" in html.unescape(page(make_report(of, {})))
+        assert tables.as_json(of)["definition"] == of.definition
+    assert "population standard deviation" in tables.caption(published)
+    assert "lowest cost d* of these 4 runs in any test" in tables.caption(published)
+
+
+def test_published_gaps_are_shown_where_they_are_known(folders: list[Path]) -> None:
+    """A group has the mean over its seeds; a dash, an empty cell or null if a seed has no gap."""
+    found = compare_folders(folders, "published")
+    known = {run.path: {"E20": i / 10, "U10": 0.5} for i, run in enumerate(found.runs[:3])}
+    found = attrs.evolve(found, instance_gaps=known)
+    sheet = tables.gap_table(found, FOUND)
+    assert [row[1].shown.partition(" ")[2] for row in sheet.rows] == ["", "(5.00%)", "(-)"]
+    assert "mean over the instances" in sheet.note
+    first, second = csv.DictReader(io.StringIO(tables.as_csv(found, MEANS)))
+    assert (first["E20_gap"], second["E20_gap"]) == ("0.050000", "")
+    groups = tables.as_json(found, MEANS)["groups"]
+    assert [group["gaps"]["U10"] for group in groups] == [0.5, None]

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import imported_starts
 import pytest
 import synthetic_runs
 from synthetic_benchmarks import solved
@@ -59,3 +60,22 @@ def test_new_references_update_the_tables(tmp_path):
     best, (left_out,) = known()
     assert best == "100"
     assert left_out.startswith(f"references of {tmp_path}: {place}: expected a reference as JSON")
+
+
+def test_start_without_runs_of_its_problem_is_left_out(tmp_path):
+    """A run gives the test instances; the runs here are on another problem."""
+    folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config())
+    imported_starts.write(tmp_path / "start", "tsp")
+    report = make_report(collect([folder, tmp_path / "start"]), Places(tmp_path / "absent"), str)
+    (line,) = report.left_out
+    assert line == f"{tmp_path / 'start'}: needs runs on tsp, whose test instances it solves"
+
+
+def test_published_report_says_so(root):
+    """In the titles of the tables of metrics, in their notes and in the meanings."""
+    report = make_report(collect([root]), Places(root / "absent"), str, definition="published")
+    titled = [sheet for sheet in report.sheets if sheet.title.endswith(", as published")]
+    keys = {"metrics", "hyperparameters", "applicability", "per-order-cvrp", "runs"}
+    assert {sheet.key for sheet in titled} == keys
+    assert "population standard deviation" in titled[0].notes
+    assert report.meanings["AF"].startswith("Average forgetting as published")

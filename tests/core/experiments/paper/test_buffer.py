@@ -76,7 +76,7 @@ def test_whole_solutions_count_as_units(tmp_path):
     run = load_run(made.folder.path)
     found = contents(run, items_of(run))
     assert found.units == {"U5": 2, "U6": 2}  # batches of the last epoch
-    assert found.states == 2 * 4 * (4 * 5 + 5 * 6)  # batches x instances x steps x starts
+    assert found.states == 2 * 4 * (3 * 5 + 4 * 6)  # batches x instances x steps x starts
 
 
 def test_a_run_without_a_buffer_or_checkpoint_says_so(tmp_path):

@@ -2,6 +2,7 @@
 
 import shutil
 
+import imported_starts
 import pytest
 
 from lifelong_co.errors import ConfigError
@@ -34,3 +35,15 @@ def test_a_folder_without_finished_runs_is_refused(root, tmp_path):
         collect([tmp_path])
     with pytest.raises(ConfigError, match="run: the run is not finished"):
         collect([root, run])
+
+
+def test_start_counts_only_if_it_is_given(root, tmp_path):
+    """A start below a folder is left out by name, because its tests take time."""
+    imported_starts.write(tmp_path / "start")
+    shutil.copytree(root / "alpha", tmp_path / "alpha")
+    below = collect([tmp_path])
+    assert below.starts == ()
+    assert any(line.startswith(f"{tmp_path / 'start'}: ") for line in below.left_out)
+    given = collect([tmp_path / "alpha", tmp_path / "start"])
+    assert [start.path for start in given.starts] == [tmp_path / "start"]
+    assert given.left_out == ()

@@ -1,9 +1,12 @@
 """Runs sorted by method, variant and order."""
 
 import math
+import statistics
 
+import pytest
 from synthetic_chapters import write
 
+from lifelong_co import metrics
 from lifelong_co.experiments.paper import metric_tables
 from lifelong_co.experiments.paper.collect import collect
 from lifelong_co.experiments.paper.studies import chapters
@@ -41,3 +44,21 @@ def test_multi_task_is_not_among_the_lifelong_methods(root, tmp_path):
     assert "multi-task-epoch" not in [r[0].shown for r in metric_tables.over_orders(after)[0].rows]
     alone = chapters(collect([tmp_path]).runs)[0].of("pomo")["cvrp"]
     assert alone.metrics(variant.runs[0]).AP == 0
+
+
+def test_published_metrics_have_another_d_star(root):
+    """All tables of a chapter use one definition: d* over every test, population deviation."""
+    runs = collect([root]).runs
+    (text,), (published,) = chapters(runs), chapters(runs, "published")
+    assert (text.definition, published.definition) == ("text", "published")
+    study = published.of("pomo")["cvrp"]
+    every = [run for variant in study.variants for run in variant.runs]
+    assert study.best["E20"] == min(run.least["E20"] for run in every)
+    run = every[0]
+    best = [study.best[name] for name in run.names]
+    assert study.metrics(run) == metrics.summarize(run.costs, best, definition="published")
+    orders = study.main[0].runs
+    means = [study.spreads([r for r in orders if r.names == o])["AP"].mean for o in study.orders]
+    assert study.spreads(orders)["AP"].deviation == pytest.approx(statistics.pstdev(means))
+    (order, *_) = study.orders
+    assert study.comparison(order).definition == "published"
