@@ -1,11 +1,13 @@
 """Testing: greedy decoding, the best solution of the multi-start, optionally of eight images."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from lifelong_co.errors import InvalidRolloutError
 from lifelong_co.protocols import Solver
 from lifelong_co.rollout.verification import best_of, require_valid
 from lifelong_co.tensors import records
@@ -63,3 +65,13 @@ def mean_cost(solver: Solver, groups: Sequence[Any], *, augment: bool = False) -
     """Return the mean of `best_costs` over all instances of some groups, one group per size."""
     costs = torch.cat([best_costs(solver, group, augment=augment) for group in groups])
     return float(costs.double().mean())
+
+
+@contextmanager
+def named_test(what: str) -> Iterator[None]:
+    """Add to an `InvalidRolloutError` of the block what was tested, e.g. ``task U20``."""
+    try:
+        yield
+    except InvalidRolloutError as error:
+        error.add_note(f"test of {what}")
+        raise

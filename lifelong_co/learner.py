@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import Interrupted, InvalidRolloutError
-from lifelong_co.evaluation import mean_cost
+from lifelong_co.errors import Interrupted
+from lifelong_co.evaluation import mean_cost, named_test
 from lifelong_co.protocols import Observer, Rollout
 from lifelong_co.rollout.one_pass import one_pass
 from lifelong_co.runs.folder import Cost
@@ -184,14 +184,11 @@ def note_epoch(run: Run) -> None:
 def tested(run: Run, task: int) -> float:
     """Return the mean cost on a task's test instances; an error names the task."""
     learner, config = run.learner, run.config
-    try:
+    with named_test(
+        f"task {config.tasks[task].label} after epoch {learner.epoch} of task "
+        f"{config.tasks[learner.task].label} in {run.folder.path}; nothing of it is saved"
+    ):
         return mean_cost(learner.solver, run.tests[task], augment=config.augment)
-    except InvalidRolloutError as error:
-        error.add_note(
-            f"test of task {config.tasks[task].label} after epoch {learner.epoch} of task "
-            f"{config.tasks[learner.task].label} in {run.folder.path}; nothing of it is saved"
-        )
-        raise
 
 
 def test(run: Run, tasks: range, log: Log) -> None:

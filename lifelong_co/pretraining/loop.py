@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from lifelong_co.config.run_config import Config, to_toml
-from lifelong_co.errors import Interrupted, InvalidRolloutError, NotFiniteError
-from lifelong_co.evaluation import mean_cost
+from lifelong_co.errors import Interrupted, NotFiniteError
+from lifelong_co.evaluation import mean_cost, named_test
 from lifelong_co.pretraining.algorithms import Loss, adapt, leaves
 from lifelong_co.pretraining.inner import Parameters, moments_of
 from lifelong_co.pretraining.state import Pretraining, restore, save, start
@@ -179,14 +179,11 @@ def validate(state: Pretraining, log: Log) -> None:
     """Test on each task before and after adaptation to it, log the costs and save."""
     costs, adapted = {}, {}
     for index, task in enumerate(state.config.tasks):
-        try:
+        with named_test(
+            f"task {task.label} after iteration {state.iteration} in {state.folder.path}; "
+            "nothing of it is saved"
+        ):
             costs[task.label], adapted[task.label] = validate_task(state, index)
-        except InvalidRolloutError as error:
-            error.add_note(
-                f"validation on task {task.label} after iteration {state.iteration} in "
-                f"{state.folder.path}; nothing of it is saved"
-            )
-            raise
     entry: dict[str, Any] = {"iteration": state.iteration, "costs": costs, "adapted_costs": adapted}
     batches = state.sums.get("batches", 0.0)
     if batches:

@@ -117,7 +117,7 @@ def test_number_that_is_not_finite_stops_the_pretraining(algorithm, where, famil
         assert all(x.isfinite().all() for x in kept[1]["parameters"].values())
     assert messages[0] == messages[1]
     if where == "validation":
-        assert "validation on task U5 after iteration 2" in stopped.value.__notes__[0]
+        assert "test of task U5 after iteration 2" in stopped.value.__notes__[0]
     else:
         named = {"loss": "task .*: the loss term 'policy'", "parameter": ": the norm of the param"}
         assert re.search(f"iteration 2.*{named[where]}.* meta_learning_rate .now", messages[0])
