@@ -1,7 +1,11 @@
 """The errors of lifelong-co: each message names the thing, what was expected and what came."""
 
 import difflib
-from collections.abc import Iterable
+import errno
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 NEW_FOLDER = "a new or empty folder"
@@ -9,15 +13,34 @@ RUN = "a lifelong run"
 PRETRAINED = "pretrained parameters"
 IMPORTED = "imported parameters"
 
+REMEDIES = {
+    errno.ENOSPC: "free space on the disk, then try again",
+    errno.EDQUOT: "free space in your quota, then try again",
+    errno.EACCES: "check its permissions",
+    errno.EPERM: "check its permissions",
+    errno.EROFS: "choose a folder that can be written",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EISDIR: "expected a file, got a folder",
+    errno.ENOTDIR: "expected a folder, got a file",
+    errno.ENOENT: "check its name",
+    errno.EMFILE: "too many files are open; raise the limit (ulimit -n)",
+}
+"""What the user can do about an error of the operating system."""
+FAULTS = frozenset(
+    (
+        *(errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.ESTALE, errno.ENOMEM),
+        *(errno.EMFILE, errno.ENFILE, errno.ENODEV, errno.ENXIO, errno.EPIPE),
+    )
+)
+"""Errors of the machine; any other error of the operating system is a mistake of the user."""
+
 
 class LifelongError(Exception):
     """Base of the errors that a user can correct.
 
-    The command line prints the message as one line and ends with `exit_status`.
+    The command line prints the message as one line. It ends with status 2, or with status 1 if the
+    user made no mistake (see `is_fault`).
     """
-
-    exit_status = 2
-    """2: the user can correct the call or a file. 1: a run or a plugin failed while it worked."""
 
 
 class UnknownNameError(LifelongError, KeyError):
@@ -66,8 +89,6 @@ class PluginError(LifelongError):
 class ComponentError(PluginError):
     """A component that breaks its contract while it is used; the message names the component."""
 
-    exit_status = 1
-
 
 class NotFiniteError(LifelongError, ArithmeticError):
     """A loss, gradient, parameter or cost that is NaN or infinite. Nothing of this step is saved.
@@ -81,8 +102,6 @@ class NotFiniteError(LifelongError, ArithmeticError):
     rates
         The settings to lower, with their values, e.g. ``learning_rate (now 0.1)``.
     """
-
-    exit_status = 1
 
     def __init__(self, folder: Path, fault: str, rates: str) -> None:
         self.folder = folder
@@ -100,8 +119,6 @@ class NotFiniteError(LifelongError, ArithmeticError):
 
 class InvalidRolloutError(LifelongError, ValueError):
     """A solver's solution that has no finite cost, misses nodes or takes an infeasible action."""
-
-    exit_status = 1
 
 
 class CheckpointError(LifelongError):
@@ -144,3 +161,42 @@ class Interrupted(LifelongError):  # noqa: N818 - the run was asked to stop
 
     def __str__(self) -> str:
         return f"stopped; resume it from the folder {self.folder}"
+
+
+def explained(error: OSError) -> str:
+    """Return one line for an error of the operating system: the file, the reason, the remedy."""
+    reason = error.strerror or str(error) or type(error).__name__
+    remedy = f"; {REMEDIES[error.errno]}" if error.errno in REMEDIES else ""
+    # Only writing to an open file gives no name, and `storage.files` adds the names of ours.
+    name = "standard output" if error.filename is None else os.fsdecode(error.filename)
+    return f"{name}: {reason}{remedy}"
+
+
+def is_fault(error: BaseException) -> bool:
+    """Return whether an error is no mistake of the user.
+
+    Such an error comes from the machine, for example a full disk, from a plugin, or from a run that
+    has failed while it worked.
+    """
+    if isinstance(error, ComponentError | NotFiniteError | InvalidRolloutError):
+        return True
+    cause: BaseException | None = error
+    while cause is not None:
+        number = cause.errno if isinstance(cause, OSError) else None
+        # safetensors has no error number except in its message.
+        found = re.search(r"\(os error (\d+)\)", str(cause)) if number is None else None
+        if (int(found[1]) if found else number) in FAULTS:
+            return True
+        cause = cause.__cause__
+    return False
+
+
+@contextmanager
+def naming(file: Path) -> Iterator[None]:
+    """Add the name of a file to the errors of the block that name no file of its folder."""
+    try:
+        yield
+    except LifelongError as error:
+        if not str(error).startswith((f"{file.parent}:", f"{file.parent}{os.sep}")):
+            error.add_note(f"in {file}")
+        raise

@@ -53,6 +53,7 @@ def compare(
     from lifelong_co.experiments.comparison import figures, publish, tables
     from lifelong_co.experiments.comparison.comparison import compare_folders
     from lifelong_co.experiments.comparison.instance_gaps import instance_gaps
+    from lifelong_co.experiments.comparison.makers import mixed
     from lifelong_co.experiments.references.gaps import mean_references
     from lifelong_co_cli.options import places
     from lifelong_co_cli.system import choose_device
@@ -74,7 +75,8 @@ def compare(
             log(f"no figures: matplotlib is missing; {figures.INSTALL}")
     if output is not Format.TEXT:  # the text contains these lines
         origin = [f"references: {found.origin}"] if means else []
-        for line in (*origin, *found.notes):
+        warning = mixed(comparison.runs)
+        for line in (*origin, *found.notes, *([f"warning: {warning}"] if warning else [])):
             log(line)
     if output is Format.JSON:
         values = tables.as_json(comparison, means)

@@ -1,17 +1,16 @@
 """The ``lifelong-co`` command: all subcommands, and errors as one line."""
 
 import sys
-import traceback
 import warnings
 from typing import TextIO
 
 import typer
 
-from lifelong_co_cli.advice import advice
 from lifelong_co_cli.benchmark import benchmark
 from lifelong_co_cli.compare import compare
 from lifelong_co_cli.demo import demo
 from lifelong_co_cli.evaluate import evaluate
+from lifelong_co_cli.failures import called_exit, refuse_other_encodings, show, status_of
 from lifelong_co_cli.import_checkpoint import import_checkpoint
 from lifelong_co_cli.listings import plugins, tasks
 from lifelong_co_cli.pretrain import pretrain
@@ -58,37 +57,24 @@ def show_warning(
     print(f"lifelong-co: warning: {message}", file=sys.stderr)
 
 
-def called_exit(error: SystemExit) -> str:
-    """Return a message that names the code that wants to end the program."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return (
-        f"{last.filename}, line {last.lineno}, in {last.name}: expected it to return or to raise "
-        f"an error, got sys.exit({error.code!r})"
-    )
-
-
 def main() -> None:
-    """Run the command line; a `LifelongError` is one line on stderr."""
+    """Run the command line; an error is one line on stderr (see `failures`)."""
     warnings.showwarning = show_warning
+    refuse_other_encodings(sys.argv)
     try:
         status = app(standalone_mode=False)
+        sys.stdout.flush()  # here an error can still be shown
     except typer.TyperException as error:  # a wrong option, argument or command
         if message := error.format_message():  # empty without a command; then the help is shown
-            print(f"lifelong-co: {message}", file=sys.stderr)
+            show(message)
         raise SystemExit(error.exit_code) from error
-    except SystemExit as error:  # typer returns a status: this comes from a plugin
-        print(f"lifelong-co: {called_exit(error)}", file=sys.stderr)
-        raise SystemExit(1) from error
+    except SystemExit as error:
+        if message := called_exit(error):  # of a plugin
+            show(message)
+            raise SystemExit(1) from error
+        raise
     except Exception as error:
-        # This imports torch, which `--help` must not wait for.
-        from lifelong_co.errors import FolderError, LifelongError
-
-        if not isinstance(error, LifelongError):
-            raise
-        shown = f"{error}; {advice(error)}" if isinstance(error, FolderError) else f"{error}"
-        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-        print(f"lifelong-co: {shown}{notes}", file=sys.stderr)
-        raise SystemExit(error.exit_status) from error
+        raise SystemExit(status_of(error)) from error
     raise SystemExit(status or 0)
 
 

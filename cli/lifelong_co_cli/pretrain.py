@@ -155,10 +155,11 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Meta-train and show the progress."""
     from lifelong_co.errors import Interrupted
     from lifelong_co.pretraining.loop import pretrain as train
+    from lifelong_co.runs.workplace import at_work
     from lifelong_co_cli.advice import stopped
     from lifelong_co_cli.system import stop_on_signal
 
-    with stop_on_signal() as stop:
+    with at_work(folder, new=not resume), stop_on_signal() as stop:
         try:
             with showing() as (on_iteration, log):
                 train(config, folder, resume=resume, stop=stop, on_iteration=on_iteration, log=log)

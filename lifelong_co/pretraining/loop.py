@@ -15,6 +15,7 @@ from lifelong_co.evaluation import mean_cost, named_test
 from lifelong_co.pretraining.algorithms import Loss, adapt, leaves
 from lifelong_co.pretraining.inner import Parameters, moments_of
 from lifelong_co.pretraining.state import Pretraining, restore, save, start
+from lifelong_co.runs import provenance
 from lifelong_co.runs.run import Log, Stop
 from lifelong_co.runs.warm_start import load_parameters
 from lifelong_co.seeding import generator
@@ -72,6 +73,8 @@ def pretrain(
         state.folder.create(config)
     log(to_toml(config))
     restored = resume and restore(state, log)
+    if state.iteration < state.settings.iterations:
+        provenance.note(folder, state.iteration, provenance.present(config.device))
     if not restored:
         if resume:
             take_parameters(state)

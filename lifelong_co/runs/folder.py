@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import attrs
 from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import Config, read_config, to_toml
 from lifelong_co.errors import IMPORTED, NEW_FOLDER, PRETRAINED, RUN, ConfigError, FolderError
-from lifelong_co.storage.files import write_whole
+from lifelong_co.storage import lock
+from lifelong_co.storage.files import TEMPORARY, write_whole
 
 STARTS = {
     "reptile": PRETRAINED,
@@ -72,17 +74,34 @@ class RunFolder:
         ConfigError
             If the folder cannot be written.
         """
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise FolderError(self.path, NEW_FOLDER, self._holds())
+        self.check_new()
+        text = to_toml(config)
         try:
             # The configuration first: a folder that holds only this file can be resumed.
             self.path.mkdir(parents=True, exist_ok=True)
-            write_whole(self.path / "config.toml", to_toml(config))
+            write_whole(self.path / "config.toml", text)
             self.checkpoints.mkdir(exist_ok=True)
         except OSError as error:
             raise ConfigError(
                 f"run folder {self.path}: cannot be written ({error.strerror or error})"
             ) from error
+
+    def check_new(self) -> None:
+        """Raise an error unless a run can be created here.
+
+        A lock and temporary files do not count: a process that was killed early leaves them.
+
+        Raises
+        ------
+        FolderError
+            If the path is a file or a folder that is not empty.
+        """
+        if self.path.is_dir():
+            names = [path.name for path in self.path.iterdir()]
+            if all(name == lock.FILE or TEMPORARY.fullmatch(name) for name in names):
+                return
+        if os.path.lexists(self.path):
+            raise FolderError(self.path, NEW_FOLDER, self._holds())
 
     def _holds(self) -> str:
         try:

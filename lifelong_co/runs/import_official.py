@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from torch import Tensor
 from lifelong_co import registry
 from lifelong_co.config.run_config import resolve
 from lifelong_co.errors import CheckpointError, LifelongError
+from lifelong_co.runs import provenance
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import checkpoint
 
@@ -128,6 +130,7 @@ def import_checkpoint(
         ) from error
     run = RunFolder(folder)
     run.create(config)
+    provenance.note(folder, 0, provenance.present(config.device))
     checkpoint.save(run.checkpoints, 0, {"parameters": made.module.state_dict()})
     return official
 
@@ -135,7 +138,9 @@ def import_checkpoint(
 def _load(file: Path) -> Any:
     """Return the content of a file of `torch.save`, if it holds only tensors and plain values."""
     try:
-        return torch.load(file, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():  # torch warns of what is refused below
+            warnings.simplefilter("ignore")
+            return torch.load(file, map_location="cpu", weights_only=True)
     except OSError as error:
         raise CheckpointError(f"{file}: cannot be read ({error.strerror or error})") from error
     except Exception as error:  # a damaged file can raise errors of any type

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from lifelong_co.config.run_config import Config, to_toml
+from lifelong_co.runs import provenance
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.resume import resume as load_latest
@@ -52,7 +53,15 @@ def prepare(
     warn_of_tf32(config.device, log)
     if resume and not restore(run, log):
         take_over(run)
+    if ranks.first and not finished(run):
+        provenance.note(folder, run.steps, provenance.present(config.device, ranks.count))
     return run
+
+
+def finished(run: Run) -> bool:
+    """Return whether nothing is left to learn."""
+    last = len(run.config.tasks) - 1
+    return run.learner.task == last and run.learner.epoch == run.config.tasks[last].epochs
 
 
 def restore(run: Run, log: Log) -> bool:

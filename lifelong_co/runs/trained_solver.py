@@ -2,14 +2,17 @@
 
 import hashlib
 import json
+import warnings
 from pathlib import Path
 
 from lifelong_co import registry
-from lifelong_co.errors import CheckpointError, ConfigError
+from lifelong_co.errors import CheckpointError, ConfigError, naming
 from lifelong_co.protocols import Solver
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import checkpoint
 from lifelong_co.storage import tree as skeleton
+from lifelong_co.storage.checkpoint import CheckpointWarning
+from lifelong_co.storage.tree import Tree
 
 
 def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") -> Solver:
@@ -30,12 +33,17 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
         If this is not a run folder, or the run has fewer than ``after`` tasks.
     CheckpointError
         If there is no complete checkpoint, or it does not fit the configuration.
+
+    Warns
+    -----
+    CheckpointWarning
+        If a newer checkpoint is damaged or missing.
     """
     run = RunFolder(folder)
     config = run.config()
     k = len(config.tasks)
     if after is not None and not 1 <= after <= k:
-        raise ConfigError(f"tasks learned: expected 1 to {k}, got {after}")
+        raise ConfigError(f"{folder}: tasks learned: expected 1 to {k}, got {after}")
     place = run.checkpoints if after is None else run.after_task(after)
     found = checkpoint.latest(place) if place.is_dir() else None
     if found is None:
@@ -43,7 +51,10 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
         raise CheckpointError(
             f"{place}: expected a checkpoint, found none; has the run finished {wanted}?"
         )
-    solver = registry.solver(config.solver, config.problem, **config.solver_options)
+    if after is None:
+        _warn_of_older(run, *found)
+    with naming(folder / "config.toml"):
+        solver = registry.solver(config.solver, config.problem, **config.solver_options)
     try:
         solver.module.load_state_dict(found[1]["parameters"])
     except (LookupError, TypeError, RuntimeError) as error:
@@ -53,6 +64,25 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
         ) from error
     solver.module.to(device).eval()
     return solver
+
+
+def _warn_of_older(run: RunFolder, path: Path, state: Tree) -> None:
+    """Warn if the log of a run has a later epoch, or iteration, than its latest checkpoint."""
+    try:
+        last = json.loads((run.path / "log.jsonl").read_text(encoding="utf-8").splitlines()[-1])
+        if "iteration" in last:  # a pretraining
+            older = last["iteration"] > state["iteration"]
+        else:
+            older = (last["learning"], last["epoch"]) > (state["task"] + 1, state["epoch"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return  # an import has no log, and a damaged log says nothing about the checkpoint
+    if older:
+        warnings.warn(
+            f"{path}: log.jsonl goes on after this checkpoint, so the newest one is missing or"
+            " was not finished; using this older one",
+            CheckpointWarning,
+            stacklevel=3,
+        )
 
 
 def fingerprint(folder: Path, solver: Solver) -> str:

@@ -3,10 +3,15 @@
 import contextlib
 import errno
 import os
+import re
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 from lifelong_co.errors import ConfigError
+
+TEMPORARY = re.compile(r"\..+\.[0-9a-f]+\.tmp")
+"""Names of the files that `write_whole` makes first; a killed process leaves them behind."""
 
 
 def write_whole(path: Path, data: bytes | str) -> None:
@@ -22,7 +27,8 @@ def write_whole(path: Path, data: bytes | str) -> None:
     Raises
     ------
     OSError
-        If the folder cannot be written; the old content of ``path`` stays.
+        If the folder cannot be written. The old content of ``path`` stays, and the error has the
+        name of ``path``.
     """
     content = data.encode() if isinstance(data, str) else data
     # In the same folder, because a rename is atomic only within one file system. With a random
@@ -34,8 +40,20 @@ def write_whole(path: Path, data: bytes | str) -> None:
             file.flush()
             os.fsync(file.fileno())
         move_whole(fresh, path)
+    except OSError as error:
+        # A full disk has no file name, and other errors name the temporary file.
+        error.filename, error.filename2 = str(path), None
+        raise
     finally:
-        fresh.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the name may be too long, or the disk gone
+            fresh.unlink()
+
+
+def temporaries(folder: Path) -> Iterator[Path]:
+    """Yield what killed processes left of `write_whole` in a folder and its subfolders."""
+    for path in folder.rglob(".*.tmp"):
+        if TEMPORARY.fullmatch(path.name) and path.is_file():
+            yield path
 
 
 def move_whole(fresh: Path, path: Path) -> None:

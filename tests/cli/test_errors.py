@@ -45,7 +45,10 @@ def run(*arguments: object, method: str = "llr-bc") -> Outcome:
         (["--solver=pmo"], "Unknown solver 'pmo'; expected one of: .*pomo.* Did you mean 'pomo'?"),
         (["--problem=vrp"], "Unknown problem 'vrp'; expected one of: tsp, cvrp."),
         (["--method=llrbc"], "Unknown method 'llrbc'; .* Did you mean 'llr-bc'?"),
-        (["--preset=tiny"], "Unknown preset 'tiny'; expected one of: paper, paper-economy, small, demo."),
+        (
+            ["--preset=tiny"],
+            "Unknown preset 'tiny'; expected one of: paper, paper-economy, small, demo.",
+        ),
         (["--weighting=var"], "Unknown weighting 'var'; .* Did you mean 'variance'?"),
         (["--divergence=jsd"], "Unknown divergence 'jsd'; expected one of: .*kl.*rkl"),
         (["--behavior=probs"], "Unknown behavior 'probs'; .* Did you mean 'probabilities'?"),

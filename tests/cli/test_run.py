@@ -30,6 +30,7 @@ def test_run_folder_holds_exactly_the_documented_files(method, problem, finished
         "figures",
         "log.jsonl",
         "metrics.json",
+        "provenance.json",
         "report.html",
     ]
     figures = [path.name for path in sorted((folder / "figures").iterdir())]

@@ -8,6 +8,7 @@ import attrs
 from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.labels import settings
+from lifelong_co.experiments.comparison.makers import mixed
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.experiments.report import Part, Picture, Report, Section
@@ -75,6 +76,8 @@ def make_report(
         for group in groups
         for run in group.runs
     ]
+    warning = mixed(runs)
+    warned = f" Warning: {warning}." if warning else ""
     orders = "; ".join(dict.fromkeys(" → ".join(run.names) for run in runs))
     sections = (
         Section("Metrics", sheets=tuple(measured)),
@@ -87,7 +90,7 @@ def make_report(
         (Part("", "", sections),),
         tuple(references.notes) if references else (),
         said.meanings,
-        f"{problem}, {len(runs[0].names)} tasks: {orders}.",
+        f"{problem}, {len(runs[0].names)} tasks: {orders}.{warned}",
     )
 
 
@@ -117,6 +120,7 @@ def _configuration(groups: Sequence[Group]) -> Sheet:
     table += [
         ["seeds", *(", ".join(str(run.config.seed) for run in group.runs) for group in groups)],
         ["minutes of training per run", *map(_minutes, groups)],
+        ["made by", *("\n".join(_makers(group)) for group in groups)],
         ["folders", *("\n".join(str(run.path) for run in group.runs) for group in groups)],
     ]
     return _words("settings", "", table)
@@ -146,6 +150,10 @@ def _text(value: object) -> str:
     if value is None or value == "":
         return "–"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _makers(group: Group) -> list[str]:
+    return list(dict.fromkeys(versions for run in group.runs for versions in run.made_by))
 
 
 def _minutes(group: Group) -> str:

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import attrs
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, FileFormatError, LifelongError
+from lifelong_co.runs import provenance
 from lifelong_co.runs.folder import HEADER, RunFolder, refuse_start
 
 
@@ -24,6 +26,8 @@ class Run:
     config: Config
     seconds: float | None
     """Time spent in training, from ``log.jsonl``; None if unknown."""
+    made_by: tuple[str, ...]
+    """`provenance.Maker.versions`, each once; several if the run was resumed by another version."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,26 +80,29 @@ def load_run(path: Path | str) -> Run:
         If the folder is not a run folder, its configuration has errors, or its run is not
         finished.
     FileFormatError
-        If ``costs.csv`` has errors; the message names the line.
+        If ``costs.csv`` or ``provenance.json`` has errors; the message names the line or the file.
     """
     folder = Path(path)
     if not folder.is_dir():
         what = "a file" if folder.exists() else "nothing"
         raise ConfigError(f"{folder}: expected a run folder, found {what}")
+    if os.fsencode(folder).decode(errors="replace") != str(folder):
+        raise ConfigError(f"{str(folder)!r}: expected a path in UTF-8; rename the folder")
     config = RunFolder(folder).config()
     refuse_start(config, folder)
     names = [task.label for task in config.tasks]
     if not names or len(set(names)) < len(names):
         raise ConfigError(f"{folder}: expected tasks with different names, got {names}")
     costs = folder / "costs.csv"
-    tests = _tests(costs, names) if costs.is_file() else {}
+    tests = _tests(costs, names) if costs.exists() else {}
     for i, task in enumerate(config.tasks, start=1):
         if len(tests.get((i, task.epochs), ())) != len(names):
             raise ConfigError(
                 f"{folder}: the run is not finished: {i - 1} of {len(names)} tasks are learned and"
                 f" tested; continue it with: lifelong-co run --resume {folder}"
             )
-    return Run(folder, tests, config, _seconds(folder / "log.jsonl"))
+    made_by = tuple(dict.fromkeys(entry.maker.versions for entry in provenance.read(folder)))
+    return Run(folder, tests, config, _seconds(folder / "log.jsonl"), made_by)
 
 
 def final_note(runs: Iterable[Run]) -> str:

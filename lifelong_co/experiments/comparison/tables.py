@@ -8,6 +8,7 @@ import attrs
 from lifelong_co import metrics, registry
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison
+from lifelong_co.experiments.comparison.makers import mixed
 from lifelong_co.experiments.comparison.runs import final_note
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.references.gaps import MeanReferences
@@ -92,7 +93,10 @@ def caption(comparison: Comparison) -> str:
 
 
 def as_text(comparison: Comparison, references: MeanReferences | None = None) -> str:
-    """Return the metrics table, each group's cost matrix, and the gaps if there are references."""
+    """Return the metrics table, each group's cost matrix, and the gaps if there are references.
+
+    A last line warns of runs made by different versions.
+    """
     sheets = [metrics_table(comparison)]
     for group in comparison.groups:
         several = f" (mean of {len(group.runs)} runs)" if len(group.runs) > 1 else ""
@@ -103,6 +107,8 @@ def as_text(comparison: Comparison, references: MeanReferences | None = None) ->
     parts = [formats.text(sheet) for sheet in sheets]
     if references and references.notes:
         parts.append("".join(f"{note}\n" for note in references.notes))
+    if warning := mixed(comparison.runs):
+        parts.append(f"warning: {warning}\n")
     return "\n".join(parts)
 
 

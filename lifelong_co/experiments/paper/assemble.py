@@ -10,6 +10,7 @@ from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.benchmark.known import with_references
 from lifelong_co.experiments.benchmark.results import Benchmark
 from lifelong_co.experiments.comparison import figures
+from lifelong_co.experiments.comparison.makers import mixed
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper import metric_tables
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
@@ -51,7 +52,8 @@ def make_report(
     places
         The folders in which references are looked for.
     log
-        Called with a line of text before each step that takes long.
+        Called with a line of text before each step that takes long, and with a warning if the
+        runs were made by different versions.
     definition
         Whose metrics, ``d*``, deviations and gaps: one of `metrics.DEFINITIONS`.
     device
@@ -81,7 +83,11 @@ def make_report(
     parts.append(Part("TSPLIB and CVRPLIB", "", (benchmarks,)))
     count = len(found.runs)
     title = f"Lifelong learning: {count} run{'s' * (count != 1)}"
-    return Report(title, tuple(parts), tuple(left_out), WORDS[definition].meanings)
+    warning = mixed(found.runs)
+    if warning:
+        log(f"warning: {warning}")
+    text = f"Warning: {warning}." if warning else ""
+    return Report(title, tuple(parts), tuple(left_out), WORDS[definition].meanings, text)
 
 
 def _known_now(

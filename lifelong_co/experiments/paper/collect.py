@@ -1,12 +1,12 @@
 """Finding the inputs of a report: run folders and the results of benchmarks."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
 
-from lifelong_co.errors import ConfigError, FileFormatError
+from lifelong_co.errors import ConfigError, FileFormatError, explained
 from lifelong_co.experiments.benchmark.results import FILE, Benchmark, read
 from lifelong_co.experiments.comparison.labels import identity
 from lifelong_co.experiments.comparison.runs import Run, load_run
@@ -57,17 +57,17 @@ def collect(folders: Sequence[Path | str]) -> Found:
             continue
         before = len(left_out)
         useful = False
-        for place, names in _places(folder):
+        for place, names in _places(folder, lambda error: left_out.append(explained(error))):
             try:
                 if "config.toml" in names:
                     runs.setdefault(place.resolve(), load_run(place))
                 if FILE in names:
                     benchmarks.setdefault(place.resolve(), read(place))
                 useful = True
-            except (ConfigError, FileFormatError) as error:
+            except (ConfigError, FileFormatError, OSError) as error:
                 if place == folder:
                     raise
-                left_out.append(str(error))
+                left_out.append(explained(error) if isinstance(error, OSError) else str(error))
         if not useful:
             found = left_out[before:]
             more = f" and {len(found) - 1} more" if len(found) > 1 else ""
@@ -79,9 +79,11 @@ def collect(folders: Sequence[Path | str]) -> Found:
     )
 
 
-def _places(folder: Path) -> Iterator[tuple[Path, list[str]]]:
+def _places(
+    folder: Path, unreadable: Callable[[OSError], None]
+) -> Iterator[tuple[Path, list[str]]]:
     """Yield the folders that hold a run or a benchmark, and the names of their files."""
-    for path, below, names in os.walk(folder):
+    for path, below, names in os.walk(folder, onerror=unreadable):
         if "sweep.toml" in names and "shared" in below:
             below.remove("shared")  # written by older versions: parts of runs, not whole runs
         below[:] = sorted(name for name in below if not name.startswith("."))

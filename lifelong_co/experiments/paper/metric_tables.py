@@ -175,7 +175,7 @@ def per_order(chapter: Chapter) -> list[Sheet]:
 
 
 def all_runs(chapter: Chapter) -> Sheet:
-    """Return a row for each run: its metrics, minutes of training and folder."""
+    """Return a row for each run: its metrics, minutes of training, versions and folder."""
     rows = []
     for study, variant, run in chapter.runs():
         order, seed = chapter.orders[run.names], str(run.config.seed)
@@ -185,17 +185,18 @@ def all_runs(chapter: Chapter) -> Sheet:
             (
                 *words(study.problem, variant.title, study.solver, order, seed),
                 *(_measure(Spread(value)) for value in values),
-                *words(minutes, str(run.path)),
+                *words(minutes, "; ".join(run.made_by), str(run.path)),
             )
         )
     names = ("problem", "method", "solver", "order", "seed", *metrics.NAMES)
     return Sheet(
         key="runs",
         title=f"The runs{WORDS[chapter.definition].title}",
-        header=(*names, "minutes", "folder"),
+        header=(*names, "minutes", "made by", "folder"),
         blocks=(tuple(rows),),
         left=5,
-        note="Metrics in 10⁻³. Minutes: time of training.",
+        note="Metrics in 10⁻³. Minutes: time of training. Made by: a + after the commit stands for"
+        " changes.",
         best_of="none",
     )
 

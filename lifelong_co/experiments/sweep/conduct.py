@@ -3,7 +3,6 @@
 A run that dies is resumed. A sweep that was killed reads the folders of its runs and continues.
 """
 
-import fcntl
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,9 +11,10 @@ from pathlib import Path
 
 import attrs
 
-from lifelong_co.errors import ConfigError, Interrupted, LifelongError
+from lifelong_co.errors import Interrupted, LifelongError
 from lifelong_co.experiments.sweep.engines import Engine, Handle
 from lifelong_co.experiments.sweep.plan import Job, Plan
+from lifelong_co.storage import lock
 
 RETRIES = 2
 """How often a run is resumed after it died without a new checkpoint."""
@@ -35,20 +35,12 @@ def locked(folder: Path) -> Iterator[int]:
     ConfigError
         If another sweep has locked the folder, or it cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / "lock").open("a")
-    except OSError as error:
-        raise ConfigError(f"sweep folder {folder}: cannot be written ({error.strerror})") from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ConfigError(
-                f"{folder}: another sweep, or a run of an earlier sweep, is still working in this"
-                " folder; wait for it or stop it"
-            ) from error
-        yield file.fileno()
+    refusal = (
+        f"{folder}: another sweep, or a run of an earlier sweep, is still working in this folder;"
+        " wait for it or stop it"
+    )
+    with lock.locked(folder, refusal) as descriptor:
+        yield descriptor
 
 
 @attrs.define

@@ -64,8 +64,6 @@ class Job:
             If the folder holds another run.
         """
         if not (self.folder / "config.toml").exists():
-            for torn in self.folder.glob(".config.toml.*.tmp"):  # left by a sweep that was killed
-                torn.unlink()
             RunFolder(self.folder).create(self.config)
             return
         found = read_config(self.folder)

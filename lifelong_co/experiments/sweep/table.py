@@ -9,6 +9,7 @@ from lifelong_co import metrics
 from lifelong_co.config.run_config import Config
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_runs
+from lifelong_co.experiments.comparison.makers import mixed
 from lifelong_co.experiments.comparison.runs import Run, final_note, load_run
 from lifelong_co.experiments.references.gaps import MeanReferences, gaps, mean_references
 from lifelong_co.experiments.references.places import Places
@@ -175,6 +176,8 @@ def as_text(results: Results) -> str:
             if known.means:
                 parts.append(formats.text(gap_table(results, block, known)))
             parts[-1] += "".join(f"{note}\n" for note in known.notes)
+    if warning := mixed(results.runs.values()):
+        parts.append(f"warning: {warning}\n")
     return "\n".join(parts)
 
 
@@ -189,6 +192,8 @@ def as_markdown(results: Results) -> str:
             if known.means:
                 parts.append(formats.markdown(gap_table(results, block, known)))
             parts += [f"{note}\n" for note in known.notes]
+    if warning := mixed(results.runs.values()):
+        parts.append(f"Warning: {warning}\n")
     return "\n".join(parts)
 
 

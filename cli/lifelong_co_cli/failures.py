@@ -1,0 +1,78 @@
+"""Every error as one line and an exit status: 2 for a mistake of the user, 1 for a fault."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import typer
+
+from lifelong_co_cli.advice import advice
+
+
+def refuse_other_encodings(arguments: Sequence[str]) -> None:
+    """End the program if an argument is not UTF-8: run folders and reports could not name it."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            show(f"expected arguments in UTF-8, got {os.fsencode(argument)!r}; rename the file")
+            raise SystemExit(2) from None
+
+
+def status_of(error: Exception) -> int:
+    """Show an error as one line and return the exit status.
+
+    Errors that are mistakes of ours are raised again.
+    """
+    # This imports torch, which `--help` must not wait for.
+    from lifelong_co.errors import FolderError, LifelongError, explained, is_fault
+
+    if isinstance(error, OSError):
+        close_output()
+        if not isinstance(error, BrokenPipeError):  # `| head` has read enough
+            show(explained(error))
+        return 1 if is_fault(error) else 2
+    if isinstance(error, UnicodeEncodeError):
+        around = error.object[max(0, error.start - 80) : error.end + 80]
+        show(f"expected names in UTF-8, got {around!r}; rename the file or folder")
+        return 2
+    if not isinstance(error, LifelongError):
+        raise error
+    shown = f"{error}; {advice(error)}" if isinstance(error, FolderError) else f"{error}"
+    show(shown + "".join(f" ({note})" for note in getattr(error, "__notes__", ())))
+    return 1 if is_fault(error) else 2
+
+
+def called_exit(error: SystemExit) -> str:
+    """Return a message that names the code that ends the program; empty if that is typer.
+
+    Typer does so if nobody reads the output any more.
+    """
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    if Path(last.filename).is_relative_to(Path(typer.__file__).parent):
+        return ""
+    return (
+        f"{last.filename}, line {last.lineno}, in {last.name}: expected it to return or to raise "
+        f"an error, got sys.exit({error.code!r})"
+    )
+
+
+def show(message: str) -> None:
+    """Print a message as one line on standard error."""
+    with suppress(OSError):  # there is nowhere else to say it
+        print("lifelong-co:", " ".join(message.splitlines()), file=sys.stderr)
+
+
+def close_output() -> None:
+    """Drop what standard output still holds if it cannot be written.
+
+    Otherwise Python writes it once more at exit, with an error of several lines.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError), open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -1,0 +1,178 @@
+"""What made a run: versions, machine and threads, in ``provenance.json`` of its folder."""
+
+import json
+import os
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import attrs
+import cattrs
+import numpy as np
+import torch
+
+from lifelong_co.errors import FileFormatError
+from lifelong_co.storage.files import write_whole
+
+FILE = "provenance.json"
+UNKNOWN = "unknown"
+SOURCE = Path(__file__).resolve().parents[2]
+"""The checkout, if the package is used from one."""
+PACKAGES = ("lifelong_co", "adapters", "plugins", "cli")
+"""The folders of the checkout that decide the results of a run."""
+
+
+@attrs.frozen(kw_only=True)
+class Maker:
+    """What makes steps of a run; equal makers give equal bytes on the CPU."""
+
+    lifelong_co: str = UNKNOWN
+    """Version of the package."""
+    commit: str = UNKNOWN
+    """Git commit of the checkout, 40 hexadecimal digits; unknown for an installed package."""
+    changed: bool = False
+    """Whether the packages of the checkout differed from the commit."""
+    torch: str = UNKNOWN
+    numpy: str = UNKNOWN
+    python: str = UNKNOWN
+    platform: str = UNKNOWN
+    """Operating system, its version and the kind of processor."""
+    cpu: str = UNKNOWN
+    gpu: str = ""
+    """Empty for a run on the CPU."""
+    threads: int = 0
+    """Threads of an operation on the CPU; 0 if unknown."""
+    processes: int = 1
+    """Processes that learn the run together."""
+
+    @property
+    def versions(self) -> str:
+        """The version and commit of lifelong-co, and the version of torch, for people.
+
+        A ``+`` after the commit stands for changes.
+        """
+        if self.lifelong_co == self.torch == UNKNOWN:
+            return UNKNOWN
+        commit = "" if self.commit == UNKNOWN else f" ({self.commit[:12]}{'+' * self.changed})"
+        return f"lifelong-co {self.lifelong_co}{commit}, torch {self.torch}"
+
+
+@attrs.frozen
+class Entry:
+    """What made the steps of a run from a step on, up to the next entry."""
+
+    from_step: int
+    """Steps that were finished before."""
+    maker: Maker
+
+
+def present(device: str, processes: int = 1) -> Maker:
+    """Return what makes the steps of a run of this process on a device."""
+    commit, changed = checkout(SOURCE)
+    return Maker(
+        lifelong_co=_version(),
+        commit=commit,
+        changed=changed,
+        torch=str(torch.__version__),
+        numpy=np.__version__,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        cpu=_cpu(),
+        gpu=torch.cuda.get_device_name(device) if device.startswith("cuda") else "",
+        threads=torch.get_num_threads(),
+        processes=processes,
+    )
+
+
+def note(folder: Path, step: int, maker: Maker) -> None:
+    """Write down what makes the steps of a run after ``step``, unless it is what made the last.
+
+    Entries of later steps are removed, because the run has gone back to an earlier step.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    entries = [entry for entry in _known(folder) if entry.from_step < step]
+    if not entries or entries[-1].maker != maker:
+        entries.append(Entry(step, maker))
+    rows = [{"from_step": entry.from_step, **attrs.asdict(entry.maker)} for entry in entries]
+    write_whole(folder / FILE, json.dumps(rows, indent=1) + "\n")
+
+
+def read(folder: Path) -> list[Entry]:
+    """Return what made a run, the first steps first; steps of unknown origin are an entry, too.
+
+    Raises
+    ------
+    FileFormatError
+        If the file has errors; the message names it.
+    """
+    entries = _known(folder)
+    if not entries or entries[0].from_step > 0:  # begun by a version without this file
+        return [Entry(0, Maker()), *entries]
+    return entries
+
+
+def _known(folder: Path) -> list[Entry]:
+    file = folder / FILE
+    try:
+        rows: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
+        # A key of a later version is left out.
+        return [Entry(int(row["from_step"]), cattrs.structure(row, Maker)) for row in rows]
+    except FileNotFoundError:
+        return []
+    except OSError:
+        raise
+    except Exception as error:  # cattrs raises exception groups
+        raise FileFormatError(
+            f"{file}: expected a list of what made the run, or no such file ({error})"
+        ) from error
+
+
+def checkout(source: Path) -> tuple[str, bool]:
+    """Return the git commit of a checkout and whether its packages differ from it.
+
+    The commit is unknown without git, and if the folder is not a checkout of this project.
+    """
+    # An installed package may lie in a checkout of another project, which does not track it.
+    if _git(source, "ls-files", "--error-unmatch", "lifelong_co/__init__.py") is None:
+        return UNKNOWN, False
+    said = _git(source, "status", "--porcelain=v2", "--branch", "--", *PACKAGES)
+    lines = (said or "").splitlines()
+    commits = [line.split()[-1] for line in lines if line.startswith("# branch.oid")]
+    return (commits or [UNKNOWN])[0], any(not line.startswith("#") for line in lines)
+
+
+def _git(source: Path, *arguments: str) -> str | None:
+    # Without locks: reading must not disturb a git command of the user.
+    command = ["git", "--no-optional-locks", "-C", str(source), *arguments]
+    # Inside a hook of git these variables would name another repository.
+    environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=environment, timeout=30
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def _version() -> str:
+    try:
+        return metadata.version("lifelong-co")
+    except metadata.PackageNotFoundError:
+        return UNKNOWN
+
+
+def _cpu() -> str:
+    """Return the name of the processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return (names or [platform.processor() or UNKNOWN])[0]

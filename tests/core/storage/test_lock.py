@@ -1,0 +1,81 @@
+"""The lock on a folder: one process at a time, and none that has ended."""
+
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lifelong_co.errors import ConfigError
+from lifelong_co.storage import lock
+
+HOLD = """
+import sys
+from pathlib import Path
+from lifelong_co.storage.lock import locked
+with locked(Path(sys.argv[1]), "taken"):
+    print("held", flush=True)
+    input()
+"""
+
+
+def test_other_process_is_refused_until_the_first_is_killed(tmp_path: Path) -> None:
+    """SIGKILL releases the lock, and the file that stays locks nothing."""
+    folder = tmp_path / "new"
+    command = [sys.executable, "-c", HOLD, str(folder)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(ConfigError, match=r"^taken$"), lock.locked(folder, "taken"):
+            raise AssertionError
+        holder.send_signal(signal.SIGKILL)
+    assert (folder / lock.FILE).exists()
+    with lock.locked(folder, "taken") as descriptor:
+        os.fstat(descriptor)
+
+
+def test_file_removed_by_the_process_before_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock on a file without a name would keep nobody out."""
+    real = fcntl.flock
+    removed: list[int] = []
+
+    def late(file: int, operation: int) -> None:
+        if not removed:
+            removed.append(operation)
+            (tmp_path / lock.FILE).unlink()
+        real(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    with lock.locked(tmp_path, "taken") as descriptor:
+        assert os.fstat(descriptor).st_ino == (tmp_path / lock.FILE).stat().st_ino
+
+
+def test_file_system_without_locks_is_only_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs on such file systems worked before there was a lock."""
+
+    def refuse(file: int, operation: int) -> None:  # noqa: ARG001
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.warns(lock.LockWarning, match="has no locks"), lock.locked(tmp_path, "taken"):
+        pass
+
+
+def test_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """Here its parent is a file."""
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(ConfigError, match=r"file/new: cannot be written \(Not a directory\)"),
+        lock.locked(tmp_path / "file" / "new", "taken"),
+    ):
+        raise AssertionError
