@@ -92,7 +92,7 @@ def train_epoch(run: Run, stop: Stop, on_step: OnStep) -> None:
         run.method.before_epoch(learner)
         run.sums = {}
     began = time.perf_counter()
-    while learner.batch < run.config.tasks[learner.task].batches:
+    while learner.batch < run.method.batches(learner):
         losses = train_batch(run)
         require_finite_step(run, losses)
         learner.batch += 1
@@ -149,8 +149,9 @@ def after_epoch(run: Run, log: Log) -> None:
     learner, config = run.learner, run.config
     run.method.after_epoch(learner)
     run.objective.after_epoch(learner)
+    batches = learner.batch
     learner.epoch, learner.batch = learner.epoch + 1, 0
-    note_epoch(run)
+    note_epoch(run, batches)
     finished = learner.epoch == config.tasks[learner.task].epochs
     if finished:
         run.method.after_task(learner)
@@ -164,10 +165,9 @@ def after_epoch(run: Run, log: Log) -> None:
     save(run)
 
 
-def note_epoch(run: Run) -> None:
+def note_epoch(run: Run, batches: int) -> None:
     """Add an entry with the means over the epoch's batches to the run's history."""
     learner = run.learner
-    batches = run.config.tasks[learner.task].batches
     means = {name: float(total) / batches for name, total in run.sums.items()}
     seconds = means.pop("seconds") * batches
     run.history.append(

@@ -277,9 +277,12 @@ class LearnerState:
     epoch: int = 0
     batch: int = 0
 
-    def draw(self, task: int, step: int | None = None) -> Any:
-        """Return a fresh training batch of a task, at a step of its budget; None: `step_of`."""
-        return self.stream.batch(task, self.step_of(task) if step is None else step)
+    def draw(self, task: int, step: int | None = None, size: int | None = None) -> Any:
+        """Return a fresh training batch of a task, at a step of its budget; None: `step_of`.
+
+        It has ``size`` instances; None: as many as the task has at this step.
+        """
+        return self.stream.batch(task, self.step_of(task) if step is None else step, size)
 
     def step_of(self, task: int) -> int:
         """Return the finished steps of the present task, or all steps of any other task."""
@@ -324,6 +327,10 @@ def _fresh(learner: LearnerState) -> Any:
     return learner.draw(learner.task)
 
 
+def _batches_of_task(learner: LearnerState) -> int:
+    return int(learner.tasks[learner.task].batches)
+
+
 def _no_observer(learner: LearnerState, instances: Any) -> Observer | None:  # noqa: ARG001
     return None
 
@@ -347,6 +354,8 @@ class Method:
     the loop resets the random streams, and during a task only this task is tested."""
     before_task: Callable[[LearnerState], None] = _nothing
     before_epoch: Callable[[LearnerState], None] = _nothing
+    batches: Callable[[LearnerState], int] = _batches_of_task
+    """The number of batches of the present epoch."""
     instances: Callable[[LearnerState], Any] = _fresh
     """Chooses the batch to train on."""
     observer: Callable[[LearnerState, Any], Observer | None] = _no_observer

@@ -75,9 +75,9 @@ class Doubled:
 
     single: TaskStream
 
-    def batch(self, task: int, step: int) -> Any:
+    def batch(self, task: int, step: int, size: int | None = None) -> Any:
         """Return a batch in double precision."""
-        return records.transform(self.single.batch(task, step), _double)
+        return records.transform(self.single.batch(task, step, size), _double)
 
 
 def exact_run(config: Config, folder: Path) -> Run:

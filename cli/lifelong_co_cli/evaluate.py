@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References
+from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References, TestsOf
 
 
 def evaluate(
@@ -31,6 +31,7 @@ def evaluate(
         bool, typer.Option("--json", metavar=FLAG, help="Print one JSON object: task to mean cost.")
     ] = False,
     after: After = None,
+    tests_of: TestsOf = None,
     augment: Annotated[
         bool,
         typer.Option(
@@ -46,6 +47,7 @@ def evaluate(
     Decoding is greedy from every node; the best solution of an instance counts.
     Where --references has near-optimal costs, the gap to them is shown.
     """
+    import attrs
     import torch
 
     from lifelong_co.errors import LifelongError
@@ -61,6 +63,8 @@ def evaluate(
     folder = RunFolder(run)
     config = folder.config()
     chosen = [find(name, config.tasks) for name in task] if task else list(config.tasks)
+    if tests_of is not None:
+        chosen = [attrs.evolve(one, tests_of=tests_of) for one in chosen]
     solver = load_solver(run, after=after, device=choose_device(device))
     learned, k = folder.learned(), len(config.tasks)
     if after is None and learned < k and config.method not in STARTS:

@@ -58,9 +58,10 @@ def tasks(
         print(f"{one.name}: {one.summary}")
         print("  distribution  size  epochs  batches  batch size")
         for name, scale in one.scales.items():
+            last = f" (the last {scale.last_batch_size})" if scale.last_batch_size else ""
             print(
                 f"  {name:<12}  {scale.size:4}  {one.epochs:6}  {scale.batches:7}  "
-                f"{scale.batch_size:10}"
+                f"{scale.batch_size:10}{last}"
             )
         print(f"  learned in the order {' '.join(one.order)} unless --order is given\n")
     print("orders of the paper (--order)")

@@ -44,6 +44,14 @@ After = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
+TestsOf = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="CVRP R: test on the demands of the generator (default) or of the published file.",
+        rich_help_panel=ADVANCED,
+    ),
+]
 SolverOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -33,11 +33,11 @@ class Plain:
         """Print at the end of an epoch."""
         learner = run.learner
         task = run.config.tasks[learner.task]
-        if learner.batch < task.batches:
+        if learner.batch < run.method.batches(learner):
             return
         done = work_done(run) / total_work(run.config)
         # Means over the epoch: those of its last batch alone are mostly noise.
-        means = {name: float(run.sums[name]) / task.batches for name in losses}
+        means = {name: float(run.sums[name]) / learner.batch for name in losses}
         shown = "  ".join(f"{name} {value:.4g}" for name, value in means.items())
         self.log(f"{task.label} epoch {learner.epoch + 1}/{task.epochs} [{done:.0%}]: {shown}")
 
@@ -96,7 +96,7 @@ def watching(config: "Config") -> Iterator[Shown]:
 
 
 def step_work(config: "Config", task: int) -> float:
-    """Return the work of one step of a task, in arbitrary units: trajectories times nodes."""
+    """Return the work of a whole batch of a task, in arbitrary units: trajectories times nodes."""
     chosen = config.tasks[task]
     return float(chosen.batch_size * max(chosen.size, 10) ** 2)
 
@@ -116,5 +116,6 @@ def work_done(run: "Run") -> float:
         task.epochs * task.batches * step_work(config, index)
         for index, task in enumerate(config.tasks[: learner.task])
     )
-    steps = learner.epoch * config.tasks[learner.task].batches + learner.batch
-    return before + steps * step_work(config, learner.task)
+    batches = config.tasks[learner.task].batches
+    epochs = learner.epoch + learner.batch / run.method.batches(learner)
+    return before + epochs * batches * step_work(config, learner.task)

@@ -39,6 +39,7 @@ def run(
     one_pass: run_options.OnePass = None,
     precision: run_options.Precision = None,
     tests: run_options.Tests = None,
+    tests_of: options.TestsOf = None,
     curve_every: run_options.CurveEvery = None,
     augment: run_options.Augment = None,
 ) -> None:
@@ -97,6 +98,7 @@ def run(
         start_from=start_from,
         buffer_from=buffer_from,
         drift=bool(drift),
+        tests_of=tests_of,
         solver_options=options.assignments(solver_option or [], "--solver-option"),
         method_options={**given, **more},
         tests=tests,

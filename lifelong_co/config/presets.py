@@ -23,6 +23,8 @@ class Scale:
     """Batches per epoch."""
     batch_size: int
     """Instances per batch."""
+    last_batch_size: int | None = None
+    """Instances of the last batch of an epoch; None: ``batch_size``."""
 
 
 @attrs.frozen(kw_only=True)
@@ -76,6 +78,7 @@ class Preset:
                     epochs=self.epochs_of.get(solver, self.epochs),
                     batches=scale.batches,
                     batch_size=scale.batch_size,
+                    last_batch_size=scale.last_batch_size,
                 )
             )
         return tuple(tasks)
@@ -127,7 +130,10 @@ def _exact() -> dict[str, Options]:
             "record": "last-epoch",
             "bundle_size": 1,
             "official_replay": True,
-        }
+        },
+        "libog": {"variant": "official"},
+        "multi-task-epoch": {"variant": "official"},
+        "multi-task-batch": {"variant": "official"},
     }
 
 
@@ -150,7 +156,7 @@ def _economy(behavior: str, alpha: float, buffer_size: int) -> dict[str, Options
 _PAPER = Preset(
     name="paper",
     summary="the paper's experiments as in the official code; days on a CPU",
-    scales=_scales(Scale(20, 157, 64), Scale(50, 125, 32), Scale(100, 125, 16)),
+    scales=_scales(Scale(20, 157, 64, last_batch_size=16), Scale(50, 125, 32), Scale(100, 125, 16)),
     epochs=200,
     tests=1000,
     curve_every=10,

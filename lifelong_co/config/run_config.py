@@ -70,6 +70,7 @@ def resolve(
     start_from: Path | None = None,
     buffer_from: Path | None = None,
     drift: bool = False,
+    tests_of: str | None = None,
     solver_options: Options | None = None,
     method_options: Options | None = None,
     **settings: Any,
@@ -90,6 +91,8 @@ def resolve(
         experiences of the second one.
     drift
         Whether each task except the first drifts from the one before it (`tasks.task.drifting`).
+    tests_of
+        ``generator`` or ``published``, for all tasks (`Task.tests_of`). None: as in the tasks.
     solver_options, method_options
         Override single options of the preset, or of ``start_from``.
     settings
@@ -115,6 +118,8 @@ def resolve(
         source = "1" if base.order == order(1) else base.name
     if drift:
         tasks = drifting(tasks)
+    if tests_of is not None:
+        tasks = tuple(attrs.evolve(task, tests_of=tests_of) for task in tasks)
     chosen = {name: value for name, value in settings.items() if value is not None}
     given, options = dict(method_options or {}), {**model, **(solver_options or {})}
     method = method or base.method

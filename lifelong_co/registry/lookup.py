@@ -154,10 +154,12 @@ def distribution(
     return cast(Distribution, made)
 
 
-def testset(problem: str | Problem, distribution: str) -> Any:
+def testset(problem: str | Problem, distribution: str, of: str = "generator") -> Any:  # noqa: PT028
     """Return the fixed test instances of a distribution.
 
-    For ``U GM E C G R`` these are the first 1,000 test instances of the paper.
+    For ``U GM E C G R`` these are the first 1,000 test instances of the paper. With ``of`` as
+    ``published``, R of the CVRP has the demands of the published file, which differ from those of
+    the official ``generator``; for all other distributions it changes nothing.
 
     Raises
     ------
@@ -178,7 +180,7 @@ def testset(problem: str | Problem, distribution: str) -> Any:
             f"distribution {distribution!r}: expected one with a test set, got "
             f"{type(chosen).__name__} without testset(); draw one with sample(batch, size)"
         )
-    return instances()
+    return instances() if of == "generator" else instances(of=of)
 
 
 def _find(kind: str, name: str) -> Entry:

@@ -38,8 +38,8 @@ class Ranks:
         """Return the name of this process's random stream for a purpose."""
         return purpose if self.first else f"{purpose}, rank {self.rank}"
 
-    def share(self, batch_size: int) -> int:
-        """Return this process's number of instances of a batch.
+    def share(self, batch_size: int, name: str = "batch_size") -> int:
+        """Return this process's number of instances of a batch; ``name`` is the setting.
 
         Raises
         ------
@@ -48,7 +48,7 @@ class Ranks:
         """
         if batch_size % self.count:
             raise ConfigError(
-                f"batch_size: expected a multiple of the {self.count} processes, got {batch_size}"
+                f"{name}: expected a multiple of the {self.count} processes, got {batch_size}"
             )
         return batch_size // self.count
 

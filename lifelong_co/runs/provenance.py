@@ -89,7 +89,8 @@ def present(device: str, processes: int = 1) -> Maker:
 def note(folder: Path, step: int, maker: Maker) -> None:
     """Write down what makes the steps of a run after ``step``, unless it is what made the last.
 
-    Entries of later steps are removed, because the run has gone back to an earlier step.
+    Entries of later steps are removed, because the run has gone back to an earlier step. The file
+    is written in any case, so that a full disk is found before the training.
 
     Raises
     ------
@@ -138,23 +139,26 @@ def checkout(source: Path) -> tuple[str, bool]:
 
     The commit is unknown without git, and if the folder is not a checkout of this project.
     """
-    # An installed package may lie in a checkout of another project, which does not track it.
-    if _git(source, "ls-files", "--error-unmatch", "lifelong_co/__init__.py") is None:
+    # An installed package may lie in a checkout of another project, which does not have the file.
+    said = _git(source, "rev-parse", "HEAD", "HEAD:./lifelong_co/__init__.py")
+    if said is None:
         return UNKNOWN, False
-    said = _git(source, "status", "--porcelain=v2", "--branch", "--", *PACKAGES)
-    lines = (said or "").splitlines()
-    commits = [line.split()[-1] for line in lines if line.startswith("# branch.oid")]
-    return (commits or [UNKNOWN])[0], any(not line.startswith("#") for line in lines)
+    return said.split()[0], bool(_git(source, "status", "-s", "--", *PACKAGES))
 
 
 def _git(source: Path, *arguments: str) -> str | None:
-    # Without locks: reading must not disturb a git command of the user.
-    command = ["git", "--no-optional-locks", "-C", str(source), *arguments]
-    # Inside a hook of git these variables would name another repository.
+    # Inside a hook of git some variables name another repository. Without locks, reading does not
+    # disturb a command of the user.
     environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
+    environment["GIT_OPTIONAL_LOCKS"] = "0"
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, check=False, env=environment, timeout=30
+            ["git", "-C", str(source), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+            timeout=30,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -18,6 +18,7 @@ from lifelong_co.seeding import generator, python_seed
 from lifelong_co.storage import checkpoint
 from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.stream import TaskStream, task_stream
+from lifelong_co.tasks.task import Task
 from lifelong_co.tensors.finiteness import Watch
 
 Stop = Callable[[], bool]
@@ -67,7 +68,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
     """
     problem = registry.problem(config.problem)
     solver = new_solver(config, problem)
-    tasks = tuple(attrs.evolve(t, batch_size=ranks.share(t.batch_size)) for t in config.tasks)
+    tasks = tuple(shared(task, ranks) for task in config.tasks)
     instances = generator(config.seed, ranks.stream("instances"), config.device)
     stream = task_stream(tasks, problem, instances, config.device)
     learner = LearnerState(
@@ -91,6 +92,16 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
         stream=stream,
         tests=[testing(task, problem, config.tests) for task in config.tasks],
         ranks=ranks,
+    )
+
+
+def shared(task: Task, ranks: Ranks) -> Task:
+    """Return the task with this process's shares of its batches."""
+    last = task.last_batch_size
+    return attrs.evolve(
+        task,
+        batch_size=ranks.share(task.batch_size),
+        last_batch_size=None if last is None else ranks.share(last, "last_batch_size"),
     )
 
 

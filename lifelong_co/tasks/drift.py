@@ -18,8 +18,8 @@ from lifelong_co.tasks import instances as streams
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors import records
 
-Draw = Callable[[torch.Generator, int], Any]
-"""Draws a training batch from a generator, on its device, at a step of the task's budget."""
+Draw = Callable[[torch.Generator, int, int], Any]
+"""Draws ``B`` instances from a generator, on its device: called with it, the step and ``B``."""
 
 
 def share(task: Task, step: int) -> float:
@@ -40,13 +40,12 @@ def training(task: Task, problem: Problem) -> Draw:
     """Return the function that draws a task's training batches."""
     own = streams.training(task, problem)
     if not task.drift_from:
-        return lambda stream, step: own(stream)  # noqa: ARG005
+        return lambda stream, step, B: own(stream, B)  # noqa: ARG005
     former = streams.training(task.former, problem)
 
-    def draw(stream: torch.Generator, step: int) -> Any:
-        B = task.batch_size
+    def draw(stream: torch.Generator, step: int, B: int) -> Any:
         # Both batches are drawn whole: to draw only what is needed would wait for the device.
-        both = records.concatenate([own(stream), former(stream)])
+        both = records.concatenate([own(stream, B), former(stream, B)])
         coin = torch.rand(B, generator=stream, device=stream.device)
         row = torch.arange(B, device=stream.device)
         return records.select(both, torch.where(coin < share(task, step), row, row + B))

@@ -20,7 +20,8 @@ TEST_SEED = 0
 # Number of the paper's test instances of each distribution.
 PUBLISHED = 1000
 
-Draw = Callable[[torch.Generator], Any]
+Draw = Callable[[torch.Generator, int], Any]
+"""Draws a batch of ``B`` instances from a generator, on its device."""
 
 
 @contextmanager
@@ -34,7 +35,7 @@ def _about(task: Task) -> Iterator[None]:
 
 
 def training(task: Task, problem: Problem) -> Draw:
-    """Return a function that draws a training batch with a generator, on the generator's device.
+    """Return the function that draws training batches of a task.
 
     Instances of files are drawn with replacement, because a file may hold fewer than the budget
     needs. Drift is not applied here (see `drift`).
@@ -48,7 +49,7 @@ def training(task: Task, problem: Problem) -> Draw:
         draw = _training(task, problem)
     if task.distance == EUCLIDEAN:
         return draw
-    return lambda stream: measured(draw(stream), task.distance)
+    return lambda stream, B: measured(draw(stream, B), task.distance)
 
 
 def _training(task: Task, problem: Problem) -> Draw:
@@ -59,11 +60,11 @@ def _training(task: Task, problem: Problem) -> Draw:
             raise ConfigError(
                 f"{task.files}: expected an instance of size {task.size}, got {sizes}"
             )
-        return lambda stream: pool.sample(task.batch_size, task.size or None, generator=stream)
+        return lambda stream, B: pool.sample(B, task.size or None, generator=stream)
     source = registry.distribution(
         task.distribution, problem, variant=task.variant, capacity=task.capacity
     )
-    return lambda stream: source.sample(task.batch_size, task.size, generator=stream)
+    return lambda stream, B: source.sample(B, task.size, generator=stream)
 
 
 def testing(task: Task, problem: Problem, tests: int) -> list[Any]:
@@ -71,7 +72,7 @@ def testing(task: Task, problem: Problem, tests: int) -> list[Any]:
 
     - A task with files: the first ``tests`` of each size in its test files, or in its training
       files if it has no test files.
-    - A task of the paper with ``tests = 1000``: the 1,000 test instances that the paper published.
+    - A task of the paper with ``tests = 1000``: the paper's 1,000 test instances (`Task.tests_of`).
     - Any other task: drawn from the distribution with a fixed seed.
 
     The coordinates do not depend on the task's distance.
@@ -86,6 +87,14 @@ def testing(task: Task, problem: Problem, tests: int) -> list[Any]:
 
 
 def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
+    published = papers_own(task, problem, tests)
+    if published is not None:
+        return [published]
+    if task.tests_of != "generator":
+        raise ConfigError(
+            f"tests_of {task.tests_of!r}: expected a task of the paper with {PUBLISHED} test "
+            f"instances, got {task.label} with {tests}"
+        )
     if task.files:
         groups = load_instances(task.test_files or task.files, problem)
         if task.size:
@@ -94,9 +103,6 @@ def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
                 place = task.test_files or task.files
                 raise ConfigError(f"{place}: expected a test instance of size {task.size}")
         return [records.select(group, slice(tests)) for group in groups]
-    published = papers_own(task, problem, tests)
-    if published is not None:
-        return [published]
     source = registry.distribution(
         task.distribution, problem, variant=task.variant, capacity=task.capacity
     )
@@ -112,7 +118,7 @@ def papers_own(task: Task, problem: Problem, tests: int) -> Any | None:
     source = registry.distribution(task.distribution, problem, variant=task.variant, capacity=None)
     if not hasattr(source, "testset"):
         return None
-    published = registry.testset(problem, task.distribution)
+    published = registry.testset(problem, task.distribution, task.tests_of)
     return published if problem.size(published) == task.size else None
 
 

@@ -16,6 +16,7 @@ from lifelong_co.tensors import records
 class TaskStream:
     """Draws the training batches of a sequence of tasks; made by `task_stream`."""
 
+    tasks: Sequence[Task]
     draws: Sequence[drift.Draw]
     """One function per task."""
     generator: torch.Generator
@@ -23,9 +24,13 @@ class TaskStream:
     device: str
     """The device on which batches are returned."""
 
-    def batch(self, task: int, step: int) -> Any:
-        """Return a fresh batch of the task with index ``task``, at its step ``step``, from 0."""
-        return records.to(self.draws[task](self.generator, step), self.device)
+    def batch(self, task: int, step: int, size: int | None = None) -> Any:
+        """Return a fresh batch of the task with index ``task``, at its step ``step``, from 0.
+
+        It has ``size`` instances; None: as many as the task has at this step.
+        """
+        B = self.tasks[task].batch_size_at(step) if size is None else size
+        return records.to(self.draws[task](self.generator, step, B), self.device)
 
 
 def task_stream(
@@ -38,4 +43,4 @@ def task_stream(
     LifelongError
         If the instances of a task cannot be drawn; a note of the error names the task.
     """
-    return TaskStream([drift.training(task, problem) for task in tasks], generator, device)
+    return TaskStream(tasks, [drift.training(task, problem) for task in tasks], generator, device)

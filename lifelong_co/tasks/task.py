@@ -19,6 +19,8 @@ ORDERS: dict[int, tuple[str, ...]] = {
 }
 """The paper's five task orders; its code calls G ``Grid`` and R ``Ring``."""
 
+TESTS_OF = ("generator", "published")
+
 
 def _known(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001
     exponent(value)
@@ -36,6 +38,9 @@ class Task:
         The number of nodes ``n``. For files, 0 means all their sizes.
     epochs, batches, batch_size
         The budget: ``epochs * batches`` steps on ``batch_size`` instances each.
+    last_batch_size
+        Instances of the last batch of every epoch, from 1 to ``batch_size``; None: ``batch_size``.
+        The paper's 10,000 instances at ``n = 20`` are 156 batches of 64 and one of 16.
     name
         The name in tables and figures; empty: made of distribution and size.
     capacity
@@ -48,6 +53,10 @@ class Task:
         The same for testing; empty: the training files.
     distance
         The distance between two nodes: ``euclidean``, ``manhattan`` or ``chebyshev``.
+    tests_of
+        Which test instances of the paper: ``generator`` or ``published``. They differ for R of the
+        CVRP: the published file has other demands than the official generator
+        (`registry.testset`). ``published`` needs a task that is tested on the paper's instances.
     drift_from
         The distribution from which the first training batches come (`tasks.drift`), with a
         distance if it differs, for example ``U manhattan``. Empty: the task does not drift.
@@ -63,6 +72,9 @@ class Task:
     epochs: int = attrs.field(validator=at_least(1))
     batches: int = attrs.field(validator=at_least(1))
     batch_size: int = attrs.field(validator=at_least(1))
+    last_batch_size: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(at_least(1))
+    )
     name: str = ""
     capacity: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(at_least(1))
@@ -71,6 +83,7 @@ class Task:
     files: str = ""
     test_files: str = ""
     distance: str = attrs.field(default=EUCLIDEAN, validator=_known)
+    tests_of: str = "generator"
     drift_from: str = ""
 
     def __attrs_post_init__(self) -> None:
@@ -79,6 +92,13 @@ class Task:
                 "task: expected either a distribution or files, "
                 f"got distribution={self.distribution!r} and files={self.files!r}"
             )
+        if self.last_batch_size is not None and self.last_batch_size > self.batch_size:
+            raise ConfigError(
+                f"task last_batch_size: expected at most batch_size ({self.batch_size}), "
+                f"got {self.last_batch_size}"
+            )
+        if self.tests_of not in TESTS_OF:
+            raise UnknownNameError("tests_of", self.tests_of, TESTS_OF)
         if self.distribution and self.size < 2:
             raise ConfigError(f"task size: expected at least 2 nodes, got {self.size}")
         if self.drift_from and self.size < 2:
@@ -96,6 +116,16 @@ class Task:
             return self.name
         label = f"{self.distribution}{self.size}" if self.distribution else Path(self.files).stem
         return label if self.distance == EUCLIDEAN else f"{label} {self.distance}"
+
+    @property
+    def instances(self) -> int:
+        """The number of training instances of an epoch."""
+        return (self.batches - 1) * self.batch_size + self.batch_size_at(self.batches - 1)
+
+    def batch_size_at(self, step: int) -> int:
+        """Return the number of instances of the batch at a step of the budget, from 0."""
+        last = (step + 1) % self.batches == 0
+        return self.last_batch_size if last and self.last_batch_size else self.batch_size
 
     @property
     def former(self) -> "Task":
@@ -120,6 +150,7 @@ class Task:
             "capacity": self.capacity or "the official rule",
             "variant": self.variant,
             "test files": self.test_files or self.files or "none",
+            "tests of": self.tests_of,
             "distance": self.distance,
         }
 

@@ -80,7 +80,7 @@ class Repeated:
 
     instances: Any
 
-    def batch(self, task: int, step: int) -> Any:  # noqa: ARG002
+    def batch(self, task: int, step: int, size: int | None = None) -> Any:  # noqa: ARG002
         """Return the batch."""
         return self.instances
 

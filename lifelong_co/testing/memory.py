@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 from lifelong_co.protocols import Rollout, Solver
-from lifelong_co.replay.experience import PackedExperience, from_state_dicts, state_dicts
+from lifelong_co.replay.experience import PackedExperience, from_state_dicts, halved, state_dicts
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.tensors import records
 from lifelong_co.testing.contract import (
@@ -53,7 +53,8 @@ def check_replay(solver: Solver, instances: Any, *, seed: int = 0) -> None:
 def check_round_trip(solver: Solver, instances: Any, *, seed: int = 0) -> None:
     """Check that a buffer and its ``state_dict`` return states bit for bit as they were recorded.
 
-    The behavior is returned in half precision; it must equal the one that the observer has seen.
+    The behavior is returned as it is packed (`experience.halved`); it must equal the one that the
+    observer has seen.
     """
     with mode(solver.module, training=False):
         _, steps = observed_rollout(solver, instances, "sample", seed)
@@ -69,8 +70,8 @@ def check_round_trip(solver: Solver, instances: Any, *, seed: int = 0) -> None:
         _check_same_bits("instances", unit.instances, instances)
         expect_everywhere(
             "check_round_trip",
-            "the behavior [B, S, A] in half precision",
-            unit.behavior == step.log_probs.half(),
+            "the recorded behavior [B, S, A], as packed",
+            unit.behavior == halved(step.log_probs),
             unit.behavior,
         )
 

@@ -142,8 +142,8 @@ def test_run_learns_and_evaluates_tasks_from_files(data, tmp_path):
 def test_batch_larger_than_its_file_is_drawn_with_replacement(data):
     """The batch holds only instances of the file."""
     task = read_tasks(data / "tasks.toml")[0]
-    draw = training(attrs.evolve(task, batch_size=50), lco.problem("cvrp"))
-    nodes = draw(generator(0, "test")).nodes.flatten(1)
+    draw = training(task, lco.problem("cvrp"))
+    nodes = draw(generator(0, "test"), 50).nodes.flatten(1)
     with np.load(data / "data" / "three.npz") as file:
         stored = {tuple(row) for row in file["nodes"].astype(np.float32).reshape(3, -1).tolist()}
     assert {tuple(row) for row in nodes.tolist()} == stored

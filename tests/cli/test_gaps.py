@@ -85,6 +85,22 @@ def test_evaluate_names_the_source_of_references(finished, official):
     assert f"no gap on U20: {file}, line 1: expected" in torn.err
 
 
+def test_published_file_of_r_has_no_gap(finished, official):
+    """The published costs belong to the demands of the generator."""
+    below = official / "CVRP" / "generated_test_instances"
+    below.mkdir(parents=True)
+    lines = ["0,1,2 5.0 0.1"] * 1000
+    (below / "CVRPinstances_Ring_20_1000_seed0_HGS_solution").write_text("\n".join(lines))
+    options = ("evaluate", finished().folder, "--task", "R:20", "--tests", "1000")
+    plain, stored = (call(*options, *of) for of in ((), ("--tests-of", "published")))
+    assert plain.out.rstrip().endswith(f"% to {official} (published)")
+    assert " gap " not in stored.out
+    assert stored.out.split()[:2] != plain.out.split()[:2]
+    refused = call(*options[:-1], "10", "--tests-of", "published")
+    assert refused.status == 2
+    assert "tests_of 'published': expected a task of the paper with 1000 test" in refused.err
+
+
 def test_check_covers_published_solutions(official):
     """Option --stored is not needed."""
     checked = call("reference", "--check", "--testset", "U", "--problem", "tsp")

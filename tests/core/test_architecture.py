@@ -108,7 +108,7 @@ COVERED_BY = {
 }
 LONGEST = 250
 # Every contract is in one file, so that the shape of each tensor is written once.
-LONGER = {"lifelong_co/protocols.py": 366}
+LONGER = {"lifelong_co/protocols.py": 375}
 
 
 def part(module: str) -> str:

@@ -1,11 +1,22 @@
 """The messages of errors: near names, notes, folders; and errors cross processes."""
 
+import errno
 import pickle
 from pathlib import Path
 
 import pytest
 
-from lifelong_co.errors import NEW_FOLDER, RUN, FolderError, Interrupted, UnknownNameError
+from lifelong_co.errors import (
+    NEW_FOLDER,
+    RUN,
+    ConfigError,
+    FolderError,
+    Interrupted,
+    UnknownNameError,
+    explained,
+    is_fault,
+    naming,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,3 +49,51 @@ def test_errors_survive_pickling(error: Exception, message: str) -> None:
     assert type(again) is type(error)
     assert str(again) == str(error)
     assert str(error).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("error", "line", "fault"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device", "a.csv"),
+            "a.csv: No space left on device; free space on the disk, then try again",
+            True,
+        ),
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            "standard output: No space left on device; free space on the disk, then try again",
+            True,
+        ),
+        (
+            IsADirectoryError(errno.EISDIR, "Is a directory", b"runs"),
+            "runs: Is a directory; expected a file, got a folder",
+            False,
+        ),
+        (OSError("odd"), "standard output: odd", False),
+    ],
+)
+def test_errors_of_the_system_are_explained(error: OSError, line: str, fault: bool) -> None:
+    """One line has the file, the reason and the remedy; only the machine has faults."""
+    assert explained(error) == line
+    assert is_fault(error) == fault
+
+
+def test_cause_decides_whether_an_error_is_a_fault() -> None:
+    """Also where safetensors gives the number of the error only in its message."""
+    refused = ConfigError("run: cannot be written")
+    assert not is_fault(refused)
+    refused.__cause__ = ValueError("I/O error: No space left on device (os error 28)")
+    assert is_fault(refused)
+    refused.__cause__ = ValueError("I/O error: Is a directory (os error 21)")
+    assert not is_fault(refused)
+
+
+@pytest.mark.parametrize(
+    ("message", "notes"),
+    [("Unknown x", ["in run/config.toml"]), ("run: gone", []), ("run/a.csv: damaged", [])],
+)
+def test_error_without_a_file_gets_its_name(message: str, notes: list[str]) -> None:
+    """An error that names a place in the same folder stays unchanged."""
+    with pytest.raises(ConfigError) as raised, naming(Path("run/config.toml")):
+        raise ConfigError(message)
+    assert getattr(raised.value, "__notes__", []) == notes

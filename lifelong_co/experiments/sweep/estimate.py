@@ -37,7 +37,7 @@ def remaining(plan: Plan) -> dict[str, float]:
 
 
 def _kind(config: Config) -> Any:
-    tasks = sorted((task.size, task.epochs, task.batches, task.batch_size) for task in config.tasks)
+    tasks = sorted((task.size, task.epochs, task.batches, task.instances) for task in config.tasks)
     return config.problem, config.solver, tuple(tasks)
 
 

@@ -60,8 +60,15 @@ def gaussian_complement(deviation: Tensor, *, least: int = LEAST) -> Tensor:
     return MOST - gaussian(deviation, least=least)
 
 
-def by_depot(nodes: Tensor, depot: Tensor, noise: Tensor, *, nearest_most: bool = False) -> Tensor:
-    """Return demands that are linear in the noisy distance to the depot, rounded (G, R).
+def by_depot(
+    nodes: Tensor,
+    depot: Tensor,
+    noise: Tensor,
+    *,
+    nearest_most: bool = False,
+    rounded: bool = True,
+) -> Tensor:
+    """Return demands that are linear in the noisy distance to the depot (G, R).
 
     Parameters
     ----------
@@ -71,6 +78,8 @@ def by_depot(nodes: Tensor, depot: Tensor, noise: Tensor, *, nearest_most: bool 
         ``[B, n]``, added to the distance.
     nearest_most
         False: the node with the least noisy distance has demand 1, the farthest 10. True: 10 and 1.
+    rounded
+        Whether demands are whole numbers.
 
     Returns
     -------
@@ -82,7 +91,8 @@ def by_depot(nodes: Tensor, depot: Tensor, noise: Tensor, *, nearest_most: bool 
     share = (raw - least) / (raw.amax(dim=1, keepdim=True) - least + 1e-8)
     if nearest_most:
         share = 1 - share
-    return (share * (MOST - LEAST) + LEAST).round().clamp(LEAST, MOST)
+    units = share * (MOST - LEAST) + LEAST
+    return units.round().clamp(LEAST, MOST) if rounded else units
 
 
 def by_cluster(centers: Tensor, offsets: Tensor) -> Tensor:

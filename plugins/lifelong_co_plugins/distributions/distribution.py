@@ -87,15 +87,22 @@ class PaperDistribution:
         placed, wanted = SAMPLERS[self.name](noise, batch, size, depot, self.variant == "paper")
         return self._instances(placed, depot, wanted, capacity_of(size, self.capacity))
 
-    def testset(self) -> Any:
+    def testset(self, of: str = "generator") -> Any:
         """Return the first 1,000 test instances of the paper, the same bits on every call.
 
         They come from the official code with the official capacity and ignore the variant and the
-        capacity of this object. Sizes are 20 (U, R), 50 (G, E) and 100 (C, GM). For R of the CVRP
-        the published file has other demands than the official generator; these are the
-        generator's, to which the published reference costs belong.
+        capacity of this object. Sizes are 20 (U, R), 50 (G, E) and 100 (C, GM).
+
+        Parameters
+        ----------
+        of
+            For R of the CVRP the published file has other demands than the official generator.
+            ``generator``: the generator's, to which the published reference costs belong.
+            ``published``: the file's, on which the paper tested its solvers. All other test sets
+            are the same in both.
         """
-        drawn = draw_testset(self.name, with_demand=self.problem.name == "cvrp")
+        stored = of == "published"
+        drawn = draw_testset(self.name, with_demand=self.problem.name == "cvrp", stored=stored)
         capacity = capacity_of(drawn.nodes.shape[1])
         return self._instances(drawn.nodes, drawn.depot, drawn.demand, capacity)
 

@@ -46,6 +46,7 @@ def draw(
     with_demand: bool,
     seed: int = TEST_SEED,
     of: int | None = None,
+    stored: bool = False,
 ) -> Drawn:
     """Return the first ``batch`` instances that the official generator makes.
 
@@ -62,6 +63,9 @@ def draw(
         The seed of both streams, torch's and Python's.
     of
         How many instances the official call makes in total, at least ``batch``; None: ``batch``.
+    stored
+        Whether R has the demands of the published file: not rounded, and growing with the distance.
+        An earlier generator made the file; this line of it is a comment in the present one.
 
     Returns
     -------
@@ -82,6 +86,7 @@ def draw(
                 size=size,
                 depot=None if depot is None else depot[b : b + 1],
                 deviation=None if early is None else early[b : b + 1],
+                stored=stored,
             )
         )
         for b in range(batch)
@@ -94,10 +99,16 @@ def draw(
     )
 
 
-def draw_testset(name: str, *, with_demand: bool) -> Drawn:
+def draw_testset(name: str, *, with_demand: bool, stored: bool = False) -> Drawn:
     """Return the test instances of the paper: the first 1,000 of each published file."""
-    size = TEST_SIZES[name]
-    return draw(name, TEST_INSTANCES, size, with_demand=with_demand, of=PUBLISHED_INSTANCES)
+    return draw(
+        name,
+        TEST_INSTANCES,
+        TEST_SIZES[name],
+        with_demand=with_demand,
+        of=PUBLISHED_INSTANCES,
+        stored=stored,
+    )
 
 
 def _integers(noise: Noise, *shape: int) -> Tensor:
@@ -113,6 +124,7 @@ class _Instance:
     size: int
     depot: Tensor | None  # [1, 1, 2]; None: a TSP, so no demand
     deviation: Tensor | None  # [1, n], for the demands of E and C
+    stored: bool  # whether the demands of R are those of the published file
 
     def number(self, low: float, high: float) -> Tensor:
         """Return a draw of U(low, high), ``[1, 1]``, rounded as by torch's ``uniform_``."""
@@ -187,7 +199,8 @@ def _ring(instance: _Instance) -> Sampled:
     if instance.depot is None:
         return placed, None
     jitter = noise.uniform(1, n)
-    return placed, demand.by_depot(placed, instance.depot, jitter, nearest_most=True)
+    now = not instance.stored
+    return placed, demand.by_depot(placed, instance.depot, jitter, nearest_most=now, rounded=now)
 
 
 _DRAWS: dict[str, Callable[[_Instance], Sampled]] = {

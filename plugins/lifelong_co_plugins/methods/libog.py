@@ -7,20 +7,19 @@ best epoch of the present task. In the first epoch of a task there is no best so
 
 ``variant="corrected"``, the default, takes the epoch with the lowest mean training cost as best.
 
-``variant="official"`` repeats two errors of the official code (LLR-BC at 9ae601f,
-``CVRPTrainer_LiBOG``). The EWC term counts ``1 + weight`` times. The best epoch is the one with the
-*highest* mean total loss, because the comparison starts at minus infinity. As in that code, the
-loss in this comparison has POMO's shared baseline, for all solvers.
+``variant="official"`` does exactly what the official code does (LLR-BC at 9ae601f,
+``CVRPTrainer_LiBOG`` and ``TSPTrainer_LiBOG``), errors included:
 
-Both variants differ from the official code in these points:
+- The EWC term counts ``1 + weight`` times.
+- The best epoch is the one with the *highest* mean total loss, because the comparison starts at
+  minus infinity. As in that code, the loss in this comparison has POMO's shared baseline, for all
+  solvers, and the divergence of forced steps.
+- ``D`` is a sum over the steps, divided by ``B S A``, so about ``T / A`` times the mean over
+  states. Its probabilities are clamped to at least 1e-8. In the CVRP the best solver is in the
+  state *after* the step (`official_intra.official_divergences`).
 
-- Its CVRP trainer compares the learner with the best solver in the state *after* the step; its TSP
-  trainer compares them in the same state. Ours does the latter for both problems.
-- Its divergence clamps probabilities to at least 1e-8. It sums over the ``T`` steps of ``B S``
-  trajectories and divides by ``B S A``, so it is ``T / A`` times the mean over states. Ours is the
-  mean. Forced steps add zero there; here they are not counted.
-- The weights are 10 and 1e-4 in the paper, and by default 1 and 1e-3 in its code; ours are the
-  paper's.
+The weights are 10 and 1e-4 in the paper, and by default 1 and 1e-3 in its code. In both variants
+the defaults are the paper's.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,13 +28,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import UnknownNameError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.reinforce import shared_baseline
 from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.ewc import Anchors
 from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
+from lifelong_co_plugins.methods.regularization.official_intra import official_divergences
 
 VARIANTS = ("corrected", "official")
 
@@ -56,14 +56,14 @@ def libog(
     intra_weight
         Weight of the divergence from the best solver so far in the present task, at least 0.
     divergence
-        A registered divergence; the best solver is the teacher.
+        A registered divergence; the best solver is the teacher. ``official`` needs ``rkl``.
     variant
-        ``corrected``, or ``official`` with two errors of the official code; see the module.
+        ``corrected``, or ``official`` with the errors of the official code; see the module.
 
     Raises
     ------
     ConfigError
-        If a number is out of its range.
+        If a number is out of its range, or ``official`` has another divergence than ``rkl``.
     UnknownNameError
         If there is no such divergence or variant.
     """
@@ -72,25 +72,35 @@ def libog(
     if variant not in VARIANTS:
         raise UnknownNameError("variant", variant, VARIANTS)
     official = variant == "official"
+    if official and divergence != "rkl":
+        raise ConfigError(
+            "method 'libog': divergence: expected 'rkl' with variant 'official', "
+            f"got {divergence!r}"
+        )
     diverge = checked_divergence(divergence)
     anchors = Anchors(fisher_batches)
     exemplar = Exemplar()
     best = BestSoFar(exemplar)
 
-    def terms(learner: LearnerState) -> Iterable[tuple[str, Tensor]]:
+    def terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
         counted = 1 + weight if official else weight
         if anchors.past and counted:
             yield "ewc", counted * anchors.penalty(learner.solver.module)
         if intra_weight:
-            for part in exemplar.divergences(learner.solver, diverge):
+            parts = (
+                official_divergences(exemplar, learner.solver, rollout)
+                if official
+                else exemplar.divergences(learner.solver, diverge)
+            )
+            for part in parts:
                 yield "intra", intra_weight * part
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
         total = policy_loss(rollout) if official else 0.0
-        for name, term in terms(learner):
+        for name, term in terms(learner, rollout):
             total += float(term.detach())
             yield name, term
-        best.note(-total if official else training_cost(rollout.cost))
+        best.note(-total if official else training_cost(rollout.cost), share_of_batch(learner))
 
     def state_dict() -> dict[str, Any]:
         return {"anchors": anchors.state_dict(), "best": best.state_dict()}
@@ -108,6 +118,12 @@ def libog(
         state_dict=state_dict,
         load_state_dict=load_state_dict,
     )
+
+
+def share_of_batch(learner: LearnerState) -> float:
+    """Return the size of the present batch divided by the task's batch size, in ``(0, 1]``."""
+    task = learner.tasks[learner.task]
+    return float(task.batch_size_at(learner.step_of(learner.task)) / task.batch_size)
 
 
 @torch.no_grad()

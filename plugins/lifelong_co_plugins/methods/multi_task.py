@@ -4,48 +4,76 @@ POMO-MT-EL and POMO-MT-BL, "Comparison with Non-lifelong Settings": all tasks ar
 beginning, and learning switches between them after every epoch or after every batch.
 
 The lifelong loop takes one task after another. Here its present task decides only when the solver
-is tested. A schedule, drawn once from the seed, says which task each of the ``sum_j epochs_j *
-batches_j`` steps of the run learns: a shuffle of all epochs of all tasks (task ``j`` has
-``epochs_j`` epochs of ``batches_j`` steps), or of all batches. So every task gets exactly the
-steps, the batch size and the number of instances of a lifelong run. The paper reports the last row
-of the cost matrix, after the whole run; earlier rows belong to an unfinished run. The whole run has
-one optimizer: where the loop starts a new Adam, the state of the old one is loaded into it. Epochs
-of the schedule need not begin with epochs of the loop.
+is tested. A schedule, drawn once from the seed, says which task each step of the run learns. The
+paper reports the last row of the cost matrix, after the whole run; earlier rows belong to an
+unfinished run. The whole run has one optimizer: where the loop starts a new Adam, the state of the
+old one is loaded into it.
 
-The official code (LLR-BC at 9ae601f, ``CVRPTrainer_multitask``) differs in two points. It draws the
-task of each epoch or batch uniformly and independently, over 1,200 epochs, so the shares of the
-tasks are equal only on average. When it switches by batch, an epoch has the mean number of
-instances of all tasks, so large tasks get more steps than in a lifelong run, and small ones fewer.
+``variant="balanced"``, the default, shuffles all epochs of all tasks (task ``j`` has ``epochs_j``
+epochs of ``batches_j`` steps), or all batches. So every task gets exactly the steps, the batch
+sizes and the number of instances of a lifelong run. Epochs of the schedule need not begin with
+epochs of the loop.
+
+``variant="official"`` is the schedule of the official code (LLR-BC at 9ae601f,
+``CVRPTrainer_multitask`` and ``TSPTrainer_multitask``). It has as many epochs as all tasks
+together, 1,200 in the paper, and they are the epochs of the loop. The task of each epoch or batch
+is drawn uniformly and independently, so the shares of the tasks are equal only on average. An
+epoch of one task has the batches of that task. When learning switches by batch, an epoch has the
+mean number of instances of all tasks, and its last batch has what is left of them. So large tasks
+get more steps than in a lifelong run, and small ones fewer. Two things differ from the official
+code: the random stream, and that it saves the solver at other epochs.
 """
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from lifelong_co.errors import UnknownNameError
 from lifelong_co.protocols import LearnerState, Method
 from lifelong_co.seeding import python_seed
 
+VARIANTS = ("balanced", "official")
 
-def multi_task_epoch() -> Method:
-    """Return the method that switches tasks after every epoch (POMO-MT-EL)."""
-    return scheduled_method(by_epoch=True)
-
-
-def multi_task_batch() -> Method:
-    """Return the method that switches tasks after every batch (POMO-MT-BL)."""
-    return scheduled_method(by_epoch=False)
+Batch = tuple[int, int, int | None]
+"""Index of the task, step of the task's budget, and size; None: the task's size at this step."""
 
 
-def scheduled_method(*, by_epoch: bool) -> Method:
-    """Return the method that learns the tasks in the order of the schedule."""
-    plan: list[tuple[int, int]] = []
+def multi_task_epoch(variant: str = "balanced") -> Method:
+    """Return the method that switches tasks after every epoch (POMO-MT-EL); see the module.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such variant.
+    """
+    return scheduled_method(variant, by_epoch=True)
+
+
+def multi_task_batch(variant: str = "balanced") -> Method:
+    """Return the method that switches tasks after every batch (POMO-MT-BL); see the module.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such variant.
+    """
+    return scheduled_method(variant, by_epoch=False)
+
+
+def scheduled_method(variant: str, *, by_epoch: bool) -> Method:
+    """Return the method that learns the tasks in the order of a schedule."""
+    if variant not in VARIANTS:
+        raise UnknownNameError("variant", variant, VARIANTS)
+    plan: list[list[Batch]] = []  # one entry for each epoch of the loop
     carried: dict[str, Any] = {}  # state of the optimizer, from one task of the loop to the next
 
-    def instances(learner: LearnerState) -> Any:
+    def epoch(learner: LearnerState) -> list[Batch]:
         if not plan:
-            plan.extend(counted(schedule(learner.tasks, learner.schedule_seed, by_epoch=by_epoch)))
-        return learner.draw(*plan[step(learner)])
+            make = official_schedule if variant == "official" else balanced_schedule
+            plan.extend(make(learner.tasks, learner.schedule_seed, by_epoch=by_epoch))
+        return plan[sum(task.epochs for task in learner.tasks[: learner.task]) + learner.epoch]
 
     def before_task(learner: LearnerState) -> None:
         if carried:
@@ -62,15 +90,46 @@ def scheduled_method(*, by_epoch: bool) -> Method:
     return Method(
         knows_all_tasks=True,
         before_task=before_task,
-        instances=instances,
+        batches=lambda learner: len(epoch(learner)),
+        instances=lambda learner: learner.draw(*epoch(learner)[learner.batch]),
         after_task=after_task,
         state_dict=lambda: {"optimizer": dict(carried)},
         load_state_dict=load_state_dict,
     )
 
 
+def balanced_schedule(tasks: Sequence[Any], seed: int, *, by_epoch: bool) -> list[list[Batch]]:
+    """Return the batches of each epoch of the loop, of the variant ``balanced``."""
+    batches = iter(counted(schedule(tasks, seed, by_epoch=by_epoch)))
+    return [
+        [(*batch, None) for batch in itertools.islice(batches, task.batches)]
+        for task in tasks
+        for _ in range(task.epochs)
+    ]
+
+
+def official_schedule(tasks: Sequence[Any], seed: int, *, by_epoch: bool) -> list[list[Batch]]:
+    """Return the batches of each epoch of the loop, of the variant ``official``."""
+    draw = random.Random(python_seed(seed, "official multi-task schedule"))
+    seen: Counter[int] = Counter()  # earlier steps of each task
+    mean = sum(task.instances for task in tasks) // len(tasks)
+    epochs = []
+    for _ in range(sum(task.epochs for task in tasks)):
+        epoch: list[Batch] = []
+        task = draw.randrange(len(tasks))
+        left = tasks[task].instances if by_epoch else mean
+        while left > 0:
+            size = min(tasks[task].batch_size, left)
+            epoch.append((task, seen[task], size))
+            seen[task] += 1
+            left -= size
+            task = task if by_epoch else draw.randrange(len(tasks))
+        epochs.append(epoch)
+    return epochs
+
+
 def schedule(tasks: Sequence[Any], seed: int, *, by_epoch: bool) -> list[int]:
-    """Return the index of the task that each step of the run learns."""
+    """Return the index of the task that each step of the run learns, if it is ``balanced``."""
     draw = random.Random(python_seed(seed, "multi-task schedule"))
     if by_epoch:
         epochs = [j for j, task in enumerate(tasks) for _ in range(task.epochs)]
@@ -89,8 +148,3 @@ def counted(tasks: Iterable[int]) -> list[tuple[int, int]]:
         found.append((task, seen[task]))
         seen[task] += 1
     return found
-
-
-def step(learner: LearnerState) -> int:
-    """Return the number of finished steps of the run."""
-    return sum(learner.step_of(task) for task in range(learner.task + 1))

@@ -44,6 +44,20 @@ def test_presets_have_the_documented_scales(
     assert base.order == order(1)
 
 
+def test_baselines_of_the_paper_are_the_official_ones() -> None:
+    """Presets `small` and `demo` have the corrected LiBOG and balanced tasks."""
+    for method in ("libog", "multi-task-epoch", "multi-task-batch"):
+        assert resolve(preset="paper", method=method).method_options == {"variant": "official"}
+        assert resolve(preset="small", method=method).method_options == {}
+
+
+def test_epochs_of_the_paper_have_its_numbers_of_instances() -> None:
+    """10,000, 4,000 and 2,000 instances at 20, 50 and 100 nodes: at 20 the last batch has 16."""
+    tasks = preset("paper").tasks(order(1), "pomo")
+    assert {task.size: task.instances for task in tasks} == {20: 10_000, 50: 4_000, 100: 2_000}
+    assert {task.size: task.last_batch_size for task in tasks} == {20: 16, 50: None, 100: None}
+
+
 def test_paper_preset_has_the_official_options() -> None:
     """B 1000, E 16 whole single steps, alpha 100, variance and reverse KL, the official loss."""
     exact = {

@@ -142,6 +142,17 @@ def test_option_overrides_the_preset() -> None:
     assert preset("small").method_options["llr-bc"] == base.method_options  # untouched
 
 
+def test_new_fields_of_tasks_are_written_only_when_given() -> None:
+    """So configurations of earlier versions keep their bytes, and the new ones are read again."""
+    small = resolve(preset="small")
+    assert "last_batch_size" not in to_toml(small)
+    assert "tests_of" not in to_toml(small)
+    paper = resolve(preset="paper", tests_of="published")
+    assert to_toml(paper).count("last_batch_size = 16\n") == 2
+    assert to_toml(paper).count('tests_of = "published"\n') == 6
+    assert from_toml(to_toml(paper)) == paper
+
+
 def test_order_and_task_file_together_are_refused(task_file: Any) -> None:
     """They contradict each other."""
     path = task_file(BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 5")

@@ -2,16 +2,19 @@
 
 from pathlib import Path
 
+import attrs
 import pytest
 import torch
 from command_line import results
 from ranked_runs import PROGRAM, gradients, two
+from tiny_runs import tiny_config
 
 from lifelong_co.errors import CheckpointError, ConfigError
 from lifelong_co.learner import learn
 from lifelong_co.runs.data_parallel import ALONE, Ranks, joined
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.prepare import prepare
+from lifelong_co.runs.run import start
 from lifelong_co.storage import checkpoint
 
 
@@ -95,6 +98,17 @@ def test_batch_that_processes_cannot_split_is_refused() -> None:
     """All processes take the same number of instances."""
     with pytest.raises(ConfigError, match="multiple of the 3 processes, got 4"):
         Ranks(rank=0, count=3).share(4)
+
+
+def test_processes_share_the_last_batch_of_an_epoch(tmp_path: Path) -> None:
+    """The error names the setting of the batch that cannot be split."""
+    config = tiny_config()
+    tasks = tuple(attrs.evolve(task, last_batch_size=2) for task in config.tasks)
+    config, folder = attrs.evolve(config, tasks=tasks), RunFolder(tmp_path / "run")
+    learner = start(config, folder, Ranks(rank=1, count=2)).learner
+    assert [len(learner.draw(0, step).nodes) for step in range(4)] == [2, 1, 2, 1]
+    with pytest.raises(ConfigError, match="last_batch_size: expected a multiple of the 4 proc"):
+        start(config, folder, Ranks(rank=0, count=4))
 
 
 def test_incomplete_torchrun_environment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

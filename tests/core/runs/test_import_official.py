@@ -240,3 +240,11 @@ def test_folder_in_use_is_refused(tmp_path):
         import_checkpoint(
             file, tmp_path, solver="pomo", problem="tsp", solver_options=stored.options
         )
+
+
+def test_refused_file_gives_no_warning(tmp_path):
+    """Torch warns of this form of pickle, which the error says already; warnings fail a test."""
+    content = {"model_state_dict": golden("tsp").weights, "result_log": Theirs()}
+    torch.save(content, tmp_path / "file.pt", pickle_protocol=4)
+    with pytest.raises(CheckpointError, match=r"file\.pt: "):
+        read(tmp_path / "file.pt")

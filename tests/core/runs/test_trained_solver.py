@@ -14,6 +14,7 @@ from lifelong_co.learner import learn
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
 from lifelong_co.runs.trained_solver import fingerprint, load_solver
+from lifelong_co.storage.checkpoint import CheckpointWarning
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +76,15 @@ def test_fingerprint_depends_on_the_solver_alone(run: Run, tmp_path: Path) -> No
     other = to_toml(attrs.evolve(run.config, solver_options=options))
     (copy / "config.toml").write_text(other)
     assert fingerprint(copy, load_solver(path)) != known
+
+
+def test_older_state_is_warned_of(run: Run, tmp_path: Path) -> None:
+    """The log goes on after the latest checkpoint; a damaged log says nothing."""
+    shutil.copytree(run.folder.path, tmp_path / "run")
+    for path in (tmp_path / "run" / "checkpoints").glob(f"*{run.steps:08d}.safetensors*"):
+        path.unlink()
+    with pytest.warns(CheckpointWarning, match=r"log\.jsonl goes on after this checkpoint"):
+        load_solver(tmp_path / "run")
+    load_solver(tmp_path / "run", after=1)
+    (tmp_path / "run" / "log.jsonl").write_text("{")
+    load_solver(tmp_path / "run")

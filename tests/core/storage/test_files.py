@@ -35,3 +35,27 @@ def test_failed_write_keeps_the_old_content(
     assert [found.name for found in tmp_path.iterdir()] == ["file.txt"]
     with pytest.raises(OSError, match="No space left"):
         files.synchronize(tmp_path)
+
+
+def test_error_names_the_file_and_not_the_temporary_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk gives no name, and a folder that is missing gives another one."""
+
+    def fail(descriptor: int) -> None:  # noqa: ARG001
+        raise OSError(28, "No space left on device")
+
+    for folder in (tmp_path, tmp_path / "missing"):
+        monkeypatch.setattr(os, "fsync", fail)
+        with pytest.raises(OSError, match="file") as raised:
+            files.write_whole(folder / "file", "text")
+        assert raised.value.filename == str(folder / "file")
+
+
+def test_only_leftovers_of_writing_are_temporaries(tmp_path: Path) -> None:
+    """A write that is killed leaves one; other hidden files are not ours."""
+    (tmp_path / "below").mkdir()
+    names = ("below/.a.csv.0123abcd.tmp", ".a.csv.tmp", "a.csv.0123abcd.tmp", ".a.0123abcd.tmp~")
+    for name in names:
+        (tmp_path / name).touch()
+    assert list(files.temporaries(tmp_path)) == [tmp_path / names[0]]

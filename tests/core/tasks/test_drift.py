@@ -72,7 +72,7 @@ def test_batches_are_mixed_binomially() -> None:
     stream = generator(0, "instances")
     for step in range(1, 19):
         chance, B = drift.share(one, step), one.batch_size
-        counts = [int(own(draw(stream, step)).sum()) for _ in range(trials)]
+        counts = [int(own(draw(stream, step, one.batch_size)).sum()) for _ in range(trials)]
         assert scipy.stats.binomtest(sum(counts), B * trials, chance).pvalue > LEVEL
         spread = sum((k - B * chance) ** 2 for k in counts) / (B * chance * (1 - chance))
         tail = scipy.stats.chi2.cdf(spread, trials)
@@ -84,7 +84,7 @@ def test_every_row_of_a_batch_is_mixed_alike() -> None:
     one, trials = task(), 200
     draw = drift.training(one, lco.problem("tsp"))
     stream = generator(1, "instances")
-    at_row = sum(own(draw(stream, 7)).long() for _ in range(trials))
+    at_row = sum(own(draw(stream, 7, one.batch_size)).long() for _ in range(trials))
     chance = drift.share(one, 7)
     spread = (at_row - trials * chance).square().sum() / (trials * chance * (1 - chance))
     assert scipy.stats.chi2.sf(float(spread), one.batch_size) > LEVEL
@@ -99,9 +99,10 @@ def test_first_and_last_batch_are_of_one_distribution(problem: str) -> None:
     assert identical(streams.testing(one.former, made, 5)[0], streams.testing(former, made, 5)[0])
     draw, stream = drift.training(one, made), generator(0, "instances")
     # As documented: own, former, coins.
-    first, last = draw(generator(0, "instances"), 0), draw(generator(0, "instances"), 19)
-    assert identical(last, streams.training(one, made)(stream))
-    assert identical(first, streams.training(former, made)(stream))
+    B = one.batch_size
+    first, last = (draw(generator(0, "instances"), step, B) for step in (0, 19))
+    assert identical(last, streams.training(one, made)(stream, B))
+    assert identical(first, streams.training(former, made)(stream, B))
     if problem == "cvrp":
         assert torch.equal((first.demand * 77).round() / 77, first.demand)
 
@@ -112,13 +113,13 @@ def test_batch_follows_from_the_stream_and_the_step() -> None:
     one, still = task(), task(drift_from="")
     ahead = drift.training(one, made)
     for step in range(3):
-        ahead(generator(9, "elsewhere"), step)
+        ahead(generator(9, "elsewhere"), step, one.batch_size)
     again = drift.training(one, made)
-    pair = [draw(generator(0, "instances"), 8) for draw in (ahead, again)]
+    pair = [draw(generator(0, "instances"), 8, one.batch_size) for draw in (ahead, again)]
     assert identical(*pair)
     for step in (0, 3, 19):
-        drawn = drift.training(still, made)(generator(0, "instances"), step)
-        assert identical(drawn, streams.training(still, made)(generator(0, "instances")))
+        drawn = drift.training(still, made)(generator(0, "instances"), step, 5)
+        assert identical(drawn, streams.training(still, made)(generator(0, "instances"), 5))
 
 
 def test_tests_do_not_drift() -> None:
@@ -225,8 +226,8 @@ def test_task_of_files_can_drift(tmp_path: Path) -> None:
     np.savez(tmp_path / "may.npz", nodes=np.full((3, 5, 2), 0.25, dtype=np.float32))
     one = task(distribution="", files=str(tmp_path / "may.npz"), drift_from="U")
     draw, stream = drift.training(one, made), generator(0, "instances")
-    shares = [(draw(stream, step).nodes == 0.25).float().mean().item() for step in (0, 10, 19)]
+    shares = [(draw(stream, step, 50).nodes == 0.25).float().mean().item() for step in (0, 10, 19)]
     assert shares[0] == 0
     assert 0.2 < shares[1] < 0.8
     assert shares[2] == 1
-    assert records.rows(draw(stream, 10)) == 50
+    assert records.rows(draw(stream, 10, 50)) == 50

@@ -47,6 +47,35 @@ def test_tasks_of_the_paper_have_its_published_tests(problem: str) -> None:
             assert records.rows(tests) == 1000
 
 
+def test_task_can_be_tested_on_the_published_file() -> None:
+    """R of the CVRP has other demands there, and another signature; the nodes are the same."""
+    config = resolve(preset="paper", tests_of="published")
+    task = next(task for task in config.tasks if task.distribution == "R")
+    problem = lco.problem("cvrp")
+    (tests,) = streams.testing(task, problem, 1000)
+    assert identical(tests, lco.testset("cvrp", "R", "published"))
+    plain = attrs.evolve(task, tests_of="generator")
+    (others,) = streams.testing(plain, problem, 1000)
+    assert torch.equal(tests.nodes, others.nodes)
+    assert not torch.equal(tests.demand, others.demand)
+    assert task.tested != plain.tested
+    assert resolve(preset="paper").tasks[4] == plain
+
+
+@pytest.mark.parametrize(
+    ("task", "tests"),
+    [
+        (uniform(20, tests_of="published"), 100),
+        (uniform(10, tests_of="published"), 1000),
+        (Task(files="some.npz", tests_of="published", **BUDGET), 1000),
+    ],
+)
+def test_published_file_needs_a_task_of_the_paper(task: Task, tests: int) -> None:
+    """The error names the task and its number of tests."""
+    with pytest.raises(lco.ConfigError, match=f"tests_of 'published': .* got .* with {tests}"):
+        streams.testing(task, lco.problem("cvrp"), tests)
+
+
 @pytest.mark.parametrize(
     ("task", "tests"),
     [
@@ -95,10 +124,10 @@ def test_training_batches_are_new(problem: str) -> None:
     made, task = lco.problem(problem), uniform(7)
     draw = streams.training(task, made)
     stream = generator(0, "instances")
-    first, second = draw(stream), draw(stream)
+    first, second = draw(stream, 6), draw(stream, 6)
     assert first.nodes.shape == (6, 7, 2)
     assert not identical(first, second)
-    assert identical(draw(generator(0, "instances")), first)
+    assert identical(draw(generator(0, "instances"), 6), first)
     (tests,) = streams.testing(task, made, 6)
     assert not torch.equal(tests.nodes, first.nodes)
 
@@ -108,7 +137,7 @@ def test_files_are_drawn_with_replacement_and_tested_in_order(npz: Path) -> None
     problem = lco.problem("tsp")
     task = Task(files=str(npz), **{**BUDGET, "batch_size": 50})
     stored = torch.from_numpy(np.load(npz)["nodes"])
-    batch = streams.training(task, problem)(generator(0, "instances"))
+    batch = streams.training(task, problem)(generator(0, "instances"), 50)
     assert batch.nodes.shape == (50, 5, 2)
     matches = (batch.nodes[:, None] == stored).flatten(2).all(dim=2)
     assert matches.any(dim=1).all()

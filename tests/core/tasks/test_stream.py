@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import attrs
+import pytest
 import torch
 
 import lifelong_co as lco
@@ -27,7 +29,7 @@ def test_all_tasks_are_drawn_from_one_stream() -> None:
     source, plain = stream(), torch.Generator().manual_seed(0)
     own = training(TASKS[0], TSP)
     first = source.batch(0, 0)
-    assert torch.equal(first.nodes, own(plain).nodes)
+    assert torch.equal(first.nodes, own(plain, 4).nodes)
     state = source.generator.get_state()
     batches: list[Any] = [source.batch(1, 0), source.batch(0, 5)]
     source.generator.set_state(state)
@@ -40,6 +42,20 @@ def test_another_seed_gives_other_batches() -> None:
     """The same seed gives the same batches."""
     assert torch.equal(stream(3).batch(1, 0).nodes, stream(3).batch(1, 0).nodes)
     assert not torch.equal(stream(3).batch(1, 0).nodes, stream(4).batch(1, 0).nodes)
+
+
+@pytest.mark.parametrize("drift", ["", "E"])
+def test_last_batch_of_an_epoch_has_its_size(drift: str) -> None:
+    """All other batches are those of a task whose batches have one size."""
+    plain = Task(distribution="U", size=5, drift_from=drift, **BUDGET)
+    task = attrs.evolve(plain, last_batch_size=1)
+    sources = [
+        task_stream([t], TSP, torch.Generator().manual_seed(0), "cpu") for t in (task, plain)
+    ]
+    drawn, whole = ([source.batch(0, step) for step in range(6)] for source in sources)
+    assert [len(batch.nodes) for batch in drawn] == 2 * [4, 4, 1]
+    assert [len(batch.nodes) for batch in whole] == 6 * [4]
+    assert all(torch.equal(drawn[t].nodes, whole[t].nodes) for t in (0, 1))
 
 
 def test_batches_of_a_drifting_task_change_with_the_step() -> None:

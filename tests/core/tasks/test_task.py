@@ -36,12 +36,34 @@ def test_unknown_order_is_refused(number: int) -> None:
         order(number)
 
 
-@pytest.mark.parametrize("field", ["epochs", "batches", "batch_size", "capacity"])
+@pytest.mark.parametrize(
+    "field", ["epochs", "batches", "batch_size", "last_batch_size", "capacity"]
+)
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "3"])
 def test_bad_budget_is_refused(field: str, value: object) -> None:
     """Budgets are whole numbers of at least one; the error names the field and the value."""
     with pytest.raises(lco.ConfigError, match=f"{field}: expected .*got {value!r}"):
         Task(distribution="U", size=5, **{**BUDGET, field: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("last", "instances"), [(None, 12), (1, 9), (4, 12)])
+def test_last_batch_of_an_epoch_has_its_size(last: int | None, instances: int) -> None:
+    """All other batches have the batch size."""
+    task = Task(distribution="U", size=5, last_batch_size=last, **BUDGET)
+    assert [task.batch_size_at(step) for step in range(6)] == 2 * [4, 4, last or 4]
+    assert task.instances == instances
+
+
+def test_last_batch_above_the_batch_size_is_refused() -> None:
+    """The error names both sizes."""
+    with pytest.raises(lco.ConfigError, match=r"at most batch_size \(4\), got 5"):
+        Task(distribution="U", size=5, last_batch_size=5, **BUDGET)
+
+
+def test_unknown_tests_are_refused() -> None:
+    """The error lists the two kinds."""
+    with pytest.raises(lco.UnknownNameError, match="tests_of 'file'; expected one of: generator"):
+        Task(distribution="U", size=5, tests_of="file", **BUDGET)
 
 
 @pytest.mark.parametrize("size", [-4, 0, 1, 2.5])

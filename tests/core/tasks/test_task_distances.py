@@ -49,7 +49,7 @@ def test_instances_are_the_same_under_each_distance(problem: str, name: str) -> 
     )):  # fmt: skip
         other = attrs.evolve(task, distance=name)
         pairs = [(streams.testing(each, made, tests)[0]) for each in (task, other)]
-        pairs += [streams.training(each, made)(generator(0, "x")) for each in (task, other)]
+        pairs += [streams.training(each, made)(generator(0, "x"), tests) for each in (task, other)]
         for one, two in (pairs[:2], pairs[2:]):
             assert one.distance is None
             assert len(set(two.distance.tolist())) == 1

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lifelong_co_plugins.distributions import demand, nodes, official, plugin
 from lifelong_co_plugins.distributions.distribution import PaperDistribution, make_distribution
-from paths import FIXTURES
+from paths import FIXTURES, ROOT
 from strategies import PROBLEMS
 from torch import Tensor
 
@@ -25,6 +25,9 @@ from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.tensors.records import tensors
 
 HASHES = json.loads((FIXTURES / "testset_hashes.json").read_text())
+
+R_FILE = ROOT.parent / "shared" / "official" / "testsets" / "cvrp-R20.npz"
+STORED_DEMANDS = "246d8e23983670e559dc99eb8059aa85be802715d92c49bbe1635d9f5a85c171"
 
 NAMES = ["U", "GM", "E", "C", "G", "R"]
 
@@ -57,6 +60,33 @@ def test_testset_equals_the_official_one_bit_for_bit(key: str) -> None:
         field: hashlib.sha256(array.numpy().tobytes()).hexdigest() for field, array in drawn.items()
     }
     assert hashes == HASHES[key]
+
+
+@official_bits
+def test_demands_of_the_published_file_of_r() -> None:
+    """They have the hash of the file's; nodes and depot are the generator's."""
+    stored = tensors(make_distribution("R", PROBLEMS["cvrp"]).testset("published"))
+    for field in ("nodes", "depot"):
+        assert torch.equal(stored[field], published("cvrp", "R")[field])
+    units = [4.4727182, 1.0, 8.1789255, 3.055501, 1.768386]
+    assert (30 * stored["demand"])[0, :5].tolist() == pytest.approx(units, rel=1e-6)
+    assert hashlib.sha256(stored["demand"].numpy().tobytes()).hexdigest() == STORED_DEMANDS
+
+
+@pytest.mark.skipif(not R_FILE.exists(), reason="needs ../shared/official")
+@official_bits
+def test_published_file_of_r_holds_these_demands() -> None:
+    """The hash of the test above is that of the file's demands."""
+    with np.load(R_FILE) as file:
+        assert hashlib.sha256(file["demand_stored"].tobytes()).hexdigest() == STORED_DEMANDS
+
+
+@pytest.mark.parametrize(("problem", "name"), [("tsp", "R"), ("cvrp", "U")])
+def test_other_published_files_are_those_of_the_generator(problem: str, name: str) -> None:
+    """Only R of the CVRP has another file."""
+    stored = tensors(make_distribution(name, PROBLEMS[problem]).testset("published"))
+    for field, array in stored.items():
+        assert torch.equal(array, published(problem, name)[field])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,12 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import torch
 from lifelong_co_plugins.methods import libog as libog_module
 from tiny_runs import parameters, same, tiny_config, tiny_learn
 from torch import nn
 
+import lifelong_co as lco
 from lifelong_co.protocols import Rollout
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import Run, start
@@ -46,6 +48,26 @@ def test_kept_epoch_depends_on_the_variant(
         method.after_epoch(learner)
     tensors = method.state_dict()["best"]["exemplar"]["tensors"]
     assert [same(tensors, moment) for moment in moments] == [each == kept for each in range(3)]
+
+
+def test_small_last_batch_weighs_less(tmp_path: Path) -> None:
+    """The mean of an epoch is over its instances, as in the official code."""
+    run = begun(tmp_path, "libog", intra_weight=0.0)
+    learner, method = run.learner, run.method
+    learner.tasks = [attrs.evolve(task, last_batch_size=1) for task in learner.tasks]
+    method.before_task(learner)
+    for learner.batch, rows in enumerate((4, 1)):
+        costs = torch.full((rows, 5), 2.0 - learner.batch)
+        rollout = Rollout(actions=torch.zeros(rows, 5, 5), cost=costs, log_likelihood=costs)
+        assert list(method.loss_terms(learner, rollout)) == []
+    method.after_epoch(learner)
+    assert method.state_dict()["best"]["lowest"] == (4 * 2.0 + 1 * 1.0) / 5
+
+
+def test_official_variant_refuses_another_divergence() -> None:
+    """The official code has one divergence."""
+    with pytest.raises(lco.ConfigError, match="divergence: expected 'rkl' with variant 'official'"):
+        lco.method("libog", variant="official", divergence="kl")
 
 
 def test_official_loss_includes_the_terms(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import attrs
@@ -10,15 +11,25 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_plugins.methods.multi_task import schedule
-from tiny_runs import parameters, same, tiny_config
+from lifelong_co_adapters.official.loading import load
+from lifelong_co_adapters.official.locate import place, present, upstream
+from lifelong_co_plugins.methods.multi_task import official_schedule, schedule
+from scipy import stats
+from tiny_runs import parameters, same, stopped_and_resumed, tiny_config
 
+import lifelong_co as lco
 from lifelong_co import learner as loop
+from lifelong_co.config.presets import preset
 from lifelong_co.config.run_config import Config
 from lifelong_co.learner import learn
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
-from lifelong_co.tasks.task import Task
+from lifelong_co.tasks.task import Task, order
+
+PAPER = preset("paper").tasks(order(1), "pomo")
+NAMES = {"G": "Grid", "R": "Ring"}
+LEVEL = 1e-4
+"""Significance of the statistical tests; their seeds are fixed."""
 
 
 def tasks(budgets: list[tuple[int, int]]) -> tuple[Task, ...]:
@@ -103,6 +114,115 @@ def test_budget_is_that_of_a_lifelong_run(
     assert sizes[method] != sizes["fine-tuning"]
     plan = schedule(tasks(budgets), 0, by_epoch=method.endswith("epoch"))
     assert sizes[method] == [4 + j for j in plan]
+
+
+@pytest.mark.parametrize("by_epoch", [True, False])
+def test_official_tasks_are_uniform_and_independent(by_epoch: bool) -> None:
+    """Chi-square tests of the counts and of the pairs of neighbors keep both at level 1e-4."""
+    plan = official_schedule(PAPER, 0, by_epoch=by_epoch)
+    drawn = [epoch[0][0] for epoch in plan] if by_epoch else [each[0] for e in plan for each in e]
+    counts = Counter(drawn)
+    assert stats.chisquare([counts[j] for j in range(6)]).pvalue > LEVEL
+    pairs = Counter(zip(drawn[::2], drawn[1::2], strict=False))  # disjoint, so independent
+    table = [[pairs[i, j] for j in range(6)] for i in range(6)]
+    assert stats.chisquare([count for row in table for count in row]).pvalue > LEVEL
+    assert stats.chi2_contingency(table).pvalue > LEVEL
+    assert len(set(counts.values())) > 1  # a shuffle would give all tasks the same count
+    assert plan == official_schedule(PAPER, 0, by_epoch=by_epoch)
+    assert plan != official_schedule(PAPER, 1, by_epoch=by_epoch)
+
+
+@pytest.mark.parametrize("by_epoch", [True, False])
+def test_official_epochs_have_their_numbers_of_instances(by_epoch: bool) -> None:
+    """1,200 epochs: those of one task have its instances, mixed ones int(32,000 / 6) = 5,333."""
+    plan = official_schedule(PAPER, 0, by_epoch=by_epoch)
+    assert len(plan) == 1200
+    for epoch in plan:
+        sizes = [size for _, _, size in epoch]
+        own = PAPER[epoch[0][0]].instances
+        assert sum(sizes) == (own if by_epoch else 5333)
+        assert sizes[:-1] == [PAPER[task].batch_size for task, _, _ in epoch[:-1]]
+        assert sizes[-1] <= PAPER[epoch[-1][0]].batch_size
+    steps: Counter[int] = Counter()
+    for task, step, _ in (batch for epoch in plan for batch in epoch):
+        assert step == steps[task]
+        steps[task] += 1
+
+
+@pytest.mark.skipif(not present(place("LLR-BC")), reason="no official code of LLR-BC")
+@pytest.mark.parametrize("by_epoch", [True, False])
+@pytest.mark.parametrize("problem", ["cvrp", "tsp"])
+def test_official_trainer_takes_the_same_batches(problem: str, by_epoch: bool) -> None:
+    """With our draws in place of its own, its epochs have the tasks and batch sizes of ours."""
+    names = [NAMES.get(task.distribution, task.distribution) for task in PAPER]
+    plan = official_schedule(PAPER, 3, by_epoch=by_epoch)[:20]
+    draws = iter([e[0][0] for e in plan] if by_epoch else [each[0] for e in plan for each in e])
+    stand_ins = {name: ModuleType(name) for name in ("utils", "utils.utils")}
+
+    class Meter:
+        avg = 0.0
+        update = staticmethod(lambda *_: None)
+
+    vars(stand_ins["utils.utils"])["random"] = None
+    folder = upstream("LLR-BC") / problem.upper()
+    code = load(folder / "LLRBC-POMO", f"{problem.upper()}Trainer", stand_ins, roots=(folder,))
+    trainer = object.__new__(getattr(code, f"{problem.upper()}Trainer_multitask"))
+    taken: list[tuple[int, int]] = []
+
+    def record(size: int) -> tuple[float, float]:
+        taken.append((names.index(trainer.env_params["distribution"]), size))
+        return 0.0, 0.0
+
+    vars(trainer).update(
+        tasks=names,
+        batch_level=not by_epoch,
+        start_epoch=0,
+        env_params={"sizes": {name: t.size for name, t in zip(names, PAPER, strict=True)}},
+        trainer_params={
+            "episodes": {name: t.instances for name, t in zip(names, PAPER, strict=True)},
+            "batch_sizes": {name: t.batch_size for name, t in zip(names, PAPER, strict=True)},
+            "train_episodes": 0,
+        },
+        logger=SimpleNamespace(info=lambda _: None),
+        _train_one_batch=record,
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(code, "AverageMeter", Meter, raising=False)
+        choice = SimpleNamespace(choice=lambda tasks: tasks[next(draws)])
+        patch.setattr(code, "random", choice, raising=False)
+        for number, epoch in enumerate(plan, start=1):
+            trainer._train_one_epoch(number)
+            assert taken == [(task, size) for task, _, size in epoch]
+            taken.clear()
+
+
+def test_run_follows_the_official_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Epochs have the batches and sizes of the schedule, also after a stop in the middle."""
+    found = config("multi-task-batch", [(2, 3), (1, 2), (2, 4)])
+    found = attrs.evolve(found, method_options={"variant": "official"})
+    plan = official_schedule(found.tasks, found.seed, by_epoch=False)
+    assert len({len(epoch) for epoch in plan}) > 1
+    shapes: list[tuple[int, int]] = []
+    original = loop.sampled
+
+    def spy(run: Run, instances: Any, observe: Any) -> Any:
+        shapes.append(tuple(instances.nodes.shape[:2]))
+        return original(run, instances, observe)
+
+    monkeypatch.setattr(loop, "sampled", spy)
+    whole = learn(prepare(found, tmp_path / "whole"))
+    wanted = [(size, 4 + task) for epoch in plan for task, _, size in epoch]
+    assert shapes == wanted
+    assert whole.steps == len(wanted)
+    assert [entry["epoch"] for entry in whole.history] == [1, 2, 1, 1, 2]
+    again = stopped_and_resumed(found, tmp_path, len(plan[0]) + 1)
+    assert same(parameters(whole), parameters(again))
+
+
+def test_unknown_variant_is_refused() -> None:
+    """The error lists the variants."""
+    with pytest.raises(lco.UnknownNameError, match="balanced, official"):
+        lco.method("multi-task-epoch", variant="oficial")
 
 
 def test_optimizer_is_kept_for_the_whole_run(

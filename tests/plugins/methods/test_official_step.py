@@ -145,7 +145,7 @@ class Given:
 
     instances: Any
 
-    def batch(self, task: int, step: int) -> Any:  # noqa: ARG002
+    def batch(self, task: int, step: int, size: int | None = None) -> Any:  # noqa: ARG002
         """Return the batch."""
         return self.instances
 

@@ -7,7 +7,7 @@ as if they were trajectories.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -52,16 +52,27 @@ class Exemplar:
 
         The exemplar is the teacher. Without an exemplar nothing is yielded.
         """
+        states = self.states
+        for part in self.sums(solver, divergence):
+            yield part / (states[0].current.numel() * len(states))
+
+    def sums(
+        self, solver: Solver, divergence: Divergence, teachers: Sequence[Any] | None = None
+    ) -> Iterator[Tensor]:
+        """Yield scalars with separate graphs that sum to the divergences in all states.
+
+        The exemplar acts in ``teachers``, one state for each state of the rollout; None: in the
+        states of the rollout, as the learner.
+        """
         states, self.states = self.states, []
         if not states:
             return
-        B, S = states[0].current.shape
-        steps = max(1, ELEMENTS // (B * S * self.actions))
+        steps = max(1, ELEMENTS // (states[0].current.numel() * self.actions))
         for first in range(0, len(states), steps):
             state = side_by_side(states[first : first + steps])
-            teacher = self.behavior(solver, state)
+            other = state if teachers is None else side_by_side(teachers[first : first + steps])
             learner = solver.log_probs(solver.encode(self.instances), state)
-            yield divergence(teacher, learner).sum() / (B * S * len(states))
+            yield divergence(self.behavior(solver, other), learner).sum()
 
     @torch.no_grad()
     def behavior(self, solver: Solver, state: Any) -> Tensor:
@@ -89,31 +100,32 @@ class Exemplar:
 class BestSoFar:
     """Keeps the solver of a task's best epoch as the exemplar.
 
-    The best epoch has the lowest mean of the values that the method notes, one for each batch.
+    The best epoch has the lowest mean of the values that the method notes, one for each batch. Each
+    value has a weight: the share of a whole batch.
     """
 
     def __init__(self, exemplar: Exemplar) -> None:
         self.exemplar = exemplar
         self.lowest = math.inf
         self.total = 0.0
-        self.count = 0
+        self.count = 0.0
 
     def before_task(self, learner: LearnerState) -> None:  # noqa: ARG002
         """Forget the best of the task before."""
         self.exemplar.tensors = {}
-        self.lowest, self.total, self.count = math.inf, 0.0, 0
+        self.lowest, self.total, self.count = math.inf, 0.0, 0.0
 
-    def note(self, value: float) -> None:
+    def note(self, value: float, weight: float = 1.0) -> None:
         """Add a batch's value to the epoch's mean."""
-        self.total += value
-        self.count += 1
+        self.total += value * weight
+        self.count += weight
 
     def after_epoch(self, learner: LearnerState) -> None:
         """Replace the exemplar if this epoch has the lowest mean; it may have none."""
         if self.count and self.total / self.count < self.lowest:
             self.lowest = self.total / self.count
             self.exemplar.copy(learner.solver)
-        self.total, self.count = 0.0, 0
+        self.total, self.count = 0.0, 0.0
 
     def state_dict(self) -> dict[str, Any]:
         """Return all of it, the exemplar included."""
@@ -135,7 +147,7 @@ def training_cost(cost: Tensor) -> float:
     return float(cost.min(dim=1).values.mean())
 
 
-def side_by_side(states: list[Any]) -> Any:
+def side_by_side(states: Sequence[Any]) -> Any:
     """Join states ``[B, S, ...]`` of one batch along the trajectories."""
     columns = [records.tensors(state) for state in states]
     joined = {name: torch.cat([each[name] for each in columns], dim=1) for name in columns[0]}

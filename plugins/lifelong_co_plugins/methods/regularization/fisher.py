@@ -40,14 +40,15 @@ def fisher_information(learner: LearnerState, batches: int) -> dict[str, Tensor]
     ComponentError
         If it is not finite; the message names the task and the parameter.
     """
-    draw = streams.training(learner.tasks[learner.task], learner.problem)
+    task = learner.tasks[learner.task]
+    draw = streams.training(task, learner.problem)
     device = device_of(learner.solver.module)
     instances = generator(learner.seed, f"fisher instances {learner.task}", device)
     actions = generator(learner.seed, f"fisher actions {learner.task}", device)
     named = learner.solver.module.named_parameters()
     total = {name: torch.zeros_like(value) for name, value in named if value.requires_grad}
     for _ in range(batches):
-        batch = records.to(draw(instances), device)
+        batch = records.to(draw(instances, task.batch_size), device)
         for name, gradient in likelihood_gradient(learner.solver, batch, actions).items():
             total[name] += gradient.square() / (records.rows(batch) * learner.processes**2)
     task = learner.tasks[learner.task].label

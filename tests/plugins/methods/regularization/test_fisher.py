@@ -45,7 +45,7 @@ def test_fisher_by_hand(tmp_path: Path) -> None:
     actions = generator(learner.seed, "fisher actions 0")
     want = {name: torch.zeros_like(value) for name, value in module.named_parameters()}
     for _ in range(2):
-        batch = draw(instances)
+        batch = draw(instances, BATCH_SIZE)
         assert records.rows(batch) == BATCH_SIZE
         rollout = learner.solver.rollout(batch, "sample", generator=actions)
         module.zero_grad()
