@@ -99,6 +99,7 @@ def both(name: str, problem: str, n: int, batch: int) -> tuple[Timed, Timed]:
         problem=problem,
         method="fine-tuning",
         preset="paper",
+        fresh=True,
         images=False,  # no symmetric images for INViT; the official step has none, either
         solver_options=OPTIONS.get(name),
     )

@@ -1,6 +1,10 @@
-"""Testing: greedy decoding, the best solution of the multi-start, optionally of eight images."""
+"""Testing: greedy decoding, the best solution of the multi-start, optionally of eight images.
 
-from collections.abc import Iterator, Sequence
+If the network normalises over its batch, the costs of an instance depend on the other ones. The
+test batches then have the official sizes, on every device.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,18 +12,29 @@ import torch
 from torch import Tensor
 
 from lifelong_co.errors import InvalidRolloutError
+from lifelong_co.problems.images import IMAGES, RANDOM, SQUARE, images, random_angles
 from lifelong_co.protocols import Solver
 from lifelong_co.rollout.verification import best_of, require_valid
 from lifelong_co.tensors import records
+from lifelong_co.tensors.modules import normalises_over_batch
 
 # Instances times nodes times trajectories of one test batch: a limit on the memory it needs.
 CPU_WORK = 80_000
 GPU_WORK = 4_000_000
+# The largest size ``n`` and the rows of its test batches, images included, in the official code
+# (``batch_sizes`` of ``tester_params`` in LLR-BC's train_lifelong_and_test.py; with eight images
+# an eighth of the instances). Between its sizes and above them, `official_rows` is our choice.
+OFFICIAL_ROWS = ((20, 64), (50, 32), (100, 16))
 
 
 @torch.no_grad()
 def best_costs(
-    solver: Solver, instances: Any, *, augment: bool = False, batch: int | None = None
+    solver: Solver,
+    instances: Any,
+    *,
+    augment: bool = False,
+    symmetries: str = SQUARE,
+    batch: int | None = None,
 ) -> Tensor:
     """Return the cost ``[B]`` of the best solution found for each instance.
 
@@ -30,9 +45,13 @@ def best_costs(
     instances
         Any number of instances; moved to the solver's device batch by batch.
     augment
-        Also solve the seven symmetric images of every instance (POMO's x8 augmentation).
+        Also solve seven images of every instance (POMO's x8 augmentation).
+    symmetries
+        Which ones: ``square`` or ``random`` (`problems.images`); the random ones are the same in
+        every test.
     batch
-        Instances that are solved at once; None: as many as a limit on memory allows.
+        Instances that are solved at once; None: as many as a limit on memory allows, or those of
+        `OFFICIAL_ROWS` if the network normalises over its batch.
 
     Raises
     ------
@@ -40,20 +59,24 @@ def best_costs(
         If an instance's best solution is not complete and feasible, or a cost is not finite.
     """
     device = next(solver.module.parameters()).device
-    n = solver.problem.size(instances)
-    work = CPU_WORK if device.type == "cpu" else GPU_WORK
-    at_once = batch or max(1, work // (n * n * (8 if augment else 1)))
+    count, n = records.rows(instances), solver.problem.size(instances)
+    # Drawn at once, on the CPU: the images depend neither on the batch nor on the device.
+    angles = None
+    if augment and symmetries == RANDOM:
+        angles = random_angles(count, torch.Generator().manual_seed(0))
     was_training = solver.module.training
     solver.module.eval()
+    at_once = batch or instances_at_once(solver, n, device, IMAGES if augment else 1)
     costs, valid = [], []
     try:
-        for start in range(0, records.rows(instances), at_once):
-            part = records.to(records.select(instances, slice(start, start + at_once)), device)
+        for start in range(0, count, at_once):
+            rows = slice(start, start + at_once)
+            part = records.to(records.select(instances, rows), device)
             if augment:
-                part = solver.problem.augment(part)
+                part = images(solver.problem, part, None if angles is None else angles[:, rows])
             best, sound = best_of(solver.problem, part, solver.rollout(part, "greedy"))
-            costs.append(best.view(8, -1).min(dim=0).values if augment else best)
-            valid.append(sound.view(8, -1).all(dim=0) if augment else sound)
+            costs.append(best.view(IMAGES, -1).min(dim=0).values if augment else best)
+            valid.append(sound.view(IMAGES, -1).all(dim=0) if augment else sound)
     finally:
         solver.module.train(was_training)
     found = torch.cat(costs)
@@ -61,10 +84,44 @@ def best_costs(
     return found
 
 
-def mean_cost(solver: Solver, groups: Sequence[Any], *, augment: bool = False) -> float:
+def instances_at_once(solver: Solver, size: int, device: torch.device, each: int) -> int:
+    """Return how many instances of ``size`` nodes a test batch has, with ``each`` images.
+
+    The solver must be in evaluation mode.
+    """
+    if normalises_over_batch(solver.module):
+        return max(1, official_rows(size) // each)
+    work = CPU_WORK if device.type == "cpu" else GPU_WORK
+    return max(1, work // (size * size * each))
+
+
+def official_rows(size: int) -> int:
+    """Return the rows of the official test batches for instances of ``size`` nodes.
+
+    Sizes between those of the paper have the rows of the next larger one; larger sizes have 16.
+    """
+    return next((rows for most, rows in OFFICIAL_ROWS if size <= most), OFFICIAL_ROWS[-1][1])
+
+
+def note_batches(solver: Solver, log: Callable[[str], None]) -> None:
+    """Log the sizes of the test batches if the costs of a solver depend on them."""
+    was_training = solver.module.training
+    solver.module.eval()
+    if normalises_over_batch(solver.module):
+        sizes = ", ".join(f"{rows} up to size {most}" for most, rows in OFFICIAL_ROWS[:-1])
+        log(
+            "the network normalises over its batch, so tests have the official batches: "
+            f"{sizes}, {OFFICIAL_ROWS[-1][1]} above (instances, or images of instances)"
+        )
+    solver.module.train(was_training)
+
+
+def mean_cost(
+    solver: Solver, groups: Sequence[Any], *, augment: bool = False, symmetries: str = SQUARE
+) -> float:
     """Return the mean of `best_costs` over all instances of some groups, one group per size."""
-    costs = torch.cat([best_costs(solver, group, augment=augment) for group in groups])
-    return float(costs.double().mean())
+    costs = [best_costs(solver, group, augment=augment, symmetries=symmetries) for group in groups]
+    return float(torch.cat(costs).double().mean())
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from lifelong_co.runs.run import (
     OnStep,
     Run,
     Stop,
+    decay,
     new_optimizer,
     rewind,
     save,
@@ -115,7 +116,7 @@ def train_batch(run: Run) -> dict[str, Tensor]:
     config, learner, method = run.config, run.learner, run.method
     instances = method.instances(learner)  # line 5: a batch of the task
     if config.images:
-        instances = learner.problem.augment(instances)
+        instances = run.stream.images(instances)
     with learning_in(config.precision, config.device):
         rollout = sampled(run, instances, method.observer(learner, instances))  # line 6
         policy = run.objective.loss(instances, rollout)  # line 7: L_DRL
@@ -149,6 +150,7 @@ def after_epoch(run: Run, log: Log) -> None:
     learner, config = run.learner, run.config
     run.method.after_epoch(learner)
     run.objective.after_epoch(learner)
+    decay(learner.optimizer, config.learning_rate_decay)
     batches = learner.batch
     learner.epoch, learner.batch = learner.epoch + 1, 0
     note_epoch(run, batches)
@@ -188,7 +190,12 @@ def tested(run: Run, task: int) -> float:
         f"task {config.tasks[task].label} after epoch {learner.epoch} of task "
         f"{config.tasks[learner.task].label} in {run.folder.path}; nothing of it is saved"
     ):
-        return mean_cost(learner.solver, run.tests[task], augment=config.augment)
+        return mean_cost(
+            learner.solver,
+            run.tests[task],
+            augment=config.augment,
+            symmetries=config.symmetries,
+        )
 
 
 def test(run: Run, tasks: range, log: Log) -> None:

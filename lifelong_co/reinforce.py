@@ -4,15 +4,27 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
 import torch
 from torch import Tensor
 
+from lifelong_co.problems.images import IMAGES
 from lifelong_co.protocols import LearnerState, Objective, Rollout, Solver
 from lifelong_co.rollout.verification import best_of, require_valid
 from lifelong_co.tensors.modules import with_parameters
+from lifelong_co.validators import at_least
 
-# Number of batches on which the candidate and the baseline are compared at the end of an epoch.
-TRIAL_BATCHES = 4
+
+@attrs.frozen(kw_only=True)
+class Trial:
+    """How the present parameters are compared with the baseline's at the end of an epoch."""
+
+    batches: int = attrs.field(default=4, validator=at_least(1))
+    """Fresh training batches of the task, at least 1."""
+    tolerance: float = 0.0
+    """How much lower the mean cost must be, in the unit of the coordinates."""
+    images: bool = False
+    """Whether the cost of an instance is the least of its eight images (`tasks.stream`)."""
 
 
 def shared_baseline() -> Objective:
@@ -27,14 +39,15 @@ def shared_baseline() -> Objective:
     return Objective(loss=loss)
 
 
-def greedy_baseline(solver: Solver) -> Objective:
+def greedy_baseline(solver: Solver, trial: Trial | None = None) -> Objective:
     """Return the objective with a greedy rollout baseline (Kool et al. 2019, §4).
 
     The baseline of a trajectory is the cost that the best parameters so far reach on its instance
     with greedy decoding. When a task starts, the best parameters are the present ones. At the end
-    of an epoch the present ones replace them if their mean cost on fresh instances is lower.
+    of an epoch the present ones replace them if they win the trial: if their mean cost on fresh
+    instances is lower.
     """
-    baseline = GreedyBaseline(solver)
+    baseline = GreedyBaseline(solver, trial or Trial())
     return Objective(
         loss=baseline.loss,
         before_task=baseline.before_task,
@@ -53,8 +66,9 @@ def weighted(rollout: Rollout, baseline: Tensor) -> Tensor:
 class GreedyBaseline:
     """The best parameters so far and the costs they reach; see `greedy_baseline`."""
 
-    def __init__(self, solver: Solver) -> None:
+    def __init__(self, solver: Solver, trial: Trial) -> None:
         self.solver = solver
+        self.trial = trial
         self.best = copy.deepcopy(solver.module.state_dict())
 
     def before_task(self, learner: LearnerState) -> None:  # noqa: ARG002
@@ -67,27 +81,35 @@ class GreedyBaseline:
         return weighted(rollout, baseline.cost)
 
     def after_epoch(self, learner: LearnerState) -> None:
-        """Replace the best parameters if the present ones have a lower mean cost.
+        """Replace the best parameters if the present ones win the trial.
 
         Raises
         ------
         InvalidRolloutError
-            If a solution of this comparison is not complete and feasible.
+            If a solution of the trial is not complete and feasible.
         """
         present = self.solver.module.state_dict()
         candidate = baseline = 0.0
-        for _ in range(TRIAL_BATCHES):
+        for _ in range(self.trial.batches):
             instances = learner.draw(learner.task)
+            if self.trial.images:
+                instances = learner.stream.images(instances)
             candidate += self.mean_cost(instances, present)
             baseline += self.mean_cost(instances, self.best)
-        if candidate < baseline:
+        if candidate + self.trial.batches * self.trial.tolerance < baseline:
             self.best = copy.deepcopy(present)
 
     def mean_cost(self, instances: Any, parameters: Any) -> float:
-        """Return the mean cost of greedy decoding, whose solutions are checked."""
+        """Return the mean cost of the instances, with images that of each one's best.
+
+        The solutions are checked.
+        """
         rollout = self.greedy(instances, None, parameters)
         require_valid(self.solver, *best_of(self.solver.problem, instances, rollout))
-        return float(rollout.cost.mean())
+        costs = rollout.cost
+        if self.trial.images:
+            costs = costs.unflatten(0, (IMAGES, -1)).amin(dim=0)
+        return float(costs.mean())
 
     @torch.no_grad()
     def greedy(self, instances: Any, trajectories: int | None, parameters: Any) -> Rollout:

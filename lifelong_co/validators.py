@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, UnknownNameError
 
 
 def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]":
@@ -20,10 +20,36 @@ def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]
     return check
 
 
+def boolean(instance: object, attribute: "attrs.Attribute[bool]", value: bool) -> None:  # noqa: ARG001
+    """Check an attrs field: raise `ConfigError` unless it is True or False."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"{attribute.name}: expected true or false, got {value!r}")
+
+
 def positive(instance: object, attribute: "attrs.Attribute[float]", value: float) -> None:  # noqa: ARG001
-    """Check an attrs field: raise `ConfigError` unless its number is above 0."""
-    if not value > 0:
+    """Check an attrs field: raise `ConfigError` unless it is a number above 0."""
+    if not _is_number(value) or not value > 0:
         raise ConfigError(f"{attribute.name}: expected more than 0, got {value!r}")
+
+
+def not_negative(instance: object, attribute: "attrs.Attribute[float]", value: float) -> None:  # noqa: ARG001
+    """Check an attrs field: raise `ConfigError` unless it is a number of at least 0."""
+    if not _is_number(value) or not value >= 0:
+        raise ConfigError(f"{attribute.name}: expected at least 0, got {value!r}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def one_of(*known: str) -> "Callable[[object, attrs.Attribute[str], str], None]":
+    """Return a validator of an attrs field: one of these names, else `UnknownNameError`."""
+
+    def check(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001
+        if value not in known:
+            raise UnknownNameError(attribute.name, str(value), known)
+
+    return check
 
 
 def above_zero(solver: str, options: Mapping[str, float]) -> None:

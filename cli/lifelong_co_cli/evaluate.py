@@ -37,7 +37,7 @@ def evaluate(
         typer.Option(
             "--augment",
             metavar=FLAG,
-            help="Solve also the eight symmetric images of each instance.",
+            help="Solve also the eight images of each instance.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -51,7 +51,7 @@ def evaluate(
     import torch
 
     from lifelong_co.errors import LifelongError
-    from lifelong_co.evaluation import best_costs, named_test
+    from lifelong_co.evaluation import best_costs, named_test, note_batches
     from lifelong_co.experiments.references.gaps import gap_of
     from lifelong_co.experiments.references.lookup import of_task, origins
     from lifelong_co.runs.folder import STARTS, RunFolder
@@ -73,12 +73,14 @@ def evaluate(
             " latest checkpoint",
             err=True,
         )
+    note_batches(solver, lambda line: typer.echo(line, err=True))
+    how: Any = {"augment": augment, "symmetries": config.symmetries}
     count, looked = tests or config.tests, places(references)
     costs = {}
     for one in chosen:
         groups = testing(one, solver.problem, count)
         with named_test(f"task {one.label} of {run}"):
-            found = [best_costs(solver, group, augment=augment) for group in groups]
+            found = [best_costs(solver, group, **how) for group in groups]
         each = torch.cat(found).double()
         costs[one.label] = float(each.mean())
         if not json:

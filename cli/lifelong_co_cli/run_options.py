@@ -77,6 +77,14 @@ MethodOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="Another setting, e.g. learning_rate=2e-4; repeatable.",
+        rich_help_panel=ADVANCED,
+    ),
+]
 StartFrom = Annotated[
     Path | None,
     typer.Option(
@@ -90,6 +98,15 @@ BufferFrom = Annotated[
     typer.Option(
         metavar="DIR",
         help="Start with the experiences of this run, of any solver.",
+        rich_help_panel=ADVANCED,
+    ),
+]
+Fresh = Annotated[
+    bool | None,
+    typer.Option(
+        "--fresh",
+        metavar=FLAG,
+        help="Start with random parameters, where the preset asks for --start-from.",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -107,7 +124,7 @@ Images = Annotated[
     typer.Option(
         "--images",
         metavar=FLAG,
-        help="Train on the eight symmetric images of each instance.",
+        help="Train on the eight images of each instance.",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -148,7 +165,7 @@ Augment = Annotated[
     typer.Option(
         "--augment",
         metavar=FLAG,
-        help="Test also on the eight symmetric images of each instance.",
+        help="Test also on the eight images of each instance.",
         rich_help_panel=ADVANCED,
     ),
 ]

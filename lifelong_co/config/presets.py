@@ -7,7 +7,14 @@ from typing import Any
 
 import attrs
 
+from lifelong_co.config.solver_options import (
+    INVIT_OPTIONS,
+    INVIT_SETTINGS,
+    models,
+    ours_and_official,
+)
 from lifelong_co.errors import UnknownNameError
+from lifelong_co.problems.images import IMAGES
 from lifelong_co.tasks.task import Task, order
 
 Options = dict[str, Any]
@@ -57,15 +64,29 @@ class Preset:
     """Solver to epochs of each task, if they differ from `epochs`."""
     settings_of: dict[str, Options] = attrs.field(factory=dict)
     """Solver to settings of `config.Config` that it needs."""
+    needs_start: tuple[str, ...] = ()
+    """The solvers that start with the parameters of another run (``start_from``)."""
+    counts_images: bool = False
+    """Whether `Scale.batch_size` counts images if a run trains on images, as in INViT's code."""
 
-    def tasks(self, distributions: tuple[str, ...], solver: str) -> tuple[Task, ...]:
+    def tasks(
+        self, distributions: tuple[str, ...], solver: str, images: bool = False
+    ) -> tuple[Task, ...]:
         """Return one task for each of the distributions, at this preset's scales.
+
+        Parameters
+        ----------
+        distributions, solver
+            Their names.
+        images
+            Whether the run trains on the images of each instance.
 
         Raises
         ------
         UnknownNameError
             If the preset has no scale for a distribution.
         """
+        each = IMAGES if images and self.counts_images else 1
         tasks = []
         for name in distributions:
             if name not in self.scales:
@@ -77,8 +98,8 @@ class Preset:
                     size=scale.size,
                     epochs=self.epochs_of.get(solver, self.epochs),
                     batches=scale.batches,
-                    batch_size=scale.batch_size,
-                    last_batch_size=scale.last_batch_size,
+                    batch_size=scale.batch_size // each,
+                    last_batch_size=scale.last_batch_size and scale.last_batch_size // each,
                 )
             )
         return tuple(tasks)
@@ -86,33 +107,6 @@ class Preset:
 
 def _scales(small: Scale, middle: Scale, large: Scale) -> dict[str, Scale]:
     return {"U": small, "R": small, "G": middle, "E": middle, "C": large, "GM": large}
-
-
-def _models(
-    layers: int, norm: str, *, width: int, state_k: tuple[int, int], action_k: int
-) -> dict[str, Options]:
-    attention = {
-        "embedding_dim": 128,
-        "head_num": 8,
-        "qkv_dim": 16,
-        "encoder_layer_num": layers,
-        "ff_hidden_dim": 512,
-        "logit_clipping": 10.0,
-    }
-    views = {
-        "dim_emb": width,
-        "dim_ff": 4 * width,
-        "nb_heads": 8,
-        "action_k": action_k,
-        "state_k": list(state_k),
-    }
-    omni = {**attention, "norm": norm}
-    ours: dict[str, Options] = {"pomo": attention, "omni": omni, "invit": views}
-    return {**ours, **{f"official-{name}": options for name, options in ours.items()}}
-
-
-def _ours_and_official(value: Any, solver: str) -> dict[str, Any]:
-    return {solver: value, f"official-{solver}": value}
 
 
 def _exact() -> dict[str, Options]:
@@ -160,11 +154,15 @@ _PAPER = Preset(
     epochs=200,
     tests=1000,
     curve_every=10,
-    solver_options=_models(6, "batch_no_track", width=128, state_k=(35, 50), action_k=15),
+    solver_options=models(
+        6, "batch_no_track", width=128, state_k=(35, 50), action_k=15, **INVIT_OPTIONS
+    ),
     method_options=_exact(),
     order=order(1),
-    epochs_of={**_ours_and_official(10, "omni"), **_ours_and_official(100, "invit")},
-    settings_of=_ours_and_official({"images": True, "augment": True}, "invit"),
+    epochs_of={**ours_and_official(10, "omni"), **ours_and_official(100, "invit")},
+    settings_of=ours_and_official(INVIT_SETTINGS, "invit"),
+    needs_start=("omni", "official-omni"),
+    counts_images=True,
 )
 
 PRESETS = {
@@ -182,7 +180,7 @@ PRESETS = {
         epochs=10,
         tests=256,
         curve_every=5,
-        solver_options=_models(3, "instance", width=64, state_k=(20, 30), action_k=10),
+        solver_options=models(3, "instance", width=64, state_k=(20, 30), action_k=10),
         method_options={
             **_economy("probabilities", 3.0, 1000),
             "der++": {"replay_rows": 1 / 16},
@@ -197,7 +195,7 @@ PRESETS = {
         epochs=5,
         tests=128,
         curve_every=1,
-        solver_options=_models(2, "instance", width=64, state_k=(15, 20), action_k=10),
+        solver_options=models(2, "instance", width=64, state_k=(15, 20), action_k=10),
         method_options={
             **_economy("probabilities", 3.0, 500),
             "der++": {"replay_rows": 1 / 16, "buffer_size": 500},

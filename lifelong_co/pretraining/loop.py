@@ -206,7 +206,8 @@ def validate_task(state: Pretraining, task: int) -> tuple[float, float]:
     Every validation adapts on the same batches. The solver is the same afterwards as before.
     """
     solver, config, tests = state.solver, state.config, state.tests[task]
-    before = mean_cost(solver, tests, augment=config.augment)
+    how: Any = {"augment": config.augment, "symmetries": config.symmetries}
+    before = mean_cost(solver, tests, **how)
     buffers = {name: value.clone() for name, value in solver.module.named_buffers()}
     label = f"pretraining validation {task}"
     instances = generator(config.seed, f"{label} instances", config.device)
@@ -215,9 +216,7 @@ def validate_task(state: Pretraining, task: int) -> tuple[float, float]:
     adapted = adapt(
         loss, leaves(state.theta), state.inner.begin(), state.inner.steps, differentiable=False
     )
-    after = with_parameters(
-        solver.module, adapted, lambda: mean_cost(solver, tests, augment=config.augment)
-    )
+    after = with_parameters(solver.module, adapted, lambda: mean_cost(solver, tests, **how))
     for name, value in solver.module.named_buffers():
         value.copy_(buffers[name])
     return before, after

@@ -112,6 +112,7 @@ def import_checkpoint(
         problem=problem,
         method=METHOD,
         preset=preset,
+        fresh=True,
         solver_options=solver_options,
         method_options={
             "file": str(file.resolve()),

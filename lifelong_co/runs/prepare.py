@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from lifelong_co.config.run_config import Config, to_toml
+from lifelong_co.evaluation import note_batches
 from lifelong_co.runs import provenance
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
@@ -51,6 +52,7 @@ def prepare(
         ranks.wait()
     log(to_toml(config))
     warn_of_tf32(config.device, log)
+    note_batches(run.learner.solver, log)
     if resume and not restore(run, log):
         take_over(run)
     if ranks.first and not finished(run):

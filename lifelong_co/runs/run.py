@@ -28,6 +28,12 @@ Log = Callable[[str], None]
 OnStep = Callable[["Run", dict[str, Tensor]], None]
 """Called after a step with the run and the losses of the step, which are scalars on the device."""
 
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
+    "adam": torch.optim.Adam,
+    "adamw": torch.optim.AdamW,
+}
+"""The values of the setting ``optimizer``."""
+
 
 @attrs.define(kw_only=True, eq=False)
 class Run:
@@ -70,7 +76,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
     solver = new_solver(config, problem)
     tasks = tuple(shared(task, ranks) for task in config.tasks)
     instances = generator(config.seed, ranks.stream("instances"), config.device)
-    stream = task_stream(tasks, problem, instances, config.device)
+    stream = task_stream(tasks, problem, instances, config.device, config.symmetries)
     learner = LearnerState(
         problem=problem,
         solver=solver,
@@ -122,13 +128,19 @@ def new_solver(config: Config, problem: Problem) -> Solver:
 
 
 def new_optimizer(config: Config, learner: LearnerState) -> torch.optim.Optimizer:
-    """Return a new Adam; every task starts with one."""
-    return torch.optim.Adam(
+    """Return a new optimizer; every task starts with one."""
+    return OPTIMIZERS[config.optimizer](
         learner.solver.module.parameters(),
         lr=config.learning_rate,
         weight_decay=config.weight_decay,
         fused=True,  # one pass over the parameters instead of ten
     )
+
+
+def decay(optimizer: torch.optim.Optimizer, factor: float) -> None:
+    """Multiply the learning rate, after an epoch; the optimizer's state keeps it."""
+    for group in optimizer.param_groups:
+        group["lr"] *= factor
 
 
 def save(run: Run) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 import torch
 
+from lifelong_co.problems.images import SQUARE, images, random_angles
 from lifelong_co.protocols import Problem
 from lifelong_co.tasks import drift
 from lifelong_co.tasks.task import Task
@@ -23,6 +24,9 @@ class TaskStream:
     """A checkpoint keeps the state of this generator, and needs nothing else."""
     device: str
     """The device on which batches are returned."""
+    problem: Problem
+    symmetries: str = SQUARE
+    """``square`` or ``random``: the images of `images` (`problems.images`)."""
 
     def batch(self, task: int, step: int, size: int | None = None) -> Any:
         """Return a fresh batch of the task with index ``task``, at its step ``step``, from 0.
@@ -32,15 +36,29 @@ class TaskStream:
         B = self.tasks[task].batch_size_at(step) if size is None else size
         return records.to(self.draws[task](self.generator, step, B), self.device)
 
+    def images(self, instances: Any) -> Any:
+        """Return the ``8 B`` images of a batch; the generator draws the random ones."""
+        if self.symmetries == SQUARE:
+            return images(self.problem, instances)
+        angles = random_angles(records.rows(instances), self.generator)
+        return images(self.problem, instances, angles)
+
 
 def task_stream(
-    tasks: Sequence[Task], problem: Problem, generator: torch.Generator, device: str
+    tasks: Sequence[Task],
+    problem: Problem,
+    generator: torch.Generator,
+    device: str,
+    symmetries: str = SQUARE,
 ) -> TaskStream:
     """Return the stream that draws the tasks' batches with a generator and moves them to a device.
+
+    Its images are those of ``symmetries``.
 
     Raises
     ------
     LifelongError
         If the instances of a task cannot be drawn; a note of the error names the task.
     """
-    return TaskStream(tasks, [drift.training(task, problem) for task in tasks], generator, device)
+    draws = [drift.training(task, problem) for task in tasks]
+    return TaskStream(tasks, draws, generator, device, problem, symmetries)

@@ -69,6 +69,13 @@ def run(*arguments: object, method: str = "llr-bc") -> Outcome:
         (["--device=gpu"], "--device: expected auto, cpu, cuda or cuda:1, …, got 'gpu'"),
         (["--device=cuda:99"], "--device: .* got 'cuda:99', which is not here"),
         (["--device=meta"], "--device: expected auto, cpu, cuda or cuda:1, …, got 'meta'"),
+        (["--setting=optimizer=sgd"], "Unknown optimizer 'sgd'; expected one of: adam, adamw"),
+        (["--setting=optimiser=adamw"], "setting 'optimiser'; .* Did you mean 'optimizer'?"),
+        (["--setting=tests=9"], "tests: expected one value, got 8 and 9"),
+        (
+            ["--preset=paper", "--solver=omni"],
+            "omni.*: expected start_from, a folder made by `pretrain` or `import-checkpoint`",
+        ),
         (["--precision=half"], "precision: expected float32 or bfloat16, got 'half'"),
         (["--order=1"], "tasks: expected an order or a task file, got both"),
         (["--out=mine"], "mine: expected a new or empty folder, got something else; choose"),

@@ -196,6 +196,25 @@ def test_step_options_are_stored_and_used(option, said, within, finished, tmp_pa
     assert (results(folder) == results(usual.folder)) == (within == 0)
 
 
+def test_omni_starts_fresh_and_says_how_it_is_tested(finished, tmp_path):
+    """Preset paper takes `--fresh`; run and evaluate name the batches of a test, which agree."""
+    options = [
+        option for option in finished("fine-tuning", "tsp").options if "preset" not in option
+    ]
+    folder = tmp_path / "omni"
+    more = ("--preset=paper", "--solver=omni", "--fresh", "--setting=learning_rate_decay=0.9")
+    outcome = call(*options, *more, "--out", folder)
+    assert outcome.status == 0, outcome.err
+    config = from_toml((folder / "config.toml").read_text())
+    assert (config.learning_rate_decay, config.start_from) == (0.9, "")
+    shown = call("evaluate", folder, "--json")
+    for text in (outcome.out, shown.err):
+        assert "64 up to size 20, 32 up to size 50, 16 above" in text
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert list(json.loads(shown.out).values()) == metrics["costs"][-1]
+    assert "normalises" not in call("evaluate", finished().folder).err
+
+
 def test_run_without_out_makes_a_numbered_folder(tmp_path, monkeypatch):
     """The folder has the name of the run; a second run gets a number."""
     monkeypatch.chdir(tmp_path)

@@ -47,12 +47,12 @@ LAYERS = {
     "problems": "hookspecs protocols tensors",
     "replay": "hookspecs protocols registry tensors",
     "rollout": "protocols tensors",
-    "evaluation": "protocols rollout tensors",
-    "reinforce": "protocols rollout tensors",
+    "evaluation": "problems protocols rollout tensors",
+    "reinforce": "problems protocols rollout tensors validators",
     "instance_files": "problems protocols rollout storage tensors",
     "tasks": "instance_files problems protocols registry seeding tensors validators",
-    "config": "storage tasks tensors validators",
-    "runs": "config metrics protocols registry seeding storage tasks tensors",
+    "config": "problems storage tasks tensors validators",
+    "runs": "config evaluation metrics protocols registry seeding storage tasks tensors",
     "learner": "config evaluation protocols rollout runs tensors",
     "pretraining": "config evaluation learner protocols registry runs seeding storage tasks tensors"
     " validators",
@@ -79,6 +79,7 @@ SLOW = {
 # Tables of presets and options, and checks that need a consolidation loss.
 NAMES_COMPONENTS = {
     CORE / "config" / "presets.py",
+    CORE / "config" / "solver_options.py",
     CORE / "config" / "ablations.py",
     CORE / "config" / "former_options.py",
     CORE / "testing" / "gradients.py",

@@ -9,7 +9,7 @@ from goldens import PROBLEMS, golden
 import lifelong_co as lco
 from lifelong_co import evaluation
 from lifelong_co.errors import InvalidRolloutError
-from lifelong_co.evaluation import best_costs, mean_cost
+from lifelong_co.evaluation import best_costs, mean_cost, note_batches, official_rows
 from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("name", PROBLEMS)
@@ -84,6 +84,79 @@ def test_mean_is_over_all_instances(name: str) -> None:
     assert mean_cost(solver, groups[:1]) == pytest.approx(float(costs[0].mean()), rel=1e-12)
     augmented = mean_cost(solver, groups, augment=True)
     assert augmented <= by_hand
+
+
+def normalising(norm: str = "batch_no_track") -> Any:
+    """Return an Omni whose encoder normalises over the batch, except with another ``norm``."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        solver = lco.solver("omni", problem="tsp", **OMNI, norm=norm)
+    solver.module.double()
+    return solver
+
+
+OMNI = {
+    "embedding_dim": 16,
+    "head_num": 2,
+    "qkv_dim": 4,
+    "encoder_layer_num": 1,
+    "ff_hidden_dim": 16,
+}
+
+
+def test_official_batches_are_those_of_the_tester() -> None:
+    """At the sizes of the paper they are official; smaller sizes have the next larger one's."""
+    sizes = (7, 20, 21, 50, 51, 100, 1000)
+    assert [official_rows(size) for size in sizes] == [64, 64, 32, 32, 16, 16, 16]
+
+
+@pytest.mark.parametrize(("size", "rows"), [(20, 64), (30, 32)])
+def test_network_that_normalises_over_its_batch_gets_official_batches(
+    size: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Costs depend on the batch, so neither device nor memory choose it; images count."""
+    solver, instances = normalising(), drawn("tsp", 70, size)
+    limits = ("CPU_WORK", "GPU_WORK")
+    found = []
+    for limit in (1, 10**9):
+        for name in limits:
+            monkeypatch.setattr(evaluation, name, limit)
+        found.append(best_costs(solver, instances))
+    assert torch.equal(*found)
+    assert torch.equal(found[0], best_costs(solver, instances, batch=rows))
+    assert not torch.equal(found[0], best_costs(solver, instances, batch=rows - 1))
+    few = records.select(instances, slice(rows // 8 + 1))
+    augmented = best_costs(solver, few, augment=True)
+    assert torch.equal(augmented, best_costs(solver, few, augment=True, batch=rows // 8))
+    assert not torch.equal(augmented, best_costs(solver, few, augment=True, batch=rows))
+
+
+def test_log_says_when_costs_depend_on_the_batch() -> None:
+    """It names the sizes; networks with other norms need no such line."""
+    lines: list[str] = []
+    for norm in ("instance", "batch", "none"):
+        note_batches(normalising(norm), lines.append)
+    assert lines == []
+    solver = normalising()
+    note_batches(solver, lines.append)
+    assert solver.module.training
+    [line] = lines
+    assert "normalises over its batch" in line
+    assert "64 up to size 20, 32 up to size 50, 16 above" in line
+
+
+@both
+def test_random_images_do_not_depend_on_the_batch(name: str) -> None:
+    """They are the same in every test, and not those of the square."""
+    solver, instances = golden(name).solver(), drawn(name, 8)
+    random = best_costs(solver, instances, augment=True, symmetries="random")
+    for batch in (1, 3):
+        apart = best_costs(solver, instances, augment=True, symmetries="random", batch=batch)
+        torch.testing.assert_close(apart, random, rtol=1e-12, atol=0)
+    assert not torch.equal(random, best_costs(solver, instances, augment=True))
+    plain = best_costs(solver, instances, symmetries="random")
+    assert torch.equal(plain, best_costs(solver, instances))
+    assert (random <= plain * (1 + 1e-12)).all()
 
 
 @both

@@ -6,9 +6,19 @@ from typing import Any
 import attrs
 import pytest
 import torch
-from tiny_runs import BATCHES, EPOCHS, exact_run, parameters, same, tiny_config
+from tiny_invit import TINY
+from tiny_runs import (
+    BATCHES,
+    EPOCHS,
+    exact_run,
+    parameters,
+    same,
+    stopped_and_resumed,
+    tiny_config,
+)
 from torch import Tensor
 
+from lifelong_co.config.solver_options import INVIT_OPTIONS, INVIT_SETTINGS
 from lifelong_co.errors import ComponentError, Interrupted, InvalidRolloutError, NotFiniteError
 from lifelong_co.evaluation import mean_cost
 from lifelong_co.learner import after_epoch, learn, train_batch
@@ -112,6 +122,78 @@ def test_training_on_images_takes_eight_times_the_batch(tmp_path: Path) -> None:
         run.objective = attrs.evolve(run.objective, loss=noting)
         train_batch(run)
     assert sizes == [(4, 4), (32, 32)]
+
+
+def test_random_images_are_drawn_with_the_instances(tmp_path: Path) -> None:
+    """They follow from the seed, differ from batch to batch, and begin with the instances."""
+    batches: list[list[Tensor]] = []
+    for symmetries in ("square", "random", "random"):
+        run = fine_tuning(
+            tmp_path / str(len(batches)), images=True, symmetries=symmetries, augment=True
+        )
+        seen: list[Tensor] = []
+        policy = run.objective.loss
+
+        def noting(
+            instances: Any, rollout: Any, policy: Any = policy, seen: list[Tensor] = seen
+        ) -> Tensor:
+            seen.append(instances.nodes)
+            loss: Tensor = policy(instances, rollout)
+            return loss
+
+        run.objective = attrs.evolve(run.objective, loss=noting)
+        learn(run)
+        batches.append(seen)
+    square, random, again = batches
+    assert all(torch.equal(*pair) for pair in zip(random, again, strict=True))
+    assert torch.equal(square[0][:4], random[0][:4])
+    assert not torch.equal(square[0][4:], random[0][4:])
+    legs = [(nodes[:, 1] - nodes[:, 0]).norm(dim=1) for nodes in random]
+    for leg in legs:  # an isometry
+        torch.testing.assert_close(leg, leg[:4].repeat(8), rtol=1e-5, atol=1e-6)
+
+
+def test_learning_rate_decays_after_each_epoch_of_a_task(tmp_path: Path) -> None:
+    """As torch's ExponentialLR, and again from its start in the next task; it is resumed."""
+    config = attrs.evolve(tiny_config("fine-tuning"), learning_rate=0.1, learning_rate_decay=0.9)
+    config = attrs.evolve(config, tasks=tuple(attrs.evolve(t, epochs=4) for t in config.tasks))
+    rates: list[float] = []
+
+    def note(run: Any, losses: Any) -> None:  # noqa: ARG001
+        [group] = run.learner.optimizer.param_groups
+        rates.append(group["lr"])
+
+    run = learn(prepare(config, tmp_path / "run"), on_step=note)
+    optimizer = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=0.1)
+    schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.9)
+    expected = []
+    for _ in range(4):
+        expected += schedule.get_last_lr() * BATCHES
+        optimizer.step()
+        schedule.step()
+    assert rates == expected * 2
+    resumed = stopped_and_resumed(config, tmp_path, after=7 * BATCHES + 1)
+    assert same(parameters(resumed), parameters(run))
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_run_with_the_settings_of_invit_resumes_to_the_same_bits(
+    tmp_path: Path, problem: str
+) -> None:
+    """AdamW, a decaying rate, random images in training, tests and trial."""
+    config = attrs.evolve(
+        tiny_config("llr-bc", problem),
+        solver="invit",
+        solver_options={**TINY, **INVIT_OPTIONS, "trial_batches": 2},
+        **INVIT_SETTINGS,
+    )
+    whole = learn(prepare(config, tmp_path / "run"))
+    resumed = stopped_and_resumed(config, tmp_path, after=2 * BATCHES + 1)
+    assert same(parameters(resumed), parameters(whole))
+    assert [attrs.astuple(cost) for cost in resumed.costs] == [
+        attrs.astuple(cost) for cost in whole.costs
+    ]
+    assert not same(parameters(whole), whole.learner.initial)
 
 
 def test_stopped_run_is_saved_before_the_error(tmp_path: Path) -> None:

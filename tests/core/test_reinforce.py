@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from lifelong_co.errors import InvalidRolloutError
+from lifelong_co.errors import ConfigError, InvalidRolloutError
 from lifelong_co.protocols import Objective, Rollout
-from lifelong_co.reinforce import greedy_baseline
+from lifelong_co.reinforce import Trial, greedy_baseline
 from lifelong_co.reinforce import shared_baseline as shared_baseline_objective
 
 COST = torch.tensor([[1.0, 3.0, 2.0], [5.0, 5.0, 5.0]], dtype=torch.float64)
@@ -75,12 +75,14 @@ ONE_ACTION = SimpleNamespace(
     starts=lambda instances, trajectories: (),  # noqa: ARG005
     size=lambda instances: 1,  # noqa: ARG005
     steps=lambda size: (1, 1),  # noqa: ARG005
-    reset=lambda instances, trajectories: torch.zeros(instances, trajectories, dtype=torch.bool),
+    reset=lambda instances, trajectories: torch.zeros(
+        instances if isinstance(instances, int) else len(instances), trajectories, dtype=torch.bool
+    ),
     feasible=lambda instances, state: ~state[..., None],  # noqa: ARG005
     step=lambda instances, state, action: action >= 0,  # noqa: ARG005
     done=lambda instances, state: state,  # noqa: ARG005
 )
-"""A problem that action 0 solves; its instances are their number."""
+"""A problem that action 0 solves; its instances are their number, or a tensor."""
 
 
 class Stand:
@@ -144,6 +146,58 @@ def test_greedy_baseline_is_restored() -> None:
     assert baseline_of(fresh) == 3.0
     fresh.load_state_dict(LEARNING, objective.state_dict())
     assert baseline_of(fresh) == 2.0
+
+
+@pytest.mark.parametrize(("trial", "count"), [(None, 4), (Trial(batches=80), 80)])
+def test_trial_has_as_many_batches_as_asked(trial: Trial | None, count: int) -> None:
+    """Each is drawn once, for both sets of parameters."""
+    drawn: list[int] = []
+    learner = SimpleNamespace(task=3, draw=lambda task: drawn.append(task) or 5)
+    greedy_baseline(Stand(2.0), trial).after_epoch(learner)
+    assert drawn == [3] * count
+
+
+@pytest.mark.parametrize(("tolerance", "cost", "kept"), [(0.5, 1.6, 2.0), (0.5, 1.4, 1.4)])
+def test_better_parameters_must_win_by_the_tolerance(
+    tolerance: float, cost: float, kept: float
+) -> None:
+    """It is in the unit of the cost, whatever the number of batches."""
+    solver = Stand(2.0)
+    objective = greedy_baseline(solver, Trial(batches=7, tolerance=tolerance))
+    solver.stand(cost)
+    objective.after_epoch(LEARNING)
+    assert baseline_of(objective) == pytest.approx(kept)
+
+
+def test_trial_on_images_takes_the_best_of_each_instance() -> None:
+    """Instances of cost 1 and 2 whose images cost more by their number."""
+    learner = SimpleNamespace(
+        task=0,
+        draw=lambda task: torch.tensor([1.0, 2.0]),  # noqa: ARG005
+        stream=SimpleNamespace(images=lambda batch: (torch.arange(8.0)[:, None] + batch).flatten()),
+    )
+    seen = []
+
+    class Costs(Stand):
+        """A solver whose cost on an instance is that number plus its parameter."""
+
+        def rollout(self, instances: Tensor, decode: str, *, trajectories: int | None) -> Rollout:
+            assert (decode, trajectories) == ("greedy", None)
+            seen.append(len(instances))
+            cost = instances[:, None] + self.module.weight.detach()
+            return rollout(cost, torch.zeros_like(cost))
+
+    objective = greedy_baseline(solver := Costs(0.0), Trial(batches=1, tolerance=0.5, images=True))
+    solver.stand(-0.6)
+    objective.after_epoch(learner)
+    assert seen == [16, 16]
+    assert float(objective.state_dict()["best"]["weight"]) == pytest.approx(-0.6)
+
+
+def test_trial_without_batches_is_refused() -> None:
+    """The error names the setting."""
+    with pytest.raises(ConfigError, match="batches: expected a whole number of at least 1, got 0"):
+        Trial(batches=0)
 
 
 def test_greedy_baseline_is_not_compared_by_infeasible_solutions() -> None:

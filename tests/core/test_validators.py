@@ -7,13 +7,16 @@ from typing import Any
 import attrs
 import pytest
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.validators import (
     above_zero,
     at_least,
     at_least_one,
     at_least_zero,
+    boolean,
     fraction,
+    not_negative,
+    one_of,
     positive,
 )
 
@@ -24,6 +27,9 @@ class Settings:
 
     count: int = attrs.field(default=2, validator=at_least(2))
     rate: float = attrs.field(default=0.5, validator=positive)
+    decay: float = attrs.field(default=0.0, validator=not_negative)
+    on: bool = attrs.field(default=True, validator=boolean)
+    name: str = attrs.field(default="one", validator=one_of("one", "two"))
 
 
 @pytest.mark.parametrize("count", [1, -3, 2.0, "2", True])
@@ -41,6 +47,24 @@ def test_rate_that_is_not_positive_is_refused(rate: float) -> None:
     """Zero, negative numbers and NaN are not above 0."""
     with pytest.raises(ConfigError, match=f"^rate: expected more than 0, got {rate!r}$"):
         Settings(rate=rate)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("rate", "1", "rate: expected more than 0, got '1'"),
+        ("rate", True, "rate: expected more than 0, got True"),
+        ("decay", -0.1, "decay: expected at least 0, got -0.1"),
+        ("decay", math.nan, "decay: expected at least 0, got nan"),
+        ("on", 1, "on: expected true or false, got 1"),
+        ("name", "tow", "Unknown name 'tow'; expected one of: one, two. Did you mean 'two'?"),
+    ],
+)
+def test_field_with_a_wrong_value_is_refused(field: str, value: Any, message: str) -> None:
+    """The error names the field, what it takes and the value."""
+    with pytest.raises(ConfigError if field != "name" else UnknownNameError) as refused:
+        Settings(**{field: value})
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import attrs
 from torch import Tensor
 
 from lifelong_co.protocols import Decode, Objective, Problem, Rollout
-from lifelong_co.reinforce import greedy_baseline
+from lifelong_co.reinforce import Trial, greedy_baseline
 from lifelong_co.rollout.decoding import single
 from lifelong_co_adapters.invit.network import Network, Prepared
 from lifelong_co_adapters.invit.official_names import from_official
@@ -29,6 +29,7 @@ class INViT:
     problem: Problem
     module: Network
     strict_capacity: bool = False
+    trial: Trial = Trial()  # noqa: RUF009
 
     def encode(self, instances: Any) -> Encoding:
         """Prepare a batch of instances. This is little work: INViT encodes at every state."""
@@ -58,7 +59,7 @@ class INViT:
 
     def objective(self) -> Objective:
         """Return REINFORCE with a greedy rollout baseline."""
-        return greedy_baseline(self)
+        return greedy_baseline(self, self.trial)
 
     def load_official(self, state_dict: Mapping[str, Tensor]) -> None:
         """Load the official code's parameters; see `from_official`."""
@@ -79,6 +80,9 @@ def invit(
     state_k: Sequence[int] = (35, 50),
     batchnorm: bool = False,
     strict_capacity: bool = False,
+    trial_batches: int = 4,
+    trial_tolerance: float = 0.0,
+    trial_images: bool = False,
 ) -> INViT:
     """Build INViT for a problem; the options have the names of the official code.
 
@@ -100,6 +104,9 @@ def invit(
 nb_layers_action_encoder, nb_layers_decoder
         Widths, and numbers of heads, encoders and layers.
 
+    trial_batches, trial_tolerance, trial_images
+        How the baseline is replaced at the end of an epoch: `reinforce.Trial`.
+
     Raises
     ------
     ConfigError
@@ -116,4 +123,9 @@ nb_layers_action_encoder, nb_layers_decoder
     }
     check_sizes("invit", options, num_state_encoder, state_k)
     network = Network(problem, **options, state_k=tuple(state_k), batchnorm=batchnorm)
-    return INViT(problem=problem, module=network, strict_capacity=strict_capacity)
+    return INViT(
+        problem=problem,
+        module=network,
+        strict_capacity=strict_capacity,
+        trial=Trial(batches=trial_batches, tolerance=trial_tolerance, images=trial_images),
+    )

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import Decode, Objective, Problem, Rollout
-from lifelong_co.reinforce import greedy_baseline
+from lifelong_co.reinforce import Trial, greedy_baseline
 from lifelong_co.rollout.decoding import single
 from lifelong_co_adapters.invit.sizes import check_sizes
 from lifelong_co_adapters.official.invit_policy import Sizes, cvrp_log_probs, tsp_log_probs
@@ -29,6 +29,7 @@ class OfficialINViT:
     module: nn.Module
     sizes: Sizes
     strict_capacity: bool
+    trial: Trial
 
     def encode(self, instances: Any) -> Any:
         """Return the instances: INViT encodes only states."""
@@ -56,7 +57,7 @@ class OfficialINViT:
 
     def objective(self) -> Objective:
         """Return REINFORCE with a greedy rollout baseline."""
-        return greedy_baseline(self)
+        return greedy_baseline(self, self.trial)
 
     def load_official(self, state_dict: Mapping[str, Tensor]) -> None:
         """Load the official code's parameters; see `load_exactly`."""
@@ -77,6 +78,9 @@ def official_invit(
     state_k: Sequence[int] = (35, 50),
     batchnorm: bool = False,
     strict_capacity: bool = True,
+    trial_batches: int = 4,
+    trial_tolerance: float = 0.0,
+    trial_images: bool = False,
 ) -> OfficialINViT:
     """Build the official INViT for TSP or CVRP, with the names and defaults of its ``train.py``.
 
@@ -98,6 +102,9 @@ def official_invit(
     strict_capacity
         CVRP. True: a customer is reachable only if its demand is below the remaining load, as in
         the official code. False: also if its demand equals the load.
+
+    trial_batches, trial_tolerance, trial_images
+        How the baseline is replaced at the end of an epoch: `reinforce.Trial`.
 
     Raises
     ------
@@ -128,4 +135,5 @@ def official_invit(
         module=module,
         sizes=Sizes(action_k=action_k, state_k=tuple(state_k)),
         strict_capacity=strict_capacity,
+        trial=Trial(batches=trial_batches, tolerance=trial_tolerance, images=trial_images),
     )

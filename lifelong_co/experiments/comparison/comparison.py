@@ -178,6 +178,7 @@ def _check_comparable(first: Run, other: Run) -> None:
     refuse("tasks", ", ".join(sorted(first.names)), ", ".join(sorted(other.names)))
     refuse("test instances of a task", one.tests, two.tests)
     refuse("augmentation at test", one.augment, two.augment)
+    refuse("images at test", one.augment and one.symmetries, two.augment and two.symmetries)
     theirs = {task.label: task.tested for task in two.tasks}
     for task in one.tasks:
         for key, value in task.tested.items():

@@ -50,8 +50,12 @@ class Grid:
         ``auto``, ``cpu`` or ``cuda``.
     tests, curve_every, augment, images, one_pass, precision, solver_options
         As in ``lifelong-co run``; None: the value of the preset.
+    settings
+        Other settings of the runs, e.g. ``{learning_rate = 2e-4}`` (`run_config.SETTINGS`).
     start_from
         Run folder whose parameters all runs start with; None: new parameters for each run.
+    fresh
+        Whether the runs may start with random parameters if the preset's solver needs a start.
     drift
         Whether each task except the first drifts from the one before it.
 
@@ -79,7 +83,9 @@ class Grid:
     one_pass: bool | None = None
     precision: str | None = None
     solver_options: Options = attrs.field(factory=dict)
+    settings: Options = attrs.field(factory=dict)
     start_from: str | None = None
+    fresh: bool | None = None
     drift: bool | None = None
 
     def __attrs_post_init__(self) -> None:

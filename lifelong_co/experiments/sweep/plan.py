@@ -191,8 +191,10 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
                 seed=seed,
                 solver_options=dict(grid.solver_options),
                 method_options=dict(row.options),
+                more_settings=dict(grid.settings),
                 **{name: getattr(grid, name) for name in AS_IN_RUN},
                 start_from=None if grid.start_from is None else Path(grid.start_from),
+                fresh=bool(grid.fresh),
                 drift=bool(grid.drift),
                 **source,
             ),
@@ -214,7 +216,8 @@ def _spelled_out(config: Config) -> Config:
 def tasks_tested(config: Config) -> str:
     """Return a text that is equal for runs tested on the same tasks, in any order."""
     tasks = sorted(repr((task.label, task.tested)) for task in config.tasks)
-    return repr((config.problem, config.tests, config.augment, tasks))
+    images = config.augment and config.symmetries
+    return repr((config.problem, config.tests, images, tasks))
 
 
 def _short(text: str) -> str:

@@ -139,5 +139,14 @@ def test_preset_has_other_epochs_and_settings_for_some_solvers() -> None:
     base = preset("paper")
     for solver, epochs in (("pomo", 200), ("omni", 10), ("invit", 100), ("official-invit", 100)):
         assert {task.epochs for task in base.tasks(("U", "GM"), solver)} == {epochs}
-    assert resolve(preset="paper", solver="invit").images
-    assert not resolve(preset="paper", solver="pomo").images
+
+
+@pytest.mark.parametrize("solver", ["omni", "official-omni"])
+def test_paper_refuses_omni_without_a_start(solver: str) -> None:
+    """One line names the two ways to a start, and the flag; other presets need no start."""
+    with pytest.raises(lco.ConfigError, match=r"pretrain.*import-checkpoint.*fresh") as refused:
+        resolve(preset="paper", solver=solver)
+    assert "\n" not in str(refused.value)
+    config = resolve(preset="paper", solver=solver, fresh=True)
+    assert (config.start_from, config.optimizer) == ("", "adam")
+    assert resolve(preset="small", solver=solver).solver == solver

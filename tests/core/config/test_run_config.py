@@ -1,16 +1,14 @@
-"""Configurations: resolved from presets, written as TOML and read back, task files."""
+"""Configurations: resolved from presets, written as TOML and read back."""
 
-from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import lifelong_co as lco
 from lifelong_co.config.presets import preset
-from lifelong_co.config.run_config import Config, from_toml, read_tasks, resolve, to_toml
+from lifelong_co.config.run_config import Config, from_toml, resolve, to_toml
 from lifelong_co.tasks.task import Task, order
 
 text = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=12)
@@ -51,18 +49,6 @@ configs = st.builds(
 BUDGET = "epochs = 2\nbatches = 3\nbatch_size = 4\n"
 
 
-@pytest.fixture
-def task_file(tmp_path: Path) -> Any:
-    """Return a function that writes a task file."""
-
-    def write(content: str) -> Path:
-        path = tmp_path / "mine.toml"
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return write
-
-
 @given(configs)
 def test_configuration_survives_toml(config: Config) -> None:
     """Any names and options are read as they were written."""
@@ -85,6 +71,9 @@ def test_every_preset_survives_toml() -> None:
         ("tests = 256", "tests = 0", "tests: expected a whole number of at least 1, got 0"),
         ("tests = 256", "tests = 256\nsede = 1", "key 'sede'.*Did you mean 'seed'"),
         ("augment = false", "augment = 0", "expected bool, got 0"),
+        ('"square"', '"squares"', "Unknown symmetries 'squares'.*Did you mean 'square'"),
+        ('"adam"', '"adagrad"', "Unknown optimizer 'adagrad'; expected one of: adam, adamw"),
+        ("decay = 1.0", "decay = 0.0", "learning_rate_decay: expected more than 0, got 0.0"),
         ("seed = 0", "seed = ", "not valid TOML"),
         ("learning_rate = 0.0001", "learning_rate = '0.1'", r"expected float, got '0\.1'"),
         ("learning_rate = 0.0001", "learning_rate = true", "expected float, got True"),
@@ -96,6 +85,26 @@ def test_altered_configuration_is_refused(line: str, other: str, match: str) -> 
     assert line in written
     with pytest.raises(lco.ConfigError, match=f"^there.toml: .*{match}"):
         from_toml(written.replace(line, other), "there.toml")
+
+
+def test_settings_that_an_earlier_version_lacked_have_their_old_meaning() -> None:
+    """Without them: Adam at a constant rate, and images of the square."""
+    config = resolve(preset="small")
+    later = ("symmetries", "optimizer", "learning_rate_decay")
+    lines = [line for line in to_toml(config).splitlines() if line.split(" = ")[0] not in later]
+    assert len(lines) == len(to_toml(config).splitlines()) - 3
+    assert from_toml("\n".join(lines)) == config
+    assert (config.symmetries, config.optimizer, config.learning_rate_decay) == (
+        "square", "adam", 1.0,
+    )  # fmt: skip
+
+
+def test_random_images_of_a_task_with_another_distance_are_refused(task_file: Any) -> None:
+    """A rotation changes its lengths; without images nothing is refused."""
+    path = task_file(BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 5\ndistance = 'manhattan'")
+    with pytest.raises(lco.ConfigError, match=r"not Euclidean, as in task .*got 'random'"):
+        resolve(tasks_file=path, symmetries="random", images=True)
+    assert resolve(tasks_file=path, symmetries="random").symmetries == "random"
 
 
 def test_whole_number_is_accepted_as_a_fraction() -> None:
@@ -158,81 +167,3 @@ def test_order_and_task_file_together_are_refused(task_file: Any) -> None:
     path = task_file(BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 5")
     with pytest.raises(lco.ConfigError, match="expected an order or a task file, got both"):
         resolve(order_number=1, tasks_file=path)
-
-
-def test_task_file_gives_the_tasks(task_file: Any, tmp_path: Path) -> None:
-    """Defaults stand at the top, values of a task in its table; paths are relative to the file."""
-    path = task_file(
-        BUDGET
-        + """
-        [[tasks]]
-        distribution = "U"
-        size = 20
-        [[tasks]]
-        distribution = "GM"
-        size = 7
-        epochs = 9
-        capacity = 60
-        variant = "paper"
-        [[tasks]]
-        files = "data/mine.npz"
-        test_files = "../other.npz"
-        [[tasks]]
-        distribution = "U"
-        size = 20
-        """
-    )
-    uniform = Task(distribution="U", size=20, epochs=2, batches=3, batch_size=4)
-    mixture = attrs.evolve(
-        uniform, distribution="GM", size=7, epochs=9, capacity=60, variant="paper"
-    )
-    files = attrs.evolve(
-        uniform,
-        distribution="",
-        size=0,
-        files=str((tmp_path / "data" / "mine.npz").resolve()),
-        test_files=str((tmp_path.parent / "other.npz").resolve()),
-    )
-    assert read_tasks(path) == (uniform, mixture, files, uniform)
-    config = resolve(tasks_file=path)
-    assert [task.label for task in config.tasks] == ["U20", "GM7", "mine", "U20 (2)"]
-    assert config.order == str(path)
-
-
-@pytest.mark.parametrize(
-    ("content", "match"),
-    [
-        ("", r"expected at least one \[\[tasks\]\] table, got none"),
-        ("tasks = 3", r"expected at least one \[\[tasks\]\] table"),
-        ("tasks = [1]", r"expected \[\[tasks\]\] tables, got 1"),
-        ("tasks = ", "not valid TOML"),
-        ("[[tasks]]\ndistribution = 'U'\nsize = 5", r"task 1: required .* settings\.epochs"),
-        (BUDGET + "[[tasks]]\ndistribution = 'U'\nsiz = 5", "key 'siz'.*Did you mean 'size'"),
-        (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = '5'", "expected int, got '5'"),
-        (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = true", "expected int, got True"),
-        (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 5.0", r"expected int, got 5\.0"),
-        (BUDGET + "[[tasks]]\ndistribution = 7\nsize = 5", "expected str, got 7"),
-        (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 1", "at least 2 nodes, got 1"),
-        (BUDGET + "[[tasks]]\nsize = 5", "either a distribution or files"),
-        (
-            BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 5\n[[tasks]]\nepochs = 0\nfiles = 'x'",
-            "task 2: .*epochs: expected a whole number of at least 1, got 0",
-        ),
-    ],
-)
-def test_bad_task_file_is_refused(task_file: Any, content: str, match: str) -> None:
-    """The error names the file, the task and the fault."""
-    path = task_file(content)
-    with pytest.raises(lco.ConfigError, match=match) as caught:
-        read_tasks(path)
-    assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize("content", [None, b"\xff\xfe\x00"])
-def test_unreadable_task_file_is_refused(tmp_path: Path, content: bytes | None) -> None:
-    """The file is missing or is not text."""
-    path = tmp_path / "tasks.toml"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(lco.ConfigError, match=r"tasks\.toml: cannot be read"):
-        read_tasks(path)

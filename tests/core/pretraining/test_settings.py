@@ -24,6 +24,15 @@ def test_missing_settings_have_defaults():
         assert len(config.tasks) > 1
 
 
+@pytest.mark.parametrize("solver", ["omni", "invit"])
+def test_pretraining_leaves_out_what_paper_asks_of_lifelong_runs(solver):
+    """No start, whole batches without images, and the weight decay of Omni's code."""
+    config = configure(preset="paper", solver=solver)
+    assert (config.start_from, config.images, config.weight_decay) == ("", False, 1e-6)
+    assert [task.batch_size for task in config.tasks] == [32, 16, 32, 64, 64, 16]
+    assert configure(preset="paper", solver=solver, weight_decay=0.5).weight_decay == 0.5
+
+
 @pytest.mark.parametrize(
     ("keywords", "expected"),
     [

@@ -107,3 +107,24 @@ def test_only_the_first_process_saves_the_parameters_of_a_task(tmp_path: Path) -
         run.ranks = Ranks(rank=rank, count=2)
         save_learned(run)
         assert RunFolder(tmp_path).after_task(1).is_dir() == kept
+
+
+@pytest.mark.parametrize("name", ["adam", "adamw"])
+def test_optimizer_is_that_of_torch(tmp_path: Path, name: str) -> None:
+    """One step equals torch's Adam or AdamW with the rate and decay of the configuration."""
+    config = attrs.evolve(tiny_config(), optimizer=name, learning_rate=0.01, weight_decay=0.3)
+    run = start(config, RunFolder(tmp_path))
+    run.learner.optimizer = new_optimizer(config, run.learner)
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[name]
+    assert type(run.learner.optimizer) is kind
+    ours = list(run.learner.solver.module.parameters())
+    plain = [parameter.detach().clone().requires_grad_() for parameter in ours]
+    theirs = kind(plain, lr=0.01, weight_decay=0.3)
+    generator = torch.Generator().manual_seed(0)
+    for mine, other in zip(ours, plain, strict=True):
+        mine.grad = torch.randn(mine.shape, generator=generator)
+        other.grad = mine.grad.clone()
+    run.learner.optimizer.step()
+    theirs.step()
+    for mine, other in zip(ours, plain, strict=True):
+        torch.testing.assert_close(mine, other, rtol=1e-6, atol=1e-8)

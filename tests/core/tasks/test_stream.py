@@ -64,3 +64,17 @@ def test_batches_of_a_drifting_task_change_with_the_step() -> None:
     assert source.batch(1, 0).nodes.shape == (4, 7, 2)
     assert set(source.batch(1, 0).distance.tolist()) == {2.0}
     assert set(source.batch(1, 5).distance.tolist()) == {1.0}
+
+
+def test_random_images_are_drawn_from_the_stream() -> None:
+    """Images of the square draw nothing, random ones draw angles."""
+    source = stream()
+    batch, state = source.batch(0, 0), source.generator.get_state()
+    assert torch.equal(source.images(batch).nodes, TSP.augment(batch).nodes)
+    assert torch.equal(source.generator.get_state(), state)
+    random = attrs.evolve(source, symmetries="random")
+    first, second = random.images(batch), random.images(batch)
+    assert first.nodes.shape == second.nodes.shape == (32, 5, 2)
+    assert not torch.equal(first.nodes[4:], second.nodes[4:])
+    source.generator.set_state(state)
+    assert torch.equal(random.images(batch).nodes, first.nodes)

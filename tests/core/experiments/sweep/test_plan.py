@@ -27,6 +27,25 @@ def test_unknown_names_are_refused(tmp_path):
     assert not (tmp_path / "sweep").exists()
 
 
+def test_solver_that_needs_a_start_is_refused_when_planning(tmp_path):
+    """With `fresh` it starts with random parameters."""
+    grid = Grid(methods=("fine-tuning",), solvers=("omni",), preset="paper", device="cpu")
+    with pytest.raises(ConfigError, match=r"pretrain.*import-checkpoint"):
+        make_plan([grid], tmp_path / "sweep")
+    [job] = make_plan([attrs.evolve(grid, fresh=True)], tmp_path / "sweep").jobs.values()
+    assert (job.config.solver, job.config.start_from) == ("omni", "")
+
+
+def test_settings_of_a_grid_are_those_of_its_runs(tmp_path):
+    """Settings that have a key of their own may stand there or in `settings`, not in both."""
+    text = "methods = ['ewc']\ndevice = 'cpu'\nsettings = {learning_rate = 2e-4, tests = 9}\n"
+    [grid] = grids_from_toml(text, "sweep.toml", tmp_path)
+    [job] = make_plan([grid], tmp_path / "sweep").jobs.values()
+    assert (job.config.learning_rate, job.config.tests) == (2e-4, 9)
+    with pytest.raises(ConfigError, match="tests: expected one value, got 3 and 9"):
+        make_plan([attrs.evolve(grid, tests=3)], tmp_path / "sweep")
+
+
 def test_a_plan_has_every_run_once(tmp_path):
     """Two grids share runs."""
     grids = grids_from_toml(FILE.replace("1-2", "1-3"), "sweep.toml", tmp_path)

@@ -1,0 +1,44 @@
+"""Task files: a sequence of tasks in TOML (docs/guides/tasks.md)."""
+
+from pathlib import Path
+
+import attrs
+
+from lifelong_co.errors import ConfigError
+from lifelong_co.storage.toml import parse, structure
+from lifelong_co.tasks.task import Task
+
+
+def read_tasks(path: Path) -> tuple[Task, ...]:
+    """Read a task sequence: a TOML file of ``[[tasks]]`` tables with the fields of `Task`.
+
+    Top-level ``epochs``, ``batches`` and ``batch_size`` are defaults for every task; paths are
+    relative to the file.
+
+    Raises
+    ------
+    ConfigError
+        If the file is missing or a field is unknown, missing or ill-typed.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"task file {path}: cannot be read ({reason})") from error
+    data = parse(text, str(path))
+    tables = data.pop("tasks", None)
+    if not isinstance(tables, list) or not tables:
+        raise ConfigError(f"task file {path}: expected at least one [[tasks]] table, got none")
+    for table in tables:
+        if not isinstance(table, dict):
+            raise ConfigError(f"task file {path}: expected [[tasks]] tables, got {table!r}")
+    tasks = []
+    for number, table in enumerate(tables, start=1):
+        task = structure({**data, **table}, Task, f"task file {path}, task {number}")
+        paths = {
+            field: str((path.parent / getattr(task, field)).resolve())
+            for field in ("files", "test_files")
+            if getattr(task, field)
+        }
+        tasks.append(attrs.evolve(task, **paths))
+    return tuple(tasks)
