@@ -2,8 +2,12 @@
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
+
+import typer
 
 from lifelong_co_cli.advice import advice
 
@@ -40,6 +44,20 @@ def status_of(error: Exception) -> int:
     shown = f"{error}; {advice(error)}" if isinstance(error, FolderError) else f"{error}"
     show(shown + "".join(f" ({note})" for note in getattr(error, "__notes__", ())))
     return 1 if is_fault(error) else 2
+
+
+def called_exit(error: SystemExit) -> str:
+    """Return a message that names the code that ends the program; empty if that is typer.
+
+    Typer does so if nobody reads the output any more.
+    """
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    if Path(last.filename).is_relative_to(Path(typer.__file__).parent):
+        return ""
+    return (
+        f"{last.filename}, line {last.lineno}, in {last.name}: expected it to return or to raise "
+        f"an error, got sys.exit({error.code!r})"
+    )
 
 
 def show(message: str) -> None:

@@ -10,7 +10,7 @@ from lifelong_co_cli.benchmark import benchmark
 from lifelong_co_cli.compare import compare
 from lifelong_co_cli.demo import demo
 from lifelong_co_cli.evaluate import evaluate
-from lifelong_co_cli.failures import refuse_other_encodings, show, status_of
+from lifelong_co_cli.failures import called_exit, refuse_other_encodings, show, status_of
 from lifelong_co_cli.import_checkpoint import import_checkpoint
 from lifelong_co_cli.listings import plugins, tasks
 from lifelong_co_cli.pretrain import pretrain
@@ -68,6 +68,11 @@ def main() -> None:
         if message := error.format_message():  # empty without a command; then the help is shown
             show(message)
         raise SystemExit(error.exit_code) from error
+    except SystemExit as error:
+        if message := called_exit(error):  # of a plugin
+            show(message)
+            raise SystemExit(1) from error
+        raise
     except Exception as error:
         raise SystemExit(status_of(error)) from error
     raise SystemExit(status or 0)

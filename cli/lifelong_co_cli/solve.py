@@ -60,6 +60,7 @@ def solve(
     shown where a best-known cost is found.
     """
     from lifelong_co.errors import ConfigError
+    from lifelong_co.evaluation import named_test
     from lifelong_co.experiments.comparison.routes import plot_routes
     from lifelong_co.instance_files.solutions import best_known as stored_best
     from lifelong_co.instance_files.solutions import check, write_solution
@@ -82,7 +83,8 @@ def solve(
     for wanted in (target, plot):
         if wanted is not None and os.path.lexists(wanted) and not overwrite:
             raise ConfigError(f"{wanted}: exists already; choose another name or --overwrite")
-    (found,) = best_each(solver, [instance], augment=augment, trajectories=trajectories)
+    with named_test(f"{checkpoint} on {file}"):
+        (found,) = best_each(solver, [instance], augment=augment, trajectories=trajectories)
     actions = found.actions
     report = check(instance, actions)
     write_solution(target, instance, actions, report.cost, overwrite=overwrite)

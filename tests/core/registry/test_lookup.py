@@ -141,3 +141,14 @@ def test_testset_comes_from_the_distribution(plugin):
     )
     with pytest.raises(lco.ConfigError, match=r"'bare': .* without testset\(\)"):
         lco.testset("tsp", "bare")
+
+
+def test_factory_that_exits_is_refused(plugin):
+    """The program does not end; the message names the component and its plugin."""
+
+    def leaving():
+        raise SystemExit(0)
+
+    registry.register_plugin(plugin("register_methods", "leaving", leaving))
+    with pytest.raises(lco.LifelongError, match=r"method 'leaving' of third_party .*SystemExit: 0"):
+        lco.method("leaving")
