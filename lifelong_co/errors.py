@@ -41,8 +41,8 @@ FAULTS = frozenset(
 class LifelongError(Exception):
     """Base of the errors that a user can correct.
 
-    The command line prints the message as one line. It ends with status 2, or with status 1 if a
-    fault of the machine is the cause (see `is_fault`).
+    The command line prints the message as one line. It ends with status 2, or with status 1 if the
+    user made no mistake (see `is_fault`).
     """
 
 
@@ -87,6 +87,41 @@ class ConfigError(LifelongError, ValueError):
 
 class PluginError(LifelongError):
     """A plugin that cannot be used, e.g. because another plugin owns the same name."""
+
+
+class ComponentError(PluginError):
+    """A component that breaks its contract while it is used; the message names the component."""
+
+
+class NotFiniteError(LifelongError, ArithmeticError):
+    """A loss, gradient, parameter or cost that is NaN or infinite. Nothing of this step is saved.
+
+    Parameters
+    ----------
+    folder
+        The folder of the run or pretraining.
+    fault
+        The step, and what is not finite there.
+    rates
+        The settings to lower, with their values, e.g. ``learning_rate (now 0.1)``.
+    """
+
+    def __init__(self, folder: Path, fault: str, rates: str) -> None:
+        self.folder = folder
+        self.fault = fault
+        self.rates = rates
+        super().__init__(folder, fault, rates)  # all arguments, so that it can be pickled
+
+    def __str__(self) -> str:
+        return (
+            f"{self.folder}: {self.fault}, expected a finite number; nothing of this step is saved,"
+            " and a resumed run stops here again; start a new run with other loss terms or a lower"
+            f" {self.rates}"
+        )
+
+
+class InvalidRolloutError(LifelongError, ValueError):
+    """A solver's solution that has no finite cost, misses nodes or takes an infeasible action."""
 
 
 class CheckpointError(LifelongError):
@@ -141,7 +176,13 @@ def explained(error: OSError) -> str:
 
 
 def is_fault(error: BaseException) -> bool:
-    """Return whether a fault of the machine, for example a full disk, is the cause of an error."""
+    """Return whether an error is no mistake of the user.
+
+    Such an error comes from the machine, for example a full disk, from a plugin, or from a run that
+    has failed while it worked.
+    """
+    if isinstance(error, ComponentError | NotFiniteError | InvalidRolloutError):
+        return True
     cause: BaseException | None = error
     while cause is not None:
         number = cause.errno if isinstance(cause, OSError) else None

@@ -4,14 +4,17 @@ If the network normalises over its batch, the costs of an instance depend on the
 test batches then have the official sizes, on every device.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from lifelong_co.errors import InvalidRolloutError
 from lifelong_co.problems.images import IMAGES, RANDOM, SQUARE, images, random_angles
 from lifelong_co.protocols import Solver
+from lifelong_co.rollout.verification import best_of, require_valid
 from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import normalises_over_batch
 
@@ -49,6 +52,11 @@ def best_costs(
     batch
         Instances that are solved at once; None: as many as a limit on memory allows, or those of
         `OFFICIAL_ROWS` if the network normalises over its batch.
+
+    Raises
+    ------
+    InvalidRolloutError
+        If an instance's best solution is not complete and feasible, or a cost is not finite.
     """
     device = next(solver.module.parameters()).device
     count, n = records.rows(instances), solver.problem.size(instances)
@@ -59,18 +67,21 @@ def best_costs(
     was_training = solver.module.training
     solver.module.eval()
     at_once = batch or instances_at_once(solver, n, device, IMAGES if augment else 1)
-    costs = []
+    costs, valid = [], []
     try:
         for start in range(0, count, at_once):
             rows = slice(start, start + at_once)
             part = records.to(records.select(instances, rows), device)
             if augment:
                 part = images(solver.problem, part, None if angles is None else angles[:, rows])
-            best = solver.rollout(part, "greedy").cost.min(dim=1).values
+            best, sound = best_of(solver.problem, part, solver.rollout(part, "greedy"))
             costs.append(best.view(IMAGES, -1).min(dim=0).values if augment else best)
+            valid.append(sound.view(IMAGES, -1).all(dim=0) if augment else sound)
     finally:
         solver.module.train(was_training)
-    return torch.cat(costs)
+    found = torch.cat(costs)
+    require_valid(solver, found, torch.cat(valid))
+    return found
 
 
 def instances_at_once(solver: Solver, size: int, device: torch.device, each: int) -> int:
@@ -111,3 +122,13 @@ def mean_cost(
     """Return the mean of `best_costs` over all instances of some groups, one group per size."""
     costs = [best_costs(solver, group, augment=augment, symmetries=symmetries) for group in groups]
     return float(torch.cat(costs).double().mean())
+
+
+@contextmanager
+def named_test(what: str) -> Iterator[None]:
+    """Add to an `InvalidRolloutError` of the block what was tested, e.g. ``task U20``."""
+    try:
+        yield
+    except InvalidRolloutError as error:
+        error.add_note(f"test of {what}")
+        raise

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co.errors import Interrupted
-from lifelong_co.evaluation import mean_cost
+from lifelong_co.evaluation import mean_cost, named_test
 from lifelong_co.protocols import Observer, Rollout
 from lifelong_co.rollout.one_pass import one_pass
 from lifelong_co.runs.costs import Cost
@@ -26,6 +26,12 @@ from lifelong_co.runs.run import (
     save,
     save_learned,
     save_metrics,
+)
+from lifelong_co.runs.step_checks import (
+    checked_loss,
+    checked_term,
+    require_finite_step,
+    require_rest_finite,
 )
 from lifelong_co.tensors.precision import each_in, learning_in
 
@@ -57,6 +63,11 @@ def learn(
     ------
     Interrupted
         If `stop` ended the run.
+    NotFiniteError, InvalidRolloutError
+        If a step or a test gave NaN or an infinite number, or a tested solution is infeasible. The
+        latest checkpoint is from before.
+    ComponentError
+        If the policy loss or a term of the method is not a scalar with gradients.
     """
     learner, tasks = run.learner, run.config.tasks
     for task in range(learner.task, len(tasks)):  # line 4: tasks arrive in their order
@@ -89,6 +100,7 @@ def train_epoch(run: Run, stop: Stop, on_step: OnStep) -> None:
     began = time.perf_counter()
     while learner.batch < run.method.batches(learner):
         losses = train_batch(run)
+        require_finite_step(run, losses)
         learner.batch += 1
         run.steps += 1
         now = time.perf_counter()
@@ -98,9 +110,11 @@ def train_epoch(run: Run, stop: Stop, on_step: OnStep) -> None:
         began = now
         on_step(run, losses)
         if run.ranks.any(stop()):
+            require_rest_finite(run)
             save(run)
             save_metrics(run)
             raise Interrupted(run.folder.path)
+    require_rest_finite(run)
 
 
 def train_batch(run: Run) -> dict[str, Tensor]:
@@ -112,13 +126,15 @@ def train_batch(run: Run) -> dict[str, Tensor]:
     with learning_in(config.precision, config.device):
         rollout = sampled(run, instances, method.observer(learner, instances))  # line 6
         policy = run.objective.loss(instances, rollout)  # line 7: L_DRL
+    checked_loss(f"solver {config.solver!r}, policy loss", policy)
     learner.optimizer.zero_grad()
     policy.backward()
     losses = {"cost": rollout.cost.min(dim=1).values.mean().detach(), "policy": policy.detach()}
     # Lines 8 to 13: the method's terms; that of LLR-BC is alpha L_BC. Each backward pass adds to
     # the gradients, so the step below follows the gradient of the sum.
     terms = method.loss_terms(learner, rollout)
-    for name, term in each_in(config.precision, config.device, terms):
+    for item in each_in(config.precision, config.device, terms):
+        name, term = checked_term(config, item)
         term.backward()
         losses[name] = losses.get(name, torch.zeros_like(policy)) + term.detach()
     run.ranks.average(learner.solver.module.parameters())
@@ -183,6 +199,21 @@ def note_epoch(run: Run, batches: int) -> None:
     )
 
 
+def tested(run: Run, task: int) -> float:
+    """Return the mean cost on a task's test instances; an error names the task."""
+    learner, config = run.learner, run.config
+    with named_test(
+        f"task {config.tasks[task].label} after epoch {learner.epoch} of task "
+        f"{config.tasks[learner.task].label} in {run.folder.path}; nothing of it is saved"
+    ):
+        return mean_cost(
+            learner.solver,
+            run.tests[task],
+            augment=config.augment,
+            symmetries=config.symmetries,
+        )
+
+
 def test(run: Run, tasks: range, log: Log) -> None:
     """Test on some tasks and keep the costs; with several processes, only the first one tests."""
     if not run.ranks.first:
@@ -194,12 +225,7 @@ def test(run: Run, tasks: range, log: Log) -> None:
             epoch=learner.epoch,
             tested=j + 1,
             name=config.tasks[j].label,
-            cost=mean_cost(
-                learner.solver,
-                run.tests[j],
-                augment=config.augment,
-                symmetries=config.symmetries,
-            ),
+            cost=tested(run, j),
         )
         for j in tasks
     ]

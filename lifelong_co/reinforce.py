@@ -10,6 +10,7 @@ from torch import Tensor
 
 from lifelong_co.problems.images import IMAGES
 from lifelong_co.protocols import LearnerState, Objective, Rollout, Solver
+from lifelong_co.rollout.verification import best_of, require_valid
 from lifelong_co.tensors.modules import with_parameters
 from lifelong_co.validators import at_least
 
@@ -76,10 +77,17 @@ class GreedyBaseline:
 
     def loss(self, instances: Any, rollout: Rollout) -> Tensor:
         """Return the policy loss, a scalar."""
-        return weighted(rollout, self.costs(instances, rollout.cost.shape[1], self.best))
+        baseline = self.greedy(instances, rollout.cost.shape[1], self.best)
+        return weighted(rollout, baseline.cost)
 
     def after_epoch(self, learner: LearnerState) -> None:
-        """Replace the best parameters if the present ones win the trial."""
+        """Replace the best parameters if the present ones win the trial.
+
+        Raises
+        ------
+        InvalidRolloutError
+            If a solution of the trial is not complete and feasible.
+        """
         present = self.solver.module.state_dict()
         candidate = baseline = 0.0
         for _ in range(self.trial.batches):
@@ -92,27 +100,31 @@ class GreedyBaseline:
             self.best = copy.deepcopy(present)
 
     def mean_cost(self, instances: Any, parameters: Any) -> float:
-        """Return the mean cost of the instances, with images that of each one's best."""
-        costs = self.costs(instances, None, parameters)
+        """Return the mean cost of the instances, with images that of each one's best.
+
+        The solutions are checked.
+        """
+        rollout = self.greedy(instances, None, parameters)
+        require_valid(self.solver, *best_of(self.solver.problem, instances, rollout))
+        costs = rollout.cost
         if self.trial.images:
             costs = costs.unflatten(0, (IMAGES, -1)).amin(dim=0)
         return float(costs.mean())
 
     @torch.no_grad()
-    def costs(self, instances: Any, trajectories: int | None, parameters: Any) -> Tensor:
-        """Return the cost ``[B, S]`` of greedy decoding with the given parameters."""
+    def greedy(self, instances: Any, trajectories: int | None, parameters: Any) -> Rollout:
+        """Return solutions by greedy decoding with the given parameters."""
         module = self.solver.module
         was_training = module.training
         module.eval()
         try:
-            rollout = with_parameters(
+            return with_parameters(
                 module,
                 parameters,
                 lambda: self.solver.rollout(instances, "greedy", trajectories=trajectories),
             )
         finally:
             module.train(was_training)
-        return rollout.cost
 
     def state_dict(self) -> dict[str, Any]:
         """Return the baseline's parameters."""

@@ -5,14 +5,17 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import attrs
 import torch
 from tiny_runs import tiny_config
 from torch import distributed
 
 from lifelong_co import registry
-from lifelong_co.errors import CheckpointError, Interrupted
+from lifelong_co.errors import CheckpointError, Interrupted, NotFiniteError
 from lifelong_co.learner import learn
+from lifelong_co.protocols import Rollout
 from lifelong_co.reinforce import shared_baseline
 from lifelong_co.runs.data_parallel import Ranks, joined
 from lifelong_co.runs.prepare import prepare
@@ -28,13 +31,13 @@ PROGRAM = Path(__file__)
 
 def two(*command: object) -> str:
     """Run a program in two processes and return what they print."""
-    paths = [str(PROGRAM.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    path = os.pathsep.join([str(PROGRAM.parent), *sys.path])  # the same code as here
     done = subprocess.run(
         [*TORCHRUN, *map(str, command)],
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
@@ -74,6 +77,22 @@ def ruined(ranks: Ranks, folder: Path) -> None:
         (folder / f"ruined-{ranks.rank}.txt").write_text(str(error))
 
 
+def not_finite(ranks: Ranks, folder: Path) -> None:
+    """Make the policy loss of the second process NaN at the second step; store both messages."""
+    run = prepare(tiny_config(**OPTIONS), folder / "not-finite", ranks=ranks)
+    policy = run.objective.loss
+
+    def loss(instances: Any, rollout: Rollout) -> torch.Tensor:
+        value = policy(instances, rollout)
+        return value if ranks.first or run.steps == 0 else value * torch.nan
+
+    run.objective = attrs.evolve(run.objective, loss=loss)
+    try:
+        learn(run)
+    except NotFiniteError as error:
+        (folder / f"not-finite-{ranks.rank}.txt").write_text(str(error))
+
+
 def interrupted(ranks: Ranks, folder: Path) -> None:
     """Learn six steps."""
     asked = iter(range(1, 10**6))
@@ -103,7 +122,7 @@ def gradients(ranks: Ranks, folder: Path) -> None:
     torch.save(torch.cat([g.flatten() for g in found]), folder / f"{ranks.count}-{ranks.rank}.pt")
 
 
-MODES = {mode.__name__: mode for mode in (whole, stopped, damaged, ruined, gradients)}
+MODES = {mode.__name__: mode for mode in (whole, stopped, damaged, ruined, not_finite, gradients)}
 
 if __name__ == "__main__":
     with joined() as ranks:

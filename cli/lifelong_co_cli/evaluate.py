@@ -51,7 +51,7 @@ def evaluate(
     import torch
 
     from lifelong_co.errors import LifelongError
-    from lifelong_co.evaluation import best_costs, note_batches
+    from lifelong_co.evaluation import best_costs, named_test, note_batches
     from lifelong_co.experiments.references.gaps import gap_of
     from lifelong_co.experiments.references.lookup import of_task, origins
     from lifelong_co.runs.folder import STARTS, RunFolder
@@ -79,7 +79,9 @@ def evaluate(
     costs = {}
     for one in chosen:
         groups = testing(one, solver.problem, count)
-        each = torch.cat([best_costs(solver, group, **how) for group in groups]).double()
+        with named_test(f"task {one.label} of {run}"):
+            found = [best_costs(solver, group, **how) for group in groups]
+        each = torch.cat(found).double()
         costs[one.label] = float(each.mean())
         if not json:
             try:

@@ -3,9 +3,13 @@
 import os
 import re
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
+from pathlib import Path
+
+import typer
 
 from lifelong_co_cli.advice import advice
 
@@ -61,7 +65,7 @@ def status_of(error: Exception) -> int:
         around = error.object[max(0, error.start - 80) : error.end + 80]
         show(f"expected names in UTF-8, got {around!r}; rename the file or folder")
         return 2
-    if is_memory_exhausted(error):
+    if not isinstance(error, LifelongError) and is_memory_exhausted(error):
         show(f"memory exhausted ({first_line(error)}); {LESS_MEMORY}")
         return 1
     if not isinstance(error, LifelongError):
@@ -69,6 +73,20 @@ def status_of(error: Exception) -> int:
     shown = f"{error}; {advice(error)}" if isinstance(error, FolderError) else f"{error}"
     show(shown + "".join(f" ({note})" for note in getattr(error, "__notes__", ())))
     return 1 if is_fault(error) else 2
+
+
+def called_exit(error: SystemExit) -> str:
+    """Return a message that names the code that ends the program; empty if that is typer.
+
+    Typer does so if nobody reads the output any more.
+    """
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    if Path(last.filename).is_relative_to(Path(typer.__file__).parent):
+        return ""
+    return (
+        f"{last.filename}, line {last.lineno}, in {last.name}: expected it to return or to raise "
+        f"an error, got sys.exit({error.code!r})"
+    )
 
 
 def show(message: str) -> None:

@@ -10,7 +10,13 @@ from lifelong_co_cli.benchmark import benchmark
 from lifelong_co_cli.compare import compare
 from lifelong_co_cli.demo import demo
 from lifelong_co_cli.evaluate import evaluate
-from lifelong_co_cli.failures import refuse_empty, refuse_other_encodings, show, status_of
+from lifelong_co_cli.failures import (
+    called_exit,
+    refuse_empty,
+    refuse_other_encodings,
+    show,
+    status_of,
+)
 from lifelong_co_cli.help_option import Command, Group
 from lifelong_co_cli.import_checkpoint import import_checkpoint
 from lifelong_co_cli.listings import plugins, tasks
@@ -71,6 +77,11 @@ def main() -> None:
         if message := error.format_message():  # empty without a command; then the help is shown
             show(message)
         raise SystemExit(error.exit_code) from error
+    except SystemExit as error:
+        if message := called_exit(error):  # of a plugin
+            show(message)
+            raise SystemExit(1) from error
+        raise
     except Exception as error:
         raise SystemExit(status_of(error)) from error
     raise SystemExit(status or 0)

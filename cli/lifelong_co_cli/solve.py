@@ -60,6 +60,7 @@ def solve(
     shown where a best-known cost is found.
     """
     from lifelong_co.errors import ConfigError
+    from lifelong_co.evaluation import named_test
     from lifelong_co.experiments.comparison.routes import plot_routes
     from lifelong_co.instance_files.solutions import best_known as stored_best
     from lifelong_co.instance_files.solutions import check, write_solution
@@ -80,7 +81,8 @@ def solve(
             f"{file}: the file is a {instance.problem} instance, "
             f"the solver in {checkpoint} was trained on {solver.problem.name}"
         )
-    (found,) = best_each(solver, [instance], augment=augment, trajectories=trajectories)
+    with named_test(f"{checkpoint} on {file}"):
+        (found,) = best_each(solver, [instance], augment=augment, trajectories=trajectories)
     actions = found.actions
     report = check(instance, actions)
     write_solution(target, instance, actions, report.cost, overwrite=overwrite)

@@ -11,6 +11,7 @@ import torch
 from lifelong_co.errors import ConfigError
 from lifelong_co.instance_files.vrplib_instances import FileInstance, cost, to_instances
 from lifelong_co.protocols import Problem, Solver
+from lifelong_co.rollout.verification import all_valid, require_valid
 from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import normalises_over_batch
 
@@ -101,6 +102,11 @@ def decode(
     ------
     Actions ``[B, k, T]`` and costs ``[B, k]`` of each chunk, in the units of ``instances``.
 
+    Raises
+    ------
+    InvalidRolloutError
+        If a solution is not complete and feasible, or its cost is not finite.
+
     Notes
     -----
     A solver starts its first ``S`` trajectories at the first ``S`` nodes. So each chunk gets the
@@ -116,6 +122,8 @@ def decode(
         for start in range(0, wanted, size):
             chunk = rotated(image, start)
             rollout = solver.rollout(chunk, "greedy", trajectories=min(size, wanted - start))
+            valid = all_valid(solver.problem, chunk, rollout)
+            require_valid(solver, rollout.cost.amin(dim=1), valid)
             actions = rollout.actions.cpu().numpy()
             yield unrotated(actions, start, n, solver.problem), rollout.cost.cpu().numpy()
 

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from lifelong_co.config.run_config import Config, to_toml
-from lifelong_co.errors import Interrupted
-from lifelong_co.evaluation import mean_cost
+from lifelong_co.errors import Interrupted, NotFiniteError
+from lifelong_co.evaluation import mean_cost, named_test
 from lifelong_co.pretraining.algorithms import Loss, adapt, leaves
 from lifelong_co.pretraining.inner import Parameters, moments_of
 from lifelong_co.pretraining.state import Pretraining, restore, save, start
@@ -20,6 +20,7 @@ from lifelong_co.runs.run import Log, Stop
 from lifelong_co.runs.warm_start import load_parameters
 from lifelong_co.seeding import generator
 from lifelong_co.tasks.stream import TaskStream
+from lifelong_co.tensors.finiteness import fault, loss_numbers, step_numbers
 from lifelong_co.tensors.modules import with_parameters
 
 OnIteration = Callable[[Pretraining], None]
@@ -63,6 +64,8 @@ def pretrain(
         If the configuration, the folder or its checkpoint cannot be used.
     Interrupted
         If ``stop`` ended the pretraining.
+    NotFiniteError, InvalidRolloutError
+        As for `learner.learn`.
     """
     state = start(config, folder)
     if not resume:
@@ -116,6 +119,8 @@ def iterate(state: Pretraining) -> None:
     for group in optimizer.param_groups:
         group["lr"] = settings.meta_learning_rate * part
     optimizer.step()
+    numbers = step_numbers({}, state.solver.module)
+    require_finite(state, f"iteration {state.iteration + 1}", numbers)
     optimizer.zero_grad()
     state.iteration += 1
 
@@ -136,14 +141,28 @@ def task_loss(
         def learn() -> Tensor:
             rollout = state.solver.rollout(batch, "sample", generator=actions)
             value = state.objective.loss(batch, rollout)
+            cost = rollout.cost.min(dim=1).values.mean()
+            where = f"iteration {state.iteration + 1}, task {state.config.tasks[task].label}"
+            require_finite(state, where, loss_numbers({"cost": cost, "policy": value}))
             note(state, "batches", 1)
-            note(state, "cost", float(rollout.cost.min(dim=1).values.mean()))
+            note(state, "cost", float(cost))
             note(state, "loss", float(value.detach()))
             return value
 
         return with_parameters(state.solver.module, parameters, learn)
 
     return loss
+
+
+def require_finite(state: Pretraining, where: str, numbers: dict[str, Tensor]) -> None:
+    """Raise `NotFiniteError` if one of these scalars is not finite."""
+    found = fault(where, numbers)
+    if found:
+        rates = (
+            f"inner_learning_rate (now {state.settings.inner_learning_rate:g}) or "
+            f"meta_learning_rate (now {state.settings.meta_learning_rate:g})"
+        )
+        raise NotFiniteError(state.folder.path, found, rates)
 
 
 def count(state: Pretraining, name: str, value: float) -> None:
@@ -163,7 +182,11 @@ def validate(state: Pretraining, log: Log) -> None:
     """Test on each task before and after adaptation to it, log the costs and save."""
     costs, adapted = {}, {}
     for index, task in enumerate(state.config.tasks):
-        costs[task.label], adapted[task.label] = validate_task(state, index)
+        with named_test(
+            f"task {task.label} after iteration {state.iteration} in {state.folder.path}; "
+            "nothing of it is saved"
+        ):
+            costs[task.label], adapted[task.label] = validate_task(state, index)
     entry: dict[str, Any] = {"iteration": state.iteration, "costs": costs, "adapted_costs": adapted}
     batches = state.sums.get("batches", 0.0)
     if batches:

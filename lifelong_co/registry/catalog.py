@@ -159,7 +159,12 @@ def gather(plugin: object, *, owner: str, version: str, module: str) -> tuple[En
     for hook in implemented:
         component = Component(HOOKS[hook], "", owner, version, module)
         register = functools.partial(_register, entries, component, hook)
-        getattr(manager.hook, hook)(register=register)
+        try:
+            getattr(manager.hook, hook)(register=register)
+        except SystemExit as error:
+            raise PluginError(
+                f"plugin {module}, hook {hook}: expected it to return, got SystemExit: {error}"
+            ) from error
     return tuple(entries.values())
 
 

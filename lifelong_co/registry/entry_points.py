@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.registry.catalog import Catalog, Entry, Failure, gather
+from lifelong_co.registry.confinement import LOAD_SECONDS, confined
 
 GROUP = "lifelong_co"
 OURS = "lifelong-co"
@@ -21,7 +22,7 @@ class PluginWarning(UserWarning):
 
 
 def load(restriction: str | None) -> Catalog:
-    """Load the installed plugins.
+    """Load the installed plugins; see `confinement` for what a plugin cannot do meanwhile.
 
     Parameters
     ----------
@@ -51,8 +52,11 @@ def load(restriction: str | None) -> Catalog:
             skipped.append(f"{point.name} ({owner})")
             continue
         try:
-            entries += gather(point.load(), owner=owner, version=version, module=point.module)
-        except (Exception, SystemExit) as error:  # third-party code may raise anything
+            with confined(None if _normal(owner) == OURS else LOAD_SECONDS):
+                entries += gather(point.load(), owner=owner, version=version, module=point.module)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # third-party code may raise anything, and exit
             in_one_line = " ".join(f"{type(error).__name__}: {error}".split())
             failures.append(Failure(point.name, owner, in_one_line))
     failures += _not_installed(wanted or (), points)

@@ -7,7 +7,7 @@ never at import.
 from collections.abc import Mapping
 from typing import Any, cast
 
-from lifelong_co.errors import ConfigError, LifelongError, UnknownNameError
+from lifelong_co.errors import ComponentError, ConfigError, LifelongError, UnknownNameError
 from lifelong_co.protocols import (
     Buffer,
     Distribution,
@@ -212,7 +212,12 @@ def _find(kind: str, name: str) -> Entry:
 def _made(kind: str, name: str, protocol: type, /, *given: Any, **options: Any) -> Any:
     """Call the factory registered under a name, and check the members of its result."""
     found = _find(kind, name)
-    made = make(f"{kind} {name!r}", found.thing, *given, **options)
+    try:
+        made = make(f"{kind} {name!r}", found.thing, *given, **options)
+    except SystemExit as error:
+        raise ComponentError(
+            f"{_label(found)}: expected it to return a {protocol.__name__}, got SystemExit: {error}"
+        ) from error
     check(_label(found), made, protocol)
     return made
 

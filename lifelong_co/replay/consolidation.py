@@ -21,6 +21,7 @@ from torch import Tensor
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.protocols import ConsolidationLoss, Divergence, Weighting
+from lifelong_co.replay.checked import CheckedDivergence, CheckedWeighting, label
 from lifelong_co.tensors.probabilities import probabilities
 
 F = TypeVar("F", bound=Callable[..., Tensor])
@@ -126,12 +127,15 @@ def consolidation_loss(
 
     Returns
     -------
-    A function of two lists of log-probs ``[B, S, A]`` to a scalar.
+    A function of two lists of log-probs ``[B, S, A]`` to a scalar. It raises `ComponentError` if
+    the weighting or the divergence returns a wrong shape, NaN or negative weights.
     """
     weigh = registry.weighting(weighting) if isinstance(weighting, str) else weighting
     diverge = registry.divergence(divergence) if isinstance(divergence, str) else divergence
     if guarded:
         weigh, diverge = with_guard(weigh, CONFIDENCE_GUARD), with_guard(diverge, GUARD)
+    weigh = CheckedWeighting(label("weighting", weighting), weigh)
+    diverge = CheckedDivergence(label("divergence", divergence), diverge)
     if behavior == "official":
         return OfficialConsolidation(weigh, diverge)
     if behavior == "probabilities":

@@ -56,6 +56,10 @@ def pick(log_probs: Tensor, decode: Decode, generator: torch.Generator | None = 
     Sampling inverts the cumulative distribution. It has two advantages over `torch.multinomial`:
     it draws one uniform number per trajectory instead of one per action, and it never takes an
     action of probability zero, which `torch.multinomial` may do in single precision.
+
+    Where a state has no behavior, because log-probabilities are NaN or all of them -inf, the result
+    is some action from 0 to ``A - 1``. Its log-probability is then NaN or -inf, and so are the
+    rollout's log-likelihood and the policy loss.
     """
     if decode == "greedy":
         return log_probs.argmax(dim=2)
@@ -64,4 +68,5 @@ def pick(log_probs: Tensor, decode: Decode, generator: torch.Generator | None = 
     uniform = torch.rand(total.shape, dtype=total.dtype, device=total.device, generator=generator)
     # The factor keeps the threshold below the total; rounding could make them equal.
     threshold = uniform * (total * (1 - 2 * torch.finfo(total.dtype).eps))
-    return torch.searchsorted(cumulative, threshold, right=True).squeeze(2)
+    found = torch.searchsorted(cumulative, threshold, right=True).squeeze(2)
+    return found.clamp_(max=log_probs.shape[2] - 1)  # above it only if there is no behavior

@@ -22,6 +22,7 @@ from lifelong_co.storage import checkpoint
 from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.stream import TaskStream, task_stream
 from lifelong_co.tasks.task import Task
+from lifelong_co.tensors.finiteness import Watch
 
 Stop = Callable[[], bool]
 """Returns whether the run should be saved and stop."""
@@ -60,6 +61,8 @@ class Run:
     """Finished steps of the run."""
     ranks: Ranks = ALONE
     """This process among those that learn the run together."""
+    watch: Watch = attrs.field(factory=Watch)
+    """Looks for numbers of the steps that are not finite."""
     settings: str = attrs.field(init=False)
     """The configuration as TOML, for the checkpoints."""
 

@@ -8,6 +8,7 @@ from goldens import PROBLEMS, golden
 
 import lifelong_co as lco
 from lifelong_co import evaluation
+from lifelong_co.errors import InvalidRolloutError
 from lifelong_co.evaluation import best_costs, mean_cost, note_batches, official_rows
 from lifelong_co.tensors import records
 
@@ -156,3 +157,16 @@ def test_random_images_do_not_depend_on_the_batch(name: str) -> None:
     plain = best_costs(solver, instances, symmetries="random")
     assert torch.equal(plain, best_costs(solver, instances))
     assert (random <= plain * (1 + 1e-12)).all()
+
+
+@both
+@pytest.mark.parametrize("augment", [False, True])
+def test_infeasible_solutions_are_not_scored(name: str, augment: bool) -> None:
+    """A network with NaN parameters is refused, and its mode is restored."""
+    solver = golden(name).solver()
+    solver.module.train()
+    for parameter in solver.module.parameters():
+        torch.nn.init.constant_(parameter, torch.nan)
+    with pytest.raises(InvalidRolloutError, match="POMO, instance 1 of 5: expected a complete"):
+        best_costs(solver, drawn(name, 5), augment=augment, batch=2)
+    assert solver.module.training

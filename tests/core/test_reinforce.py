@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, InvalidRolloutError
 from lifelong_co.protocols import Objective, Rollout
 from lifelong_co.reinforce import Trial, greedy_baseline
 from lifelong_co.reinforce import shared_baseline as shared_baseline_objective
@@ -71,8 +71,24 @@ def test_loss_depends_on_cost_differences_within_an_instance(
     )
 
 
+ONE_ACTION = SimpleNamespace(
+    starts=lambda instances, trajectories: (),  # noqa: ARG005
+    size=lambda instances: 1,  # noqa: ARG005
+    steps=lambda size: (1, 1),  # noqa: ARG005
+    reset=lambda instances, trajectories: torch.zeros(
+        instances if isinstance(instances, int) else len(instances), trajectories, dtype=torch.bool
+    ),
+    feasible=lambda instances, state: ~state[..., None],  # noqa: ARG005
+    step=lambda instances, state, action: action >= 0,  # noqa: ARG005
+    done=lambda instances, state: state,  # noqa: ARG005
+)
+"""A problem that action 0 solves; its instances are their number, or a tensor."""
+
+
 class Stand:
     """A solver whose greedy cost on every instance is its one parameter."""
+
+    problem = ONE_ACTION
 
     def __init__(self, cost: float) -> None:
         self.module = torch.nn.Linear(1, 1, bias=False)
@@ -182,3 +198,13 @@ def test_trial_without_batches_is_refused() -> None:
     """The error names the setting."""
     with pytest.raises(ConfigError, match="batches: expected a whole number of at least 1, got 0"):
         Trial(batches=0)
+
+
+def test_greedy_baseline_is_not_compared_by_infeasible_solutions() -> None:
+    """A cost that is not finite ends the comparison; the best parameters stay."""
+    solver = Stand(2.0)
+    objective = greedy_baseline(solver)
+    solver.stand(float("nan"))
+    with pytest.raises(InvalidRolloutError, match="Stand, instance 1 of 5"):
+        objective.after_epoch(LEARNING)
+    assert baseline_of(objective) == 2.0

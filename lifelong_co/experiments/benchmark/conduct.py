@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
+from lifelong_co.evaluation import named_test
 from lifelong_co.experiments.benchmark.known import as_now
 from lifelong_co.experiments.benchmark.results import Result
 from lifelong_co.experiments.references.subject import of_file
@@ -119,13 +120,14 @@ def groups(instances: Sequence[FileInstance], most: int) -> Iterator[list[FileIn
 def solve(instances: Sequence[FileInstance], entrant: Entrant, how: How) -> list[Result]:
     """Return the results of instances of one size, solved in one batch."""
     begin = time.perf_counter()
-    found = best_each(
-        entrant.solver,
-        instances,
-        as_paper=how.as_paper,
-        augment=how.augment,
-        at_once=how.at_once,
-    )
+    with named_test(f"{entrant.label} on {', '.join(one.name for one in instances)}"):
+        found = best_each(
+            entrant.solver,
+            instances,
+            as_paper=how.as_paper,
+            augment=how.augment,
+            at_once=how.at_once,
+        )
     seconds = round((time.perf_counter() - begin) / len(instances), 3)
     return [
         Result(

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import CheckpointError, LifelongError
-from lifelong_co.evaluation import best_costs
+from lifelong_co.evaluation import best_costs, named_test
 from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.references.gaps import MeanReferences, gap
 from lifelong_co.protocols import Solver
@@ -100,7 +100,9 @@ def instance_costs(solver: Solver, config: Config, index: int) -> Tensor:
         The index of the task in the configuration.
     """
     groups: list[Any] = testing(config.tasks[index], solver.problem, config.tests)
-    return torch.cat([best_costs(solver, each, augment=config.augment).cpu() for each in groups])
+    with named_test(f"task {config.tasks[index].label}"):
+        found = [best_costs(solver, each, augment=config.augment).cpu() for each in groups]
+    return torch.cat(found)
 
 
 def _gaps(run: Run, references: Mapping[str, Sequence[float]], device: str) -> dict[str, float]:

@@ -16,6 +16,7 @@ from lifelong_co import registry
 from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.protocols import Solver
 from lifelong_co.rollout import decoding
+from lifelong_co.rollout.verification import complete, has_numbers, require_valid
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.tasks import instances as streams
 from lifelong_co.tensors import records
@@ -164,6 +165,8 @@ def _decode(solver: Solver, instances: Any, starts: list[Tensor]) -> list[Course
         solver, instances, "greedy", starts=starts, trajectories=1,
         observe=lambda _, log_probs: seen.append(log_probs[:, 0].exp()),
     )  # fmt: skip
+    valid = complete(solver.problem, instances, solved.actions, starts) & has_numbers(solved)
+    require_valid(solver, solved.cost[:, 0], valid[:, 0])
     courses = []
     for b, actions in enumerate(solved.actions[:, 0].tolist()):
         while len(actions) > 1 and actions[-1] == actions[-2]:

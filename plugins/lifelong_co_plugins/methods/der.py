@@ -27,8 +27,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lifelong_co import registry
 from lifelong_co.protocols import Divergence, LearnerState, Method, Rollout, Solver
+from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.tensors.modules import normalises_over_batch
 from lifelong_co.validators import at_least_zero, fraction
 from lifelong_co_plugins.methods.experience_replay.behaviors import behavior, share_of_rows
@@ -70,7 +70,7 @@ def der_plus_plus(
     numbers = {"alpha": alpha, "beta": beta, "buffer_size": buffer_size, "replay_size": replay_size}
     at_least_zero("der++", numbers)
     fraction("der++", {"replay_rows": replay_rows})
-    diverge = logit_distance if divergence == "logits" else registry.divergence(divergence)
+    diverge = logit_distance if divergence == "logits" else checked_divergence(divergence)
     memory = Memory(buffer, buffer_size, "always")  # replays the buffer of the present step
     objective = ReplayObjective()
 

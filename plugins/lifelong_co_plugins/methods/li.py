@@ -31,8 +31,8 @@ from typing import Any
 
 from torch import Tensor
 
-from lifelong_co import registry
 from lifelong_co.protocols import LearnerState, Method, Rollout
+from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_zero
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
 from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
@@ -58,7 +58,7 @@ def li_inter(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl")
         If there is no such divergence.
     """
     at_least_zero("li-inter", {"alpha": alpha, "buffer_size": buffer_size})
-    diverge = registry.divergence(divergence)
+    diverge = checked_divergence(divergence)
     memory, exemplar = InstanceMemory(buffer_size), Exemplar()
 
     def before_task(learner: LearnerState) -> None:
@@ -103,7 +103,7 @@ def li_intra(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl")
         If there is no such divergence.
     """
     at_least_zero("li-intra", {"alpha": alpha, "buffer_size": buffer_size})
-    diverge = registry.divergence(divergence)
+    diverge = checked_divergence(divergence)
     memory, exemplar = InstanceMemory(buffer_size), Exemplar()
     best = BestSoFar(exemplar)
 

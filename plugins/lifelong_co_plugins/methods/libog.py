@@ -28,10 +28,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co import registry
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.reinforce import shared_baseline
+from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.ewc import Anchors
 from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
@@ -77,7 +77,7 @@ def libog(
             "method 'libog': divergence: expected 'rkl' with variant 'official', "
             f"got {divergence!r}"
         )
-    diverge = registry.divergence(divergence)
+    diverge = checked_divergence(divergence)
     anchors = Anchors(fisher_batches)
     exemplar = Exemplar()
     best = BestSoFar(exemplar)

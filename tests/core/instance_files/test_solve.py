@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifelong_co import registry
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, InvalidRolloutError
 from lifelong_co.experiments.benchmark.results import Result
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.solve import (
@@ -172,3 +172,15 @@ def made():
         for name, (best, *costs) in values.items()
         for label, cost in zip(("one", "two"), costs, strict=True)
     ]
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+@pytest.mark.parametrize("name", ["pomo", "invit"])
+def test_infeasible_solutions_are_refused(problem, name):
+    """A network with NaN parameters takes infeasible actions."""
+    network = solver(problem, name)
+    network.module.float()
+    for parameter in network.module.parameters():
+        torch.nn.init.constant_(parameter, torch.nan)
+    with pytest.raises(InvalidRolloutError, match="instance 1 of 1"):
+        best_each(network, [instance(problem)], at_once=4)

@@ -1,6 +1,8 @@
 """The loop of a pretraining: what it teaches, logs and leaves behind."""
 
 import json
+import math
+import re
 import shutil
 from pathlib import Path
 
@@ -14,12 +16,15 @@ from lifelong_co.errors import (
     PRETRAINED,
     FolderError,
     Interrupted,
+    InvalidRolloutError,
+    NotFiniteError,
 )
 from lifelong_co.pretraining import loop
 from lifelong_co.pretraining.algorithms import ALGORITHMS
 from lifelong_co.runs import folder as starts
 from lifelong_co.runs import import_official as official_checkpoints
 from lifelong_co.runs.trained_solver import load_solver
+from lifelong_co.storage import checkpoint
 
 each = pytest.mark.parametrize("algorithm", ALGORITHMS)
 
@@ -90,3 +95,54 @@ def test_pretraining_and_import_are_no_lifelong_runs(family):
             starts.refuse_start(config, Path("folder"))
         assert refused.value.found == (PRETRAINED if method in ALGORITHMS else IMPORTED)
     starts.refuse_start(attrs.evolve(config, method="llr-bc"), Path("folder"))
+
+
+@each
+@pytest.mark.parametrize("where", ["loss", "parameter", "validation"])
+def test_number_that_is_not_finite_stops_the_pretraining(algorithm, where, family, tmp_path):
+    """Nothing of the iteration is saved, and a resumed pretraining stops there again."""
+    config = tiny(family, algorithm)
+    messages = []
+    for resume in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(loop, "start", poisoned(where))
+            if where == "validation":  # as if the numbers of the steps were not read
+                patch.setattr(loop, "fault", lambda where, numbers: None)  # noqa: ARG005
+            expected = InvalidRolloutError if where == "validation" else NotFiniteError
+            with pytest.raises(expected) as stopped:
+                loop.pretrain(config, tmp_path / "run", resume=resume)
+        messages.append(str(stopped.value))
+        kept = checkpoint.latest(tmp_path / "run" / "checkpoints")
+        assert checkpoint.step_of(kept[0]) == 0
+        assert all(x.isfinite().all() for x in kept[1]["parameters"].values())
+    assert messages[0] == messages[1]
+    if where == "validation":
+        assert "test of task U5 after iteration 2" in stopped.value.__notes__[0]
+    else:
+        named = {"loss": "task .*: the loss term 'policy'", "parameter": ": the norm of the param"}
+        assert re.search(f"iteration 2.*{named[where]}.* meta_learning_rate .now", messages[0])
+
+
+def poisoned(where):
+    """Return a `start` of a pretraining in which something is NaN in the second iteration."""
+
+    def begin(config, folder):
+        state = start(config, folder)
+        policy, step = state.objective.loss, state.learner.optimizer.step
+
+        def loss(instances, rollout):
+            bad = where == "loss" and state.iteration == 1
+            return policy(instances, rollout) * (math.nan if bad else 1)
+
+        def spoiling():
+            step()
+            if where != "loss" and state.iteration == 1:
+                for parameter in state.theta.values():
+                    parameter.data.fill_(math.nan)
+
+        state.objective = attrs.evolve(state.objective, loss=loss)
+        state.learner.optimizer.step = spoiling
+        return state
+
+    start = loop.start
+    return begin

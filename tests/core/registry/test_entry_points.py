@@ -7,6 +7,7 @@ import torch
 
 import lifelong_co as lco
 from lifelong_co import registry
+from lifelong_co.registry import entry_points
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
@@ -37,6 +38,12 @@ def test_installed_plugin_is_found(install):
     [
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("raise SystemExit('at import')", "SystemExit: at import"),
+        ("import sys; sys.exit(0)", "SystemExit: 0"),
+        ("raise BaseException('rare')", "BaseException: rare"),
+        (
+            WEIGHTING.format(name="x") + "    raise SystemExit(0)",
+            "hook register_weightings: expected",
+        ),
         ("def (", "SyntaxError"),
         ("", "PluginError: plugin broken: expected functions marked with"),
         (WEIGHTING.format(name="x").replace("weightings", "weights"), "PluginError"),
@@ -125,6 +132,29 @@ def test_restriction_chooses_plugins(install, monkeypatch, restriction, loaded):
     monkeypatch.setenv("LIFELONG_CO_LOAD_PLUGINS", restriction)
     assert set(registry.names("weighting")) & {"a", "b", "c"} == loaded
     assert lco.weighting("variance")
+
+
+def test_plugin_that_hangs_is_left_out(install, monkeypatch):
+    """The limit of time is part of its error."""
+    monkeypatch.setattr(entry_points, "LOAD_SECONDS", 0.1)
+    install("bad-luck", slow="import time\ntime.sleep(60)")
+    with pytest.warns(lco.PluginWarning, match="plugin 'slow' of bad-luck: .* within 0.1 s"):
+        assert lco.weighting("variance")
+
+
+def test_keyboard_interrupt_ends_the_loading(install):
+    """The user stops the program, not the plugin."""
+    install("bad-luck", stopped="raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        lco.weighting("variance")
+
+
+def test_plugin_prints_to_stderr(install, capsys):
+    """Output at import and in a hook does not mix with that of a command."""
+    loud = WEIGHTING.format(name="loud") + "    print('in the hook')\nprint('at import')\n"
+    install("good-luck", loud=loud)
+    assert lco.weighting("loud")
+    assert capsys.readouterr() == ("", "at import\nin the hook\n")
 
 
 def test_unknown_name_error_names_plugins_left_out(install, monkeypatch):

@@ -148,3 +148,14 @@ def test_option_of_another_method_names_the_methods_that_have_it():
     """The message has the options of the method, too."""
     with pytest.raises(ConfigError, match=r"'ewc': has no option 'weighting', only weight.*llr-bc"):
         registry.method("ewc", weighting="variance")
+
+
+def test_factory_that_exits_is_refused(plugin):
+    """The program does not end; the message names the component and its plugin."""
+
+    def leaving():
+        raise SystemExit(0)
+
+    registry.register_plugin(plugin("register_methods", "leaving", leaving))
+    with pytest.raises(lco.LifelongError, match=r"method 'leaving' of third_party .*SystemExit: 0"):
+        lco.method("leaving")

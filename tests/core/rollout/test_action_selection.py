@@ -1,10 +1,13 @@
 """How a rollout decodes by default, and which action it takes."""
 
+import math
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lifelong_co.protocols import Decode
 from lifelong_co.rollout import Decoding
 from lifelong_co.rollout.action_selection import pick, with_default
 
@@ -46,3 +49,20 @@ def test_pick_never_takes_an_action_of_probability_zero(
         action = pick(log_probs, "sample")
     assert action.shape == (1, 1)
     assert log_probs.exp()[0, 0, action] > 0
+
+
+@pytest.mark.parametrize("bad", [math.nan, -math.inf])
+@pytest.mark.parametrize("decode", ["greedy", "sample"])
+def test_state_without_behavior_gives_an_action_of_no_probability(
+    bad: float, decode: Decode
+) -> None:
+    """The action is a valid index, and its log-probability is not finite; others are as before."""
+    log_probs = torch.full((1, 3, 4), math.log(0.25))
+    log_probs[0, 1] = bad
+    action = pick(log_probs, decode, seeded())
+    assert ((action >= 0) & (action < 4)).all()
+    chosen = log_probs.gather(2, action[..., None]).squeeze(2)
+    assert chosen.isfinite().tolist() == [[True, False, True]]
+    log_probs[0, 1] = math.log(0.25)
+    whole = pick(log_probs, decode, seeded())
+    assert torch.equal(whole[:, ::2], action[:, ::2])

@@ -22,7 +22,7 @@ from lifelong_co.storage import checkpoint
 def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of what two processes did."""
     folder = tmp_path_factory.mktemp("ranks")
-    two(PROGRAM, folder, "whole", "stopped", "damaged", "ruined", "gradients")
+    two(PROGRAM, folder, "whole", "stopped", "damaged", "ruined", "not_finite", "gradients")
     return folder
 
 
@@ -67,6 +67,15 @@ def test_processes_without_a_common_step_are_refused(both: Path) -> None:
     """No process resumes alone or starts over."""
     assert "process" in (both / "ruined-0.txt").read_text()
     assert "no checkpoint can be used" in (both / "ruined-1.txt").read_text()
+
+
+def test_number_that_is_not_finite_stops_all_processes(both: Path) -> None:
+    """Each names the step and what it sees; nothing is saved."""
+    messages = [(both / f"not-finite-{rank}.txt").read_text() for rank in (0, 1)]
+    assert all("task U5, epoch 1 of 2, step 2 of 2" in message for message in messages)
+    assert "the norm of the gradient of" in messages[0]  # gradients are averaged
+    assert "the loss term 'policy' is nan" in messages[1]
+    assert not list((both / "not-finite" / "checkpoints").iterdir())
 
 
 def test_averaged_gradients_equal_those_of_the_whole_batch(both: Path) -> None:

@@ -3,10 +3,12 @@
 import torch
 from torch import Tensor
 
+from lifelong_co.errors import ComponentError
 from lifelong_co.protocols import LearnerState, Solver
 from lifelong_co.seeding import generator
 from lifelong_co.tasks import instances as streams
 from lifelong_co.tensors import records
+from lifelong_co.tensors.finiteness import fault, norms
 from lifelong_co.tensors.modules import device_of, with_parameters
 from lifelong_co_plugins.methods.regularization.exemplar import frozen_copy
 
@@ -32,6 +34,11 @@ def fisher_information(learner: LearnerState, batches: int) -> dict[str, Tensor]
         Its present task is the one that was just learned.
     batches
         How many training batches of the task to draw.
+
+    Raises
+    ------
+    ComponentError
+        If it is not finite; the message names the task and the parameter.
     """
     task = learner.tasks[learner.task]
     draw = streams.training(task, learner.problem)
@@ -44,6 +51,10 @@ def fisher_information(learner: LearnerState, batches: int) -> dict[str, Tensor]
         batch = records.to(draw(instances, task.batch_size), device)
         for name, gradient in likelihood_gradient(learner.solver, batch, actions).items():
             total[name] += gradient.square() / (records.rows(batch) * learner.processes**2)
+    task = learner.tasks[learner.task].label
+    found = fault(f"after task {task}", norms("the Fisher information of the parameter", total))
+    if found:
+        raise ComponentError(f"{found}, expected finite numbers; lower learning_rate")
     return total
 
 

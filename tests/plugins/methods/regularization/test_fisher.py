@@ -11,6 +11,7 @@ from lifelong_co_plugins.methods.regularization.fisher import fisher_information
 from tiny_runs import BATCH_SIZE, parameters, same, tiny_config
 from torch import nn
 
+from lifelong_co.errors import ComponentError
 from lifelong_co.protocols import Rollout
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import Run, start
@@ -110,3 +111,13 @@ def test_fisher_of_several_processes(tmp_path: Path) -> None:
         found = fisher_information(run.learner, batches)["x"].item() / batches
         expected = p * (1 - p) / BATCH_SIZE**2
         assert found == pytest.approx(expected, rel=5 * 2 / math.sqrt(batches))
+
+
+def test_fisher_information_that_is_not_finite_is_refused(tmp_path: Path) -> None:
+    """The message names the task and the parameter."""
+    learner = begun(tmp_path, "ewc").learner
+    first, parameter = next(iter(learner.solver.module.named_parameters()))
+    parameter.data.fill_(torch.nan)
+    message = f"after task U5: the Fisher information of the parameter {first} is nan"
+    with pytest.raises(ComponentError, match=message):
+        fisher_information(learner, 1)

@@ -1,0 +1,104 @@
+"""Weightings and divergences whose results are checked; a wrong one is refused by its name.
+
+Shapes are checked at every call, values at every call on a CPU and at the first one on a GPU, where
+a check waits for the device. If a network gives NaN, its component is not to blame: then the values
+are not refused here, and the loss that they lead to stops the run.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co import registry
+from lifelong_co.errors import ComponentError
+from lifelong_co.protocols import Divergence, Weighting
+
+# Rounding may leave ``1 - p`` so far below 0 (`tensors.probabilities`).
+ROUNDING = 1e-4
+
+
+@attrs.define(eq=False)
+class CheckedWeighting:
+    """A weighting that refuses weights of a wrong shape, negative weights and NaN."""
+
+    label: str
+    function: Weighting
+    _checked: bool = False
+
+    def __call__(self, probs: Tensor) -> Tensor:
+        """Return ``w(e)``, ``[..., A] -> [...]``.
+
+        Raises
+        ------
+        ComponentError
+            If the weights are wrong; the message names the weighting.
+        """
+        weights = self.function(probs)
+        _require_shape(self.label, "weights", weights, probs)
+        if weights.numel() and not (probs.is_cuda and self._checked):
+            self._checked = True
+            low, high = weights.detach().aminmax()
+            sound = float(low) >= -ROUNDING and float(high) < torch.inf  # False for NaN
+            if not sound and not bool(probs.isnan().any()):
+                raise ComponentError(
+                    f"{self.label}: expected finite weights of at least 0, got {float(low):g} to "
+                    f"{float(high):g}"
+                )
+        return weights
+
+
+@attrs.define(eq=False)
+class CheckedDivergence:
+    """A divergence that refuses results of a wrong shape, without gradients, and NaN."""
+
+    label: str
+    function: Divergence
+    _checked: bool = False
+
+    def __call__(self, teacher: Tensor, learner: Tensor) -> Tensor:
+        """Return ``D(e)``, ``[..., A] x [..., A] -> [...]``.
+
+        Raises
+        ------
+        ComponentError
+            If the result is wrong; the message names the divergence.
+        """
+        found = self.function(teacher, learner)
+        _require_shape(self.label, "distances", found, teacher)
+        if torch.is_grad_enabled() and learner.requires_grad and not found.requires_grad:
+            raise ComponentError(
+                f"{self.label}: expected a result that depends on the learner, got one without "
+                "gradients"
+            )
+        if not (found.is_cuda and self._checked):
+            self._checked = True
+            finite = found.detach().isfinite()
+            if not bool(finite.all()) and not bool((teacher.isnan() | learner.isnan()).any()):
+                value = float(found.detach()[~finite][0])
+                raise ComponentError(f"{self.label}: expected finite distances, got {value}")
+        return found
+
+
+def checked_divergence(name: str) -> Divergence:
+    """Return a registered divergence with checks of its results."""
+    return CheckedDivergence(label("divergence", name), registry.divergence(name))
+
+
+def label(kind: str, chosen: str | Callable[..., Any]) -> str:
+    """Return how errors name a component: by its registered name, or that of the function."""
+    name = chosen if isinstance(chosen, str) else getattr(chosen, "__name__", type(chosen).__name__)
+    return f"{kind} {name!r}"
+
+
+def _require_shape(label: str, what: str, result: object, behavior: Tensor) -> None:
+    expected = list(behavior.shape[:-1])
+    if isinstance(result, Tensor) and list(result.shape) == expected:
+        return
+    got = list(result.shape) if isinstance(result, Tensor) else f"{result!r:.80}"
+    raise ComponentError(
+        f"{label}: expected {what} of shape {expected} for behavior of shape "
+        f"{list(behavior.shape)}, got {got}"
+    )

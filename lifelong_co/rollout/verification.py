@@ -1,0 +1,99 @@
+"""Checks of solutions that are scored: complete, feasible, and of finite cost.
+
+A network with NaN parameters takes infeasible actions, and their cost can be far below the optimum.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lifelong_co.errors import InvalidRolloutError
+from lifelong_co.protocols import Problem, Rollout, Solver
+
+
+@torch.no_grad()
+def best_of(problem: Problem, instances: Any, rollout: Rollout) -> tuple[Tensor, Tensor]:
+    """Return the cost ``[B]`` of each instance's best trajectory, and bool ``[B]``: if it is valid.
+
+    It is valid if all costs of the instance are finite, no log-likelihood is NaN, and the best
+    trajectory is complete and feasible. Only this one is replayed: it is scored, and it takes
+    ``1 / S`` of the work.
+    """
+    B, S, T = rollout.actions.shape
+    cost, index = rollout.cost.min(dim=1)
+    actions = rollout.actions.gather(1, index[:, None, None].expand(B, 1, T))
+    forced = [first.gather(1, index[:, None]) for first in problem.starts(instances, S)]
+    valid = complete(problem, instances, actions, forced).squeeze(1)
+    return cost, valid & has_numbers(rollout).all(dim=1)
+
+
+@torch.no_grad()
+def all_valid(problem: Problem, instances: Any, rollout: Rollout) -> Tensor:
+    """Return bool ``[B]``: whether all trajectories of an instance are valid; see `best_of`."""
+    forced = problem.starts(instances, rollout.actions.shape[1])
+    valid = complete(problem, instances, rollout.actions, forced) & has_numbers(rollout)
+    return valid.all(dim=1)
+
+
+def has_numbers(rollout: Rollout) -> Tensor:
+    """Return bool ``[B, S]``: whether the cost is finite and the log-likelihood is not NaN.
+
+    A network with NaN parameters may give feasible solutions, if only its scores are NaN.
+    """
+    return rollout.cost.isfinite() & ~rollout.log_likelihood.isnan()
+
+
+@torch.no_grad()
+def complete(
+    problem: Problem, instances: Any, actions: Tensor, forced: Sequence[Tensor] = ()
+) -> Tensor:
+    """Return bool ``[B, S]``: whether ``actions`` long ``[B, S, T]`` solve the instances.
+
+    Parameters
+    ----------
+    forced
+        First actions, each long ``[B, S]``, that are allowed even where they are infeasible: the
+        CVRP starts at the depot, and its first forced action is a visit to the depot.
+    """
+    least, _ = problem.steps(problem.size(instances))
+    state = problem.reset(instances, actions.shape[1])
+    feasible = problem.feasible(instances, state)
+    last = feasible.shape[2] - 1
+    taken = actions.clamp(0, last)  # for the replay; any other action is refused
+    valid = (actions == taken).all(dim=2)
+    for t, action in enumerate(taken.unbind(dim=2)):
+        if t:
+            feasible = problem.feasible(instances, state)
+        allowed = feasible.gather(2, action[..., None]).squeeze(2)
+        if t < len(forced):
+            allowed = allowed | (action == forced[t])
+        if t >= least:  # a finished solution waits for the longer ones of its batch
+            allowed = allowed | problem.done(instances, state)
+        valid &= allowed
+        state = problem.step(instances, state, action)
+    return valid & problem.done(instances, state)
+
+
+def require_valid(solver: Solver, costs: Tensor, valid: Tensor) -> None:
+    """Refuse solutions that must not be scored; waits for the device.
+
+    Parameters
+    ----------
+    costs, valid
+        Of each instance, ``[N]``; see `best_of`.
+
+    Raises
+    ------
+    InvalidRolloutError
+        If an instance has no valid solution; the message names the solver and the first one.
+    """
+    if bool(valid.all()):
+        return
+    number = int((~valid).nonzero()[0])
+    raise InvalidRolloutError(
+        f"{type(solver).__name__}, instance {number + 1} of {len(valid)}: expected a complete and"
+        f" feasible solution of finite cost, got an invalid one (cost {float(costs[number]):g});"
+        " are the solver's parameters finite?"
+    )

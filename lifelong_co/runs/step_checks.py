@@ -1,0 +1,84 @@
+"""Checks of a training step: its loss terms are scalars with gradients, its numbers are finite."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from lifelong_co.config.run_config import Config
+from lifelong_co.errors import ComponentError, NotFiniteError
+from lifelong_co.runs.run import Run
+from lifelong_co.tensors.finiteness import step_numbers
+
+
+def require_finite_step(run: Run, losses: Mapping[str, Tensor]) -> None:
+    """Stop if a number of the present step is not finite, on a GPU of the step before.
+
+    Parameters
+    ----------
+    losses
+        The scalars of the step; see `finiteness.step_numbers`.
+
+    Raises
+    ------
+    NotFiniteError
+        In all processes of the run if a number is not finite in one of them.
+    """
+    _require(run, run.watch.note(place(run), step_numbers(losses, run.learner.solver.module)))
+
+
+def require_rest_finite(run: Run) -> None:
+    """Do the same for a step that has not been read; needed before a state is tested or saved."""
+    _require(run, run.watch.rest())
+
+
+def _require(run: Run, fault: str | None) -> None:
+    if run.ranks.any(fault is not None):
+        found = fault or f"{place(run)}: a number in another process is not finite"
+        rate = f"learning_rate (now {run.config.learning_rate:g})"
+        raise NotFiniteError(run.folder.path, found, rate)
+
+
+def place(run: Run) -> str:
+    """Return where the run stands: task, epoch and step of the epoch, each from 1."""
+    learner = run.learner
+    task = run.config.tasks[learner.task]
+    return (
+        f"task {task.label}, epoch {learner.epoch + 1} of {task.epochs}, "
+        f"step {learner.batch + 1} of {task.batches}"
+    )
+
+
+def checked_term(config: Config, item: object) -> tuple[str, Tensor]:
+    """Return what a method's `loss_terms` yields, if it is a name and a scalar with gradients.
+
+    Raises
+    ------
+    ComponentError
+        If it is anything else; the message names the method.
+    """
+    label = f"method {config.method!r}"
+    if not isinstance(item, tuple) or len(item) != 2 or not isinstance(item[0], str):
+        raise ComponentError(f"{label}: expected loss terms (name, scalar), got {item!r:.80}")
+    name, term = item
+    return name, checked_loss(f"{label}, loss term {name!r}", term)
+
+
+def checked_loss(label: str, loss: object) -> Tensor:
+    """Return a loss if it is a scalar with gradients.
+
+    Raises
+    ------
+    ComponentError
+        If it is anything else; the message begins with ``label``.
+    """
+    if isinstance(loss, Tensor) and loss.dim() == 0 and loss.requires_grad:
+        return loss
+    if not isinstance(loss, Tensor):
+        got = f"{loss!r:.80}"
+    elif loss.dim():
+        got = f"a tensor of shape {list(loss.shape)}"
+    else:
+        got = "one without gradients"
+    raise ComponentError(
+        f"{label}: expected a scalar tensor that depends on the solver's parameters, got {got}"
+    )

@@ -1,0 +1,94 @@
+"""Weightings and divergences that break their contract are refused by name."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+import lifelong_co as lco
+from lifelong_co.errors import ComponentError
+from lifelong_co.replay.checked import (
+    CheckedDivergence,
+    CheckedWeighting,
+    checked_divergence,
+    label,
+)
+
+SHAPE = (2, 3, 4)
+
+
+def behavior(seed: int = 0, *, learned: bool = False) -> Tensor:
+    """Return log-probabilities ``[B, S, A]``."""
+    logits = torch.randn(SHAPE, generator=torch.Generator().manual_seed(seed))
+    return logits.requires_grad_(learned).log_softmax(dim=-1)
+
+
+@pytest.mark.parametrize(
+    ("weighting", "expected"),
+    [
+        (lambda probs: probs, r"expected weights of shape \[2, 3\] .* got \[2, 3, 4\]"),
+        (lambda probs: probs[..., :1], r"got \[2, 3, 1\]"),
+        (lambda probs: 1.0, "got 1.0"),  # noqa: ARG005
+        (lambda probs: -probs.amax(dim=-1), "expected finite weights of at least 0, got -"),
+        (lambda probs: probs.sum(dim=-1) * math.nan, "got nan to nan"),
+        (lambda probs: probs.sum(dim=-1) / 0, "got inf to inf"),
+    ],
+)
+def test_wrong_weights_are_refused(weighting: Callable[..., Any], expected: str) -> None:
+    """The message names the weighting."""
+    loss = lco.consolidation_loss(weighting, "rkl", "probabilities")
+    with pytest.raises(ComponentError, match="weighting '<lambda>': .*" + expected):
+        loss([behavior(1)], [behavior(2)])
+
+
+@pytest.mark.parametrize(
+    ("divergence", "expected"),
+    [
+        (lambda t, s: t - s, r"expected distances of shape \[2, 3\] .* got \[2, 3, 4\]"),
+        (lambda t, s: (t - s).sum(), r"got \[\]"),
+        (lambda t, s: None, "got None"),  # noqa: ARG005
+        (lambda t, s: s.sum(dim=-1).detach(), "got one without gradients"),  # noqa: ARG005
+        (lambda t, s: s.sum(dim=-1) * math.nan, "expected finite distances, got nan"),  # noqa: ARG005
+    ],
+)
+@pytest.mark.parametrize("kind", ["official", "probabilities"])
+def test_wrong_divergence_is_refused(
+    divergence: Callable[..., Any], expected: str, kind: str
+) -> None:
+    """The message names the divergence."""
+    loss = lco.consolidation_loss("variance", divergence, kind)
+    with pytest.raises(ComponentError, match="divergence '<lambda>': .*" + expected):
+        loss([behavior(1)], [behavior(2, learned=True)])
+
+
+def test_components_are_not_blamed_for_nan_of_a_network() -> None:
+    """The loss is NaN, and the loop refuses it."""
+    broken = behavior(1) * math.nan
+    loss = lco.consolidation_loss("variance", "rkl", "probabilities")
+    assert loss([broken], [broken]).isnan()
+
+
+def test_weights_may_miss_zero_by_rounding() -> None:
+    """A state of one certain action may have a weight just below 0; no state, no weight."""
+    weigh = CheckedWeighting("w", lambda probs: 1.0 - probs.amax(dim=-1))
+    assert weigh(torch.tensor([[1.00001, 0.0]])).item() < 0
+    assert weigh(torch.ones(0, 4)).shape == (0,)
+
+
+def test_checks_change_no_result() -> None:
+    """The results are those of the functions."""
+    teacher, learner = behavior(1), behavior(2)
+    distance = lco.divergence("rkl")
+    assert torch.equal(checked_divergence("rkl")(teacher, learner), distance(teacher, learner))
+    with torch.no_grad():
+        frozen = CheckedDivergence("d", lambda t, s: (t - s).sum(dim=-1).detach())
+        assert frozen(teacher, learner).shape == SHAPE[:-1]
+
+
+def test_labels_name_components() -> None:
+    """A name is quoted; an object without a name has that of its type."""
+    assert label("divergence", "rkl") == "divergence 'rkl'"
+    assert label("weighting", torch.nn.Identity()) == "weighting 'Identity'"

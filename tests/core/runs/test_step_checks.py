@@ -1,0 +1,87 @@
+"""Loss terms and steps that a run refuses."""
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+import torch
+from tiny_runs import tiny_config
+
+from lifelong_co.errors import ComponentError, NotFiniteError
+from lifelong_co.runs.data_parallel import Ranks
+from lifelong_co.runs.prepare import prepare
+from lifelong_co.runs.run import Run
+from lifelong_co.runs.step_checks import (
+    checked_term,
+    place,
+    require_finite_step,
+    require_rest_finite,
+)
+from lifelong_co.tensors.finiteness import Watch
+
+SCALAR = torch.ones((), requires_grad=True)
+
+
+def run(folder: Path) -> Run:
+    """Return a run in the second step of its first epoch."""
+    made = prepare(tiny_config("fine-tuning"), folder / "run")
+    made.learner.batch = 1
+    return made
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        (("x", torch.ones(())), "loss term 'x': expected a scalar .* got one without gradients"),
+        (("x", torch.ones(1, requires_grad=True)), r"got a tensor of shape \[1\]"),
+        (("x", 3.0), "got 3.0"),
+        (SCALAR, r"expected loss terms \(name, scalar\), got tensor"),
+        ((SCALAR, "x"), r"expected loss terms \(name, scalar\), got \(tensor"),
+    ],
+)
+def test_wrong_loss_term_is_refused(item: object, expected: str) -> None:
+    """The message names the method."""
+    config = tiny_config("fine-tuning")
+    with pytest.raises(ComponentError, match="^method 'fine-tuning'.*" + expected):
+        checked_term(config, item)
+    assert checked_term(config, ("x", SCALAR)) == ("x", SCALAR)
+
+
+def test_step_is_named_from_one(tmp_path: Path) -> None:
+    """Task, epoch and step."""
+    assert place(run(tmp_path)) == "task U5, epoch 1 of 2, step 2 of 2"
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_step_that_is_not_finite_ends_the_run(tmp_path: Path, late: bool) -> None:
+    """Late reading ends it at the next step or before a save."""
+    made = run(tmp_path)
+    made.watch = Watch(late=late)
+    bad: dict[str, Any] = {"policy": torch.tensor(torch.nan)}
+    message = (
+        "step 2 of 2: the loss term 'policy' is nan, expected .* a lower learning_rate .now 0.01"
+    )
+
+    def both() -> None:
+        require_finite_step(made, bad)
+        require_rest_finite(made)
+
+    with pytest.raises(NotFiniteError, match=message):
+        both()
+    require_rest_finite(made)
+
+
+def test_fault_of_another_process_ends_the_run(tmp_path: Path) -> None:
+    """All processes stop at the same step."""
+
+    @attrs.frozen
+    class Two(Ranks):
+        def any(self, mine: bool) -> bool:
+            assert not mine
+            return True
+
+    made = run(tmp_path)
+    made.ranks = Two()
+    with pytest.raises(NotFiniteError, match="a number in another process is not finite"):
+        require_finite_step(made, {"policy": torch.tensor(1.0)})
