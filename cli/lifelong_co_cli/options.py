@@ -97,7 +97,7 @@ def assignments(pairs: Sequence[str], flag: str) -> dict[str, Any]:
             raise ConfigError(f"{flag}: expected NAME=VALUE, got {pair!r}")
         try:
             parsed[name] = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):  # also for a number of thousands of digits
             parsed[name] = text
     return parsed
 

@@ -146,6 +146,7 @@ def restore(state: Pretraining, log: Log) -> bool:
     path = resume(state.folder, lambda saved: load(state, saved), log)
     if path is None:
         return False
+    state.folder.write_log(state.history)  # the file may be damaged
     log(f"continuing after iteration {state.iteration} from {path}")
     return True
 

@@ -27,7 +27,7 @@ def parse(text: str, source: str) -> dict[str, Any]:
     """
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also for a number of thousands of digits
         raise ConfigError(f"{source}: not valid TOML: {error}") from error
 
 

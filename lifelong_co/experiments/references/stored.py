@@ -6,6 +6,7 @@ as ``CVRPinstances_GM_100_10000_seed0_HGS_solution``. They have one line for eac
 actions, cost and seconds; the last line may be incomplete.
 """
 
+import math
 import re
 import zlib
 from collections.abc import Iterator, Sequence
@@ -76,9 +77,15 @@ def _arrays(file: Path, problem: Problem) -> Stored:
             costs = np.asarray(archive["reference_cost"], dtype=np.float64).tolist()
             fields = ("nodes",) if problem.name == "tsp" else ("depot", "nodes", "demand")
             instances = problem.instances(**{name: archive[name] for name in fields})
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as error:
+            _require_costs(costs)
+    except (OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile, zlib.error) as error:
         raise FileFormatError(f"{file}: expected instances and reference_cost ({error})") from error
     return Stored(file, instances, costs, None)
+
+
+def _require_costs(costs: list[float]) -> None:
+    if wrong := [cost for cost in costs if not (math.isfinite(cost) and cost >= 0)]:
+        raise ValueError(f"expected costs of at least 0, got {wrong[0]}")
 
 
 def _lines(file: Path, instances: Any) -> Stored:
@@ -95,6 +102,7 @@ def _solutions(file: Path, most: int) -> Iterator[tuple[list[int], float]]:
     for number, line in enumerate(text[:most], start=1):
         try:
             actions, cost, _ = line.split()
+            _require_costs([float(cost)])
             yield [int(action) for action in actions.split(",")], float(cost)
         except ValueError as error:
             raise FileFormatError(

@@ -67,6 +67,16 @@ def test_repeated_and_resumed_pretrainings_end_with_the_same_bits(algorithm, fam
     assert equal(first, saved(tmp_path / "stopped"))
 
 
+def test_damaged_log_is_written_again(family, tmp_path):
+    """The checkpoint of a finished pretraining has all of it."""
+    loop.pretrain(tiny(family, "reptile"), tmp_path / "one")
+    log = tmp_path / "one" / "log.jsonl"
+    before = log.read_bytes()
+    log.write_bytes(before[:-9])
+    loop.pretrain(RunFolder(tmp_path / "one").config(), tmp_path / "one", resume=True)
+    assert log.read_bytes() == before
+
+
 def test_state_of_the_objective_is_saved(family, tmp_path, fresh_registry, plugin):  # noqa: ARG001
     """A greedy baseline is saved, restored, and replaced at a validation that is better."""
     loaded = []

@@ -43,6 +43,8 @@ def test_text_gives_the_object() -> None:
     ("text", "message"),
     [
         ("name = ", "not valid TOML"),
+        ("name = " + "1" * 5000, "not valid TOML"),
+        ("name = " + "[" * 5000, "not valid TOML"),
         ("name = 3", "name: expected str, got 3"),
         ('rate = "3"', "expected float, got '3'"),
         ("on = 1", "expected bool, got 1"),

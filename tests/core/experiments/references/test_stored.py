@@ -27,3 +27,11 @@ def test_a_torn_archive_is_named(tmp_path):
     (tmp_path / "TSPinstances_U_x_solution").mkdir()
     with pytest.raises(FileFormatError, match=r"solution: cannot be read"):
         lookup.references([tmp_path], TSP, squares(3), "U")
+
+
+@pytest.mark.parametrize("cost", [float("nan"), float("inf"), -1.0])
+def test_cost_that_is_no_cost_is_refused(cost, tmp_path):
+    """A reference of NaN would make every gap NaN."""
+    published(tmp_path, [4.1, cost, 1.5])
+    with pytest.raises(FileFormatError, match=r"tsp-U4\.npz: .*costs of at least 0, got"):
+        lookup.references([tmp_path], TSP, squares(3), "U")
