@@ -93,6 +93,9 @@ def carry_out(kind: str, options: argparse.Namespace) -> dict[str, Any]:
             draw = random.Random(f"{kind} {options.seed} {number}")
             try:
                 end, what = module.trial(state, draw, number)
+            except KeyboardInterrupt:
+                print(f"{kind}: stopped before trial {number}", flush=True)
+                break
             except Failed as error:
                 end, what = "failed", str(error)
                 failures.append(what.splitlines()[0])
