@@ -37,8 +37,8 @@ def main() -> int:
     options = parsed()
     warm()
     found: dict[str, Any] = {}
-    for kind in options.kinds:
-        found[kind] = carry_out(kind, options)
+    for kind, count in options.kinds:
+        found[kind] = carry_out(kind, count or options.count, options)
         if options.json:
             write(options.json, kind, found[kind])
     return int(any(each["failed"] for each in found.values()))
@@ -47,13 +47,23 @@ def main() -> int:
 def parsed() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser("benchmarks/trials", description=__doc__)
-    parser.add_argument("kinds", nargs="+", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
+    parser.add_argument(
+        "kinds", nargs="+", type=kind_of, metavar="KIND[=COUNT]", help=", ".join(KINDS)
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=20, help="trials of each kind")
     parser.add_argument("--only", type=int, help="the number of one trial to repeat")
     parser.add_argument("--json", type=Path, help="add the counts to this file")
     parser.add_argument("--quiet", action="store_true", help="print only failures and counts")
     return parser.parse_args()
+
+
+def kind_of(word: str) -> tuple[str, int]:
+    """Read ``KIND`` or ``KIND=COUNT``; without a count it is 0."""
+    kind, _, count = word.partition("=")
+    if kind not in KINDS:
+        raise argparse.ArgumentTypeError(f"expected one of {', '.join(KINDS)}, got {kind!r}")
+    return kind, int(count or 0)
 
 
 def warm() -> None:
@@ -78,12 +88,12 @@ def warm() -> None:
     registry.components()
 
 
-def carry_out(kind: str, options: argparse.Namespace) -> dict[str, Any]:
+def carry_out(kind: str, count: int, options: argparse.Namespace) -> dict[str, Any]:
     """Carry out the trials of a kind; return their counts."""
     from ends import Failed
 
     module = import_module(KINDS[kind])
-    numbers = range(options.count) if options.only is None else [options.only]
+    numbers = range(count) if options.only is None else [options.only]
     ends: Counter[str] = Counter()
     failures: list[str] = []
     began = time.monotonic()

@@ -113,7 +113,7 @@ class Fault:
             held[int(self.at * len(held))].view(-1)[0] = self.value
 
 
-def void(result: Any) -> None:  # noqa: ARG001
+def void(result: Any) -> None:
     """Return nothing, as a hook of an optimizer must."""
 
 

@@ -6,6 +6,8 @@ from lifelong_co.experiments.comparison.publish import check_writable, write_fil
 from lifelong_co.experiments.formats import FORMATS
 from lifelong_co.experiments.page import page
 from lifelong_co.experiments.report import Report
+from lifelong_co.storage import lock
+from lifelong_co.storage.files import TEMPORARY
 
 PLACES = ("report.html", "tables", "figures")
 """The files and folders of a report."""
@@ -14,11 +16,13 @@ PLACES = ("report.html", "tables", "figures")
 def write_report(report: Report, folder: Path, *, overwrite: bool = False) -> list[Path]:
     """Write a report and return the paths written.
 
+    Temporary files of killed processes are removed.
+
     Raises
     ------
     ConfigError
-        If ``folder`` is a file or cannot be written, or if it holds a report already and
-        ``overwrite`` is False.
+        If ``folder`` is a file or cannot be written, if it holds a report already and
+        ``overwrite`` is False, or if another process writes a report there.
     """
     check_writable(folder, PLACES, overwrite=overwrite)
     files = {
@@ -27,7 +31,17 @@ def write_report(report: Report, folder: Path, *, overwrite: bool = False) -> li
         for suffix, form in FORMATS.values()
     }
     files |= {f"figures/{picture.key}.png": picture.png for picture in report.pictures}
-    return write_files({**files, "report.html": page(report).encode()}, folder)
+    files["report.html"] = page(report).encode()
+    refusal = f"{folder}: another process writes a report here; wait for it or stop it"
+    with lock.locked(folder, refusal):
+        try:
+            for place in {(folder / name).parent for name in files}:
+                for path in place.glob(".*.tmp"):
+                    if TEMPORARY.fullmatch(path.name):
+                        path.unlink()
+            return write_files(files, folder)
+        finally:
+            (folder / lock.FILE).unlink(missing_ok=True)
 
 
 def older_files(folder: Path, written: list[Path]) -> list[Path]:

@@ -4,6 +4,7 @@ import pytest
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.paper.write import older_files, printed, write_report
+from lifelong_co.storage import lock
 
 
 def test_every_table_is_written_in_every_form(report, tmp_path):
@@ -30,6 +31,21 @@ def test_existing_reports_are_not_overwritten_by_default(report, tmp_path):
     assert older_files(tmp_path, written) == [old]
     with pytest.raises(ConfigError, match="expected a folder for the report, found a file"):
         write_report(report, old)
+
+
+def test_files_of_a_killed_process_are_removed(report, tmp_path):
+    """Files of other names stay; a process at work in the folder is not disturbed."""
+    (tmp_path / "tables").mkdir()
+    for name in ("tables/.metrics.txt.0a1b2c3d.tmp", ".report.html.0a1b2c3d.tmp", ".mine.tmp"):
+        (tmp_path / name).write_text("half")
+    with (
+        lock.locked(tmp_path, ""),
+        pytest.raises(ConfigError, match="another process writes a report here"),
+    ):
+        write_report(report, tmp_path, overwrite=True)
+    write_report(report, tmp_path, overwrite=True)
+    assert [path.name for path in tmp_path.rglob(".*")] == [".mine.tmp"]
+    assert not (tmp_path / lock.FILE).exists()
 
 
 @pytest.mark.parametrize(
