@@ -39,48 +39,61 @@ INTERRUPTED_AT = 34
 
 @attrs.frozen
 class Originals:
-    """The folders before damage, and what the commands say of them."""
+    """The folders before damage, and what the commands do with them."""
 
     place: Path
-    said: dict[tuple[str, tuple[str, ...]], Outcome]
-    results: dict[str, Any]
+    _said: dict[tuple[str, tuple[str, ...]], Outcome] = attrs.field(factory=dict)
+    _results: dict[str, Any] = attrs.field(factory=dict)
+
+    def make(self, kind: str) -> None:
+        """Make a folder if it does not exist yet."""
+        if (self.place / kind).is_dir():
+            return
+        if kind == "interrupted":
+            start([*RUN, f"--out={kind}"], self.place, fatal(INTERRUPTED_AT)).wait()
+            if not (self.place / kind / "checkpoints" / "after-task-1").is_dir():
+                raise RuntimeError("expected a run that is killed in its second task")
+        else:
+            make(PRETRAIN if kind == "pretrained" else RUN, self.place, kind)
+
+    def said(self, kind: str, words: tuple[str, ...]) -> Outcome:
+        """Return the end of a command without damage."""
+        if (kind, words) not in self._said:
+            lay_bare(self, kind)
+            self._said[kind, words] = call(words, self.place)
+            if words[0] == "report":
+                self._results["report"] = tree(self.place / "report")
+        return self._said[kind, words]
+
+    def results(self, command: str) -> Any:
+        """Return what the command leaves without damage."""
+        if command not in self._results:
+            kind = {"run": "finished", "pretrain": "pretrained"}[command]
+            self.make(kind)
+            self._results[command] = same(command, self.place / kind)
+        return self._results[command]
 
 
 def prepare(place: Path) -> Originals:
-    """Make the folders, and carry out each command on each of them."""
+    """Write the files that the commands read."""
     lay_out(place)
-    make(RUN, place, "finished")
-    make(PRETRAIN, place, "pretrained")
-    start([*RUN, "--out=interrupted"], place, fatal(INTERRUPTED_AT)).wait()
-    if not (place / "interrupted" / "checkpoints" / "after-task-1").is_dir():
-        raise RuntimeError("expected a run that is killed in its second task")
-    said = {}
-    for kind, commands in COMMANDS.items():
-        for words in commands:
-            lay_bare(place, kind)
-            said[kind, words] = call(words, place)
-    lay_bare(place, "finished")
-    call(COMMANDS["finished"][-1], place)
-    results = {
-        "report": tree(place / "report"),
-        "run": same("run", place / "finished"),
-        "pretrain": same("pretrain", place / "pretrained"),
-    }
-    return Originals(place, said, results)
+    return Originals(place)
 
 
-def lay_bare(place: Path, kind: str) -> Path:
+def lay_bare(originals: Originals, kind: str) -> Path:
     """Return a fresh copy of a folder, under the name that the commands use."""
-    shutil.rmtree(place / "report", ignore_errors=True)
-    copy(place / kind, place / NAME)
-    return place / NAME
+    originals.make(kind)
+    shutil.rmtree(originals.place / "report", ignore_errors=True)
+    copy(originals.place / kind, originals.place / NAME)
+    return originals.place / NAME
 
 
 def trial(originals: Originals, draw: random.Random, number: int) -> tuple[End, str]:
     """Damage a file or folder, carry out a command, and judge the end."""
     kind = ORDER[number % len(ORDER)]
-    folder = lay_bare(originals.place, kind)
     words = draw.choice(COMMANDS[kind])
+    originals.said(kind, words)
+    folder = lay_bare(originals, kind)
     victim = draw.choice(sorted(folder.rglob("*")))
     how = damage(victim, draw)
     before = tree(folder)
@@ -100,7 +113,7 @@ def judge(
     outcome: Outcome,
 ) -> End:
     """Return the end of a trial."""
-    folder, healthy = originals.place / NAME, originals.said[kind, words]
+    folder, healthy = originals.place / NAME, originals.said(kind, words)
     if not finished(outcome):
         require(changed(before, tree(folder)) == [], f"refused, but changed files\n{outcome}")
         if healthy.status != 0 and outcome.err == healthy.err:
@@ -108,7 +121,7 @@ def judge(
         return refused(outcome, [NAME])
     mended = tree(folder) != before
     if "--resume" in words:
-        unread = compared(originals.results[words[0]], folder, words[0], outcome)
+        unread = compared(originals.results(words[0]), folder, words[0], outcome)
         if warned(outcome):
             return End.WARNED
         return End.RIGHT if mended and not unread else End.HARMLESS
@@ -116,7 +129,7 @@ def judge(
     if warned(outcome):
         return End.WARNED
     if words[0] == "report":
-        if tree(originals.place / "report") == originals.results["report"]:
+        if tree(originals.place / "report") == originals.results("report"):
             return End.HARMLESS
         require(said(outcome) != said(healthy), f"another report without a word\n{outcome}")
         return End.WARNED  # a line says which part is left out

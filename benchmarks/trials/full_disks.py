@@ -27,7 +27,7 @@ READERS = (
 
 
 def prepare(place: Path) -> Healthy:
-    """Carry out each command once, and make the place for the disk."""
+    """Make the place for the disk."""
     healthy = prepare_healthy(place)
     (place / "disk").mkdir()
     return healthy
@@ -39,6 +39,7 @@ def trial(healthy: Healthy, draw: random.Random, number: int) -> tuple[End, str]
         return read_only(healthy, draw)
     command = draw.choice(tuple(STARTS))
     room = draw.randint(8, ROOM[command])
+    expected = healthy.results(command)
     limit = number % 4 == 2
     kind = "files" if limit else "disk"
     what = f"{command} with a {kind} of {room} KiB"
@@ -56,7 +57,7 @@ def trial(healthy: Healthy, draw: random.Random, number: int) -> tuple[End, str]
         resize(20_000)
         outcome = call(continued(command, target), healthy.place, fork_runs)
         require(finished(outcome), f"{what}: not continued with space\n{first}\n{outcome}")
-        if same(command, target) != healthy.results[command]:
+        if same(command, target) != expected:
             raise Failed(f"{what}: other bytes after it was continued\n{first}\n{outcome}")
     return end, what
 
@@ -86,8 +87,10 @@ def read_only(healthy: Healthy, draw: random.Random) -> tuple[End, str]:
     command = draw.choice(tuple(STARTS))
     writer = [*STARTS[command], f"--out=disk/{draw.choice(('new', 'a/b'))}"]
     words = draw.choice((writer, *map(list, READERS)))
+    if command == "report":
+        healthy.finished()
     with disk(healthy.place) as (folder, resize):
-        shutil.copytree(healthy.place / "finished", folder / "finished")
+        shutil.copytree(healthy.finished(), folder / "finished")
         before = tree(folder)
         resize(0)
         outcome = call(words, healthy.place, fork_runs)

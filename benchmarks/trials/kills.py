@@ -21,20 +21,38 @@ TURNS = ("run", "pretrain", "run", "sweep", "run", "report")
 
 @attrs.frozen
 class Healthy:
-    """What uninterrupted commands leave, and how long they take."""
+    """Uninterrupted commands; each is carried out when it is needed first."""
 
     place: Path
-    results: dict[str, Any]
-    seconds: dict[str, float]
+    _ended: dict[str, tuple[Any, float]] = attrs.field(factory=dict)
+
+    def results(self, command: str) -> Any:
+        """Return what the command leaves."""
+        return self._of(command)[0]
+
+    def seconds(self, command: str) -> float:
+        """Return how long the command takes."""
+        return self._of(command)[1]
+
+    def _of(self, command: str) -> tuple[Any, float]:
+        if command not in self._ended:
+            if command == "report":
+                self.finished()
+            seconds = make(STARTS[command], self.place, f"whole-{command}")
+            self._ended[command] = same(command, self.place / f"whole-{command}"), seconds
+        return self._ended[command]
+
+    def finished(self) -> Path:
+        """Return the folder of a finished run."""
+        if not (self.place / "finished").is_dir():
+            make(RUN, self.place, "finished")
+        return self.place / "finished"
 
 
 def prepare(place: Path) -> Healthy:
-    """Carry out each command once."""
+    """Write the files that the commands read."""
     lay_out(place)
-    make(RUN, place, "finished")
-    seconds = {kind: make(words, place, f"whole-{kind}") for kind, words in STARTS.items()}
-    found = {kind: same(kind, place / f"whole-{kind}") for kind in STARTS}
-    return Healthy(place, found, seconds)
+    return Healthy(place)
 
 
 def trial(healthy: Healthy, draw: random.Random, number: int) -> tuple[End, str]:
@@ -43,12 +61,13 @@ def trial(healthy: Healthy, draw: random.Random, number: int) -> tuple[End, str]
     command = TURNS[kind]
     name = f"killed-{command}"
     folder = healthy.place / name
+    expected = healthy.results(command)
     shutil.rmtree(folder, ignore_errors=True)
     moments = []
     for kill in range(draw.randint(1, 2)):
         words = again(command, folder) if kill else [*STARTS[command], f"--out={name}"]
         if draw.random() < 0.5 or command == "sweep":
-            seconds = draw.uniform(0, 1.1 * healthy.seconds[command])
+            seconds = draw.uniform(0, 1.1 * healthy.seconds(command))
             moments.append(f"after {seconds:.2f} s")
             work = start(words, healthy.place, fork_runs)
             work.sleep(seconds)
@@ -62,7 +81,7 @@ def trial(healthy: Healthy, draw: random.Random, number: int) -> tuple[End, str]
     outcome = call(again(command, folder), healthy.place, fork_runs)
     what = f"{command} killed {', then '.join(moments)}"
     require(finished(outcome), f"{what}: not continued\n{outcome}")
-    if same(command, folder) != healthy.results[command]:
+    if same(command, folder) != expected:
         raise Failed(f"{what}: other bytes than an uninterrupted one\n{outcome}")
     left = [str(path) for path in folder.rglob(".*.tmp")]
     require(not left, f"{what}: temporary files stay: {left}")

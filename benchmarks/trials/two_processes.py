@@ -18,7 +18,7 @@ def trial(healthy: Healthy, draw: random.Random, number: int) -> tuple[End, str]
     target = healthy.place / f"killed-{command}"
     shutil.rmtree(target, ignore_errors=True)
     fresh = [*STARTS[command], f"--out={target.name}"]
-    seconds = draw.uniform(0, 1.2 * healthy.seconds[command])
+    seconds = draw.uniform(0, 1.2 * healthy.seconds(command))
     first = start(fresh, healthy.place, fork_runs)
     first.sleep(seconds)
     others = [fresh, again(command, target)]
@@ -36,7 +36,7 @@ def trial(healthy: Healthy, draw: random.Random, number: int) -> tuple[End, str]
             refused(outcome, [target.name])
     if all(outcome.status != 0 for outcome in outcomes):
         raise Failed(f"{what}: both were refused\n{ended}\n{second}")
-    if same(command, target) != healthy.results[command]:
+    if same(command, target) != healthy.results(command):
         raise Failed(f"{what}: other bytes than one process alone\n{ended}\n{second}")
     left = [path.name for path in target.rglob(".*.tmp")]
     require(not left, f"{what}: temporary files stay: {left}")

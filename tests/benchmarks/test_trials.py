@@ -1,4 +1,7 @@
-"""A short form of the trial bench: a few trials of each kind, none of which may fail."""
+"""A short form of the trial bench: a few trials, none of which may fail.
+
+`cli/test_failures.py` has a full disk and two processes, which take longer here.
+"""
 
 import json
 import subprocess
@@ -7,18 +10,16 @@ import sys
 from paths import ROOT
 
 COUNTS = {
-    "kills": 2,
-    "damage": 6,
-    "disk": 2,
-    "two": 1,
-    "numbers": 2,
-    "plugins": 3,
-    "inputs": 150,
-    "commands": 12,
+    "kills": 1,
+    "damage": 2,
+    "numbers": 1,
+    "plugins": 1,
+    "inputs": 100,
+    "commands": 5,
 }
 
 
-def test_few_trials_of_each_kind_have_one_of_the_four_ends(tmp_path):
+def test_each_trial_has_one_of_the_four_ends(tmp_path):
     """The program prints each failure with the command that repeats it."""
     trials = [f"{kind}={count}" for kind, count in COUNTS.items()]
     done = subprocess.run(
