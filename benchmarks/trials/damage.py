@@ -193,7 +193,7 @@ def damage(victim: Path, draw: random.Random) -> str:
         content[at : at + 512] = bytes(len(content[at : at + 512]))
     elif how == "line":
         lines = bytes(content).splitlines(keepends=True)
-        del lines[draw.randrange(max(1, len(lines)))]
+        lines.pop(draw.randrange(len(lines))) if lines else None
         content = bytearray(b"".join(lines))
     else:
         content += draw.randbytes(draw.randint(1, 40))

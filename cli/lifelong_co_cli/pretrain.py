@@ -1,7 +1,7 @@
 """``lifelong-co pretrain``: meta-train a solver over a family of tasks."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -153,7 +153,7 @@ def pretrain(
 
 def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Meta-train and show the progress."""
-    from lifelong_co.errors import Interrupted
+    from lifelong_co.errors import Interrupted, naming
     from lifelong_co.pretraining.loop import pretrain as train
     from lifelong_co.runs.workplace import at_work
     from lifelong_co_cli.advice import stopped
@@ -161,7 +161,8 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
 
     with at_work(folder, new=not resume), stop_on_signal() as stop:
         try:
-            with showing() as (on_iteration, log):
+            stored = naming(folder / "config.toml") if resume else nullcontext()
+            with showing() as (on_iteration, log), stored:
                 train(config, folder, resume=resume, stop=stop, on_iteration=on_iteration, log=log)
         except Interrupted as interrupted:
             print(stopped("pretrain", interrupted.folder))
