@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import signal
 from pathlib import Path
 
@@ -124,6 +125,19 @@ def test_resume_of_pretrain_refuses_other_options(pretrained):
     refused = call("pretrain", "--resume", pretrained, "--iterations=9")
     assert refused.status == 2
     assert "leave out --iterations" in refused.err
+
+
+def test_unknown_stored_option_is_refused_with_its_file(pretrained, tmp_path):
+    """The error names the configuration that holds the option."""
+    folder = tmp_path / "start"
+    shutil.copytree(pretrained, folder)
+    file = folder / "config.toml"
+    file.write_text(file.read_text().replace("ff_hidden_dim", "ff_width"))
+    refused = call("pretrain", "--resume", folder)
+    assert refused.status == 2
+    [line] = refused.err.splitlines()
+    assert "Unknown option 'ff_width'" in line
+    assert line.endswith(f"(in {file})")
 
 
 def test_resume_of_a_finished_pretraining_changes_nothing(pretrained):
