@@ -13,12 +13,13 @@ from lifelong_co.protocols import (
     Distribution,
     Divergence,
     Method,
+    Objective,
     Problem,
     Solver,
     Weighting,
 )
 from lifelong_co.registry.catalog import Entry
-from lifelong_co.registry.factory import check, defaults, make
+from lifelong_co.registry.factory import check, checked_options, defaults, make
 from lifelong_co.registry.plugins import catalog
 
 
@@ -98,6 +99,34 @@ def knows_all_tasks(name: str) -> bool:
         return method(name).knows_all_tasks
     except LifelongError:  # e.g. a method of a plugin that is not installed here
         return False
+
+
+def objective(name: str, solver: Solver, /, **options: Any) -> Objective:
+    """Build an objective that a solver learns by, e.g. ``reinforce`` or ``preference``.
+
+    Raises
+    ------
+    ConfigError
+        If the objective does not know an option or cannot use its value.
+    """
+    return cast(Objective, _made("objective", name, Objective, solver, **options))
+
+
+def require_objective(name: str, options: Mapping[str, Any]) -> None:
+    """Raise the errors of `objective` for a wrong name or option; no solver is needed."""
+    checked_options(f"objective {name!r}", _find("objective", name).thing, 1, options)
+
+
+def objective_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given options of an objective that differ from its defaults.
+
+    All of them if no plugin has registered the objective.
+    """
+    try:
+        own = defaults(_find("objective", name).thing)
+    except UnknownNameError:
+        return dict(given)
+    return {key: value for key, value in given.items() if key not in own or own[key] != value}
 
 
 def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[Any]:

@@ -56,7 +56,10 @@ def _plain(config: Config) -> dict[str, Any]:
     """Return all settings by name, e.g. ``method_options.alpha`` or ``task 2 epochs``."""
     options = registry.method_options(config.method, config.method_options)
     device = config.device.partition(":")[0]
-    config = attrs.evolve(config, method_options=options, device=device)
+    objective = registry.objective_options(config.objective, config.objective_options)
+    config = attrs.evolve(
+        config, method_options=options, objective_options=objective, device=device
+    )
     found = cattrs.unstructure(config)
     tasks = found.pop("tasks")
     named: dict[str, Any] = {"number of tasks": len(tasks)}

@@ -26,6 +26,9 @@ AS_IN_RUN = (
     "images",
     "one_pass",
     "precision",
+    "objective",
+    "objective_options",
+    "schedule",
 )
 """Settings that have the same name in a grid and in `resolve`."""
 
@@ -170,6 +173,7 @@ class _Planner:
             name = f"{name}-{_short(to_toml(config))}"
         # This raises on wrong names and options now, before anything runs.
         registry.method(config.method, **config.method_options)
+        registry.require_objective(config.objective, config.objective_options)
         self.jobs[name] = Job(name, self.folder / "runs" / name, config)
         return name
 
@@ -207,10 +211,15 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
 def _spelled_out(config: Config) -> Config:
     """Return a configuration that is equal for all runs with the same result.
 
-    It has all method options, and only the name of a task file without its folder.
+    It has all method options, no option of the objective that has its default, and only the name
+    of a task file without its folder.
     """
-    options = registry.method_options(config.method, config.method_options)
-    return attrs.evolve(config, method_options=options, order=Path(config.order).name)
+    return attrs.evolve(
+        config,
+        method_options=registry.method_options(config.method, config.method_options),
+        objective_options=registry.objective_options(config.objective, config.objective_options),
+        order=Path(config.order).name,
+    )
 
 
 def tasks_tested(config: Config) -> str:
