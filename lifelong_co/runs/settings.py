@@ -39,7 +39,8 @@ def refuse_others(saved: str, given: str) -> None:
         name for name in dict.fromkeys((*expected, *got)) if expected.get(name) != got.get(name)
     ]
     # The options of another method differ anyhow, and so do the tasks of another sequence.
-    whole = {"solver": "solver_options.", "method": "method_options.", "number of tasks": "task "}
+    whole = {name: f"{name}_options." for name in ("solver", "method", "objective")}
+    whole["number of tasks"] = "task "
     hidden = tuple(prefix for name, prefix in whole.items() if name in names)
     differing = [
         f"{name}: expected {expected.get(name)!r:.80}, got {got.get(name)!r:.80}"
