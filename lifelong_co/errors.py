@@ -8,6 +8,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Characters that break a line, change the look of a terminal, or cannot be in a path."""
+
 NEW_FOLDER = "a new or empty folder"
 RUN = "a lifelong run"
 PRETRAINED = "pretrained parameters"

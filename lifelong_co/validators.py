@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import CONTROL, ConfigError, UnknownNameError
 
 
 def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]":
@@ -27,15 +27,27 @@ def boolean(instance: object, attribute: "attrs.Attribute[bool]", value: bool) -
 
 
 def positive(instance: object, attribute: "attrs.Attribute[float]", value: float) -> None:  # noqa: ARG001
-    """Check an attrs field: raise `ConfigError` unless it is a number above 0."""
+    """Check an attrs field: raise `ConfigError` unless it is a finite number above 0."""
     if not _is_number(value) or not value > 0:
         raise ConfigError(f"{attribute.name}: expected more than 0, got {value!r}")
+    if value == math.inf:
+        raise ConfigError(f"{attribute.name}: expected a finite number, got {value!r}")
+
+
+def printable(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001
+    """Check an attrs field: raise `ConfigError` if its text has control characters."""
+    if CONTROL.search(value):
+        raise ConfigError(
+            f"{attribute.name}: expected a text without control characters, got {value!r}"
+        )
 
 
 def not_negative(instance: object, attribute: "attrs.Attribute[float]", value: float) -> None:  # noqa: ARG001
-    """Check an attrs field: raise `ConfigError` unless it is a number of at least 0."""
+    """Check an attrs field: raise `ConfigError` unless it is a finite number of at least 0."""
     if not _is_number(value) or not value >= 0:
         raise ConfigError(f"{attribute.name}: expected at least 0, got {value!r}")
+    if value == math.inf:
+        raise ConfigError(f"{attribute.name}: expected a finite number, got {value!r}")
 
 
 def _is_number(value: object) -> bool:
@@ -53,8 +65,9 @@ def one_of(*known: str) -> "Callable[[object, attrs.Attribute[str], str], None]"
 
 
 def above_zero(solver: str, options: Mapping[str, float]) -> None:
-    """Refuse an option of a solver that is not above 0; the `ConfigError` names it."""
+    """Refuse an option of a solver that is not above 0 and finite; the `ConfigError` names it."""
     _check(f"solver {solver!r}", options, lambda value: value > 0, "more than 0")
+    _check(f"solver {solver!r}", options, math.isfinite, "a finite number")
 
 
 def at_least_zero(method: str, options: Mapping[str, float]) -> None:

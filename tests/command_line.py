@@ -86,6 +86,7 @@ def results(folder: Path) -> dict[str, Any]:
     tree = found[1]
     del tree["sums"]["seconds"]
     del tree["journal"]["log.jsonl"]  # it has the times
+    del tree["settings"]  # those of config.toml, which has the path of the task file
     logs = [folder / "log.jsonl", *sorted(folder.glob("checkpoints/after-task-*/log.jsonl"))]
     entries = {str(path.relative_to(folder)): entries_of(path) for path in logs}
     contents = {str(path.relative_to(folder)): path.read_bytes() for path in files}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References
+from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References, check_folder
 
 if TYPE_CHECKING:
     from lifelong_co.experiments.benchmark.conduct import Entrant
@@ -69,7 +69,7 @@ def benchmark(
     output: Annotated[
         Format, typer.Option("--format", metavar="NAME", help="text, markdown or csv.")
     ] = Format.TEXT,
-    references: References = Path("references"),
+    references: References = None,
     device: Device = "auto",
     after: After = None,
     at_once: Annotated[
@@ -100,16 +100,23 @@ def benchmark(
     from lifelong_co.experiments.benchmark import tables
     from lifelong_co.experiments.benchmark.conduct import How, conduct
     from lifelong_co.experiments.benchmark.folder import read_folder
+    from lifelong_co.experiments.references.cache import FOLDER
+    from lifelong_co.storage.files import refuse_unwritable
     from lifelong_co_cli.system import choose_device
 
     def log(line: str) -> None:
         typer.echo(line, err=True)
 
-    found = read_folder(library, folder, paper=paper, largest=largest, references=references)
-    for line in (*(f"left out: {reason}" for reason in found.refused), *found.faults):
-        log(line)
+    check_folder(references, "--references")
+    if out is not None:
+        refuse_unwritable(out)
+    found = read_folder(
+        library, folder, paper=paper, largest=largest, references=references or FOLDER
+    )
     where = choose_device(device)
     entrants = _entrants(checkpoint, after, where, found.instances[0].problem)
+    for line in (*(f"left out: {reason}" for reason in found.refused), *found.faults):
+        log(line)
     settings = {
         "library": str(library),
         "paper": paper,

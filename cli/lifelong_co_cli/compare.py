@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lifelong_co_cli.options import Overwrite, Published
+from lifelong_co_cli.options import Overwrite, Published, References
 
 
 class Format(StrEnum):
@@ -31,13 +31,7 @@ def compare(
         Format, typer.Option("--format", metavar="NAME", help="text, csv or json.")
     ] = Format.TEXT,
     overwrite: Overwrite = False,
-    references: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder of near-optimal costs, for gaps (default: references).",
-        ),
-    ] = None,
+    references: References = None,
     published: Published = False,
 ) -> None:
     """Compare finished runs: metrics, costs and figures.
@@ -57,6 +51,9 @@ def compare(
     from lifelong_co.experiments.references.gaps import mean_references
     from lifelong_co_cli.options import places
     from lifelong_co_cli.system import choose_device
+
+    if out is not None:
+        publish.check_writable(out, overwrite=overwrite)  # before the work that takes time
 
     def log(line: str) -> None:
         typer.echo(line, err=True)
@@ -89,5 +86,3 @@ def compare(
             typer.echo(
                 f"\nno gaps: {references} has no task whose test instances all have a reference"
             )
-    if references and not references.is_dir():
-        log(f"--references {references}: expected a folder, found none")

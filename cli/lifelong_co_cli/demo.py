@@ -31,10 +31,14 @@ def demo(
 
     Each of the two runs uses one CPU core.
     """
+    from lifelong_co import registry
     from lifelong_co.experiments.comparison.comparison import compare_folders
     from lifelong_co.experiments.comparison.publish import write_report
+    from lifelong_co.storage.files import refuse_unwritable
     from lifelong_co_cli.options import fresh_folder
 
+    registry.problem(problem)  # an unknown name is refused once, not by each of the two runs
+    refuse_unwritable(out)
     folder = fresh_folder(out)
     began = time.perf_counter()
     folders = [folder / method for method in METHODS]

@@ -25,7 +25,7 @@ def evaluate(
             metavar="N", help="Test instances of each task (default: as in the run).", min=1
         ),
     ] = None,
-    references: References = Path("references"),
+    references: References = None,
     device: Device = "auto",
     json: Annotated[
         bool, typer.Option("--json", metavar=FLAG, help="Print one JSON object: task to mean cost.")

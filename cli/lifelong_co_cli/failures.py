@@ -1,15 +1,31 @@
 """Every error as one line and an exit status: 2 for a mistake of the user, 1 for a fault."""
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 import typer
 
 from lifelong_co_cli.advice import advice
+
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Characters that break a line or change the look of a terminal."""
+# What torch and numpy say when memory is exhausted; torch raises a plain RuntimeError on the CPU.
+MEMORY = re.compile(
+    "can't allocate memory|not enough memory|out of memory|unable to allocate"
+    "|storage size calculation overflowed|overflow when unpacking long"
+    "|array is too big|maximum allowed dimension",
+    re.IGNORECASE,
+)
+LESS_MEMORY = (
+    "reduce the size or batch_size of the tasks, --tests, --buffer-size, --replay-size or the"
+    " network; in solve --trajectories, in benchmark --at-once or --batch"
+)
 
 
 def refuse_other_encodings(arguments: Sequence[str]) -> None:
@@ -20,6 +36,16 @@ def refuse_other_encodings(arguments: Sequence[str]) -> None:
         except UnicodeEncodeError:
             show(f"expected arguments in UTF-8, got {os.fsencode(argument)!r}; rename the file")
             raise SystemExit(2) from None
+
+
+def refuse_empty(arguments: Sequence[str]) -> None:
+    """End the program if an argument is empty: it is not the same as an option left out."""
+    for before, argument in pairwise(("", *arguments)):
+        option = re.fullmatch(r"(--[\w-]+)=", argument)
+        if option or not argument:
+            name = option[1] if option else before if before.startswith("-") else "an argument"
+            show(f"{name}: expected a value, got an empty text; leave it out or give a value")
+            raise SystemExit(2)
 
 
 def status_of(error: Exception) -> int:
@@ -39,6 +65,9 @@ def status_of(error: Exception) -> int:
         around = error.object[max(0, error.start - 80) : error.end + 80]
         show(f"expected names in UTF-8, got {around!r}; rename the file or folder")
         return 2
+    if not isinstance(error, LifelongError) and is_memory_exhausted(error):
+        show(f"memory exhausted ({first_line(error)}); {LESS_MEMORY}")
+        return 1
     if not isinstance(error, LifelongError):
         raise error
     shown = f"{error}; {advice(error)}" if isinstance(error, FolderError) else f"{error}"
@@ -63,7 +92,27 @@ def called_exit(error: SystemExit) -> str:
 def show(message: str) -> None:
     """Print a message as one line on standard error."""
     with suppress(OSError):  # there is nowhere else to say it
-        print("lifelong-co:", " ".join(message.splitlines()), file=sys.stderr)
+        print("lifelong-co:", one_line(message), file=sys.stderr)
+
+
+def one_line(message: str) -> str:
+    """Return a message without line breaks; other control characters become their escapes."""
+    joined = " ".join(line.strip() for line in message.splitlines())
+    return CONTROL.sub(lambda found: ascii(found[0])[1:-1], joined)
+
+
+def is_memory_exhausted(error: Exception) -> bool:
+    """Return whether an allocation failed, on the CPU or on a GPU."""
+    if isinstance(error, MemoryError):  # also that of numpy
+        return True
+    return isinstance(error, RuntimeError | ValueError | TypeError) and bool(
+        MEMORY.search(str(error))
+    )
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says, without the advice that torch appends."""
+    return str(error).strip().partition("\n")[0][:200] or type(error).__name__
 
 
 def close_output() -> None:

@@ -48,9 +48,13 @@ def tasks(
     chosen = [presets.preset(preset)] if preset else list(presets.PRESETS.values())
     if plot is not None:
         from lifelong_co.experiments.comparison.samples import plot_samples
+        from lifelong_co.storage.files import refuse_unwritable_file
+        from lifelong_co_cli.options import check_plot
 
         if plot.exists():
             raise ConfigError(f"{plot}: exists already; choose another name")
+        refuse_unwritable_file(plot)
+        check_plot(plot)
         plot_samples(plot, seed=seed)
         print(f"plot: {plot}")
         return

@@ -10,7 +10,14 @@ from lifelong_co_cli.benchmark import benchmark
 from lifelong_co_cli.compare import compare
 from lifelong_co_cli.demo import demo
 from lifelong_co_cli.evaluate import evaluate
-from lifelong_co_cli.failures import called_exit, refuse_other_encodings, show, status_of
+from lifelong_co_cli.failures import (
+    called_exit,
+    refuse_empty,
+    refuse_other_encodings,
+    show,
+    status_of,
+)
+from lifelong_co_cli.help_option import Command, Group
 from lifelong_co_cli.import_checkpoint import import_checkpoint
 from lifelong_co_cli.listings import plugins, tasks
 from lifelong_co_cli.pretrain import pretrain
@@ -23,26 +30,27 @@ from lifelong_co_cli.upstream import upstream
 
 app = typer.Typer(
     name="lifelong-co",
+    cls=Group,
     help="Lifelong learning for neural routing solvers: learn new tasks, keep old ones.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("run")(run)
-app.command("pretrain")(pretrain)
-app.command("import-checkpoint")(import_checkpoint)
-app.command("sweep")(sweep)
-app.command("compare")(compare)
-app.command("report")(report)
-app.command("evaluate")(evaluate)
-app.command("solve")(solve)
-app.command("reference")(reference)
-app.command("benchmark")(benchmark)
-app.command("tasks")(tasks)
-app.command("plugins")(plugins)
+app.command("run", cls=Command)(run)
+app.command("pretrain", cls=Command)(pretrain)
+app.command("import-checkpoint", cls=Command)(import_checkpoint)
+app.command("sweep", cls=Command)(sweep)
+app.command("compare", cls=Command)(compare)
+app.command("report", cls=Command)(report)
+app.command("evaluate", cls=Command)(evaluate)
+app.command("solve", cls=Command)(solve)
+app.command("reference", cls=Command)(reference)
+app.command("benchmark", cls=Command)(benchmark)
+app.command("tasks", cls=Command)(tasks)
+app.command("plugins", cls=Command)(plugins)
 app.add_typer(upstream, name="upstream")
-app.command("demo")(demo)
+app.command("demo", cls=Command)(demo)
 
 
 def show_warning(
@@ -54,13 +62,14 @@ def show_warning(
     line: str | None = None,  # noqa: ARG001
 ) -> None:
     """Show a warning as one line, without its place in the source."""
-    print(f"lifelong-co: warning: {message}", file=sys.stderr)
+    show(f"warning: {message}")
 
 
 def main() -> None:
     """Run the command line; an error is one line on stderr (see `failures`)."""
     warnings.showwarning = show_warning
     refuse_other_encodings(sys.argv)
+    refuse_empty(sys.argv[1:])
     try:
         status = app(standalone_mode=False)
         sys.stdout.flush()  # here an error can still be shown

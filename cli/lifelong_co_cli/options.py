@@ -34,12 +34,17 @@ Out = Annotated[
     typer.Option(metavar="DIR", help="Run folder (default: a new one in runs/)."),
 ]
 References = Annotated[
-    Path, typer.Option(metavar="DIR", help="Folder of near-optimal costs, for gaps.")
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder of near-optimal costs, for gaps (default: references).",
+    ),
 ]
 After = Annotated[
     int | None,
     typer.Option(
         metavar="N",
+        min=1,
         help="Take the solver after N tasks (default: the last one).",
         rich_help_panel=ADVANCED,
     ),
@@ -116,6 +121,23 @@ def refuse_other_options(context: typer.Context) -> None:
         )
 
 
+def check_plot(path: Path) -> None:
+    """Refuse a picture that cannot be drawn: of another form than PNG, or without matplotlib.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be drawn.
+    """
+    from lifelong_co.errors import ConfigError
+    from lifelong_co.experiments.comparison import figures
+
+    if path.suffix.lower() != ".png":
+        raise ConfigError(f"--plot: expected a name that ends in .png, got {path}")
+    if not figures.available():
+        raise ConfigError(f"--plot: expected matplotlib, which is not installed; {figures.INSTALL}")
+
+
 def fresh_folder(wanted: Path) -> Path:
     """Return the folder, or the first of ``name-2``, ``name-3``, … that does not exist."""
     folder, number = wanted, 1
@@ -123,6 +145,20 @@ def fresh_folder(wanted: Path) -> Path:
         number += 1
         folder = wanted.with_name(f"{wanted.name}-{number}")
     return folder
+
+
+def check_folder(path: Path | None, flag: str) -> None:
+    """Refuse a folder that the user gives and that does not exist; None is not given.
+
+    Raises
+    ------
+    ConfigError
+        If it is no folder.
+    """
+    from lifelong_co.errors import ConfigError
+
+    if path is not None and not path.is_dir():
+        raise ConfigError(f"{flag}: expected a folder, got {path}, which is none")
 
 
 def places(references: Path | None = None) -> "Places":
@@ -138,4 +174,5 @@ def places(references: Path | None = None) -> "Places":
     from lifelong_co.experiments.references.cache import FOLDER
     from lifelong_co.experiments.references.places import Places
 
+    check_folder(references, "--references")
     return Places(references or FOLDER, published_costs())

@@ -14,14 +14,14 @@ DISTRIBUTIONS = ("U", "R", "E", "G", "C", "GM")
 
 def reference(
     files: options.Files = None,
-    problem: options.Problem = "cvrp",
+    problem: options.Problem = None,
     distribution: options.Distribution = None,
     size: options.Size = 20,
     seed: options.Seed = 0,
     testset: options.Testset = None,
     run: options.Run = None,
     count: options.Count = None,
-    references: options.References = Path("references"),
+    references: options.References = None,
     check: options.Check = False,
     jobs: options.Jobs = None,
     scaled: options.Scaled = False,
@@ -40,26 +40,37 @@ def reference(
     """
     from lifelong_co import registry
     from lifelong_co.errors import ConfigError
-    from lifelong_co_cli.options import places
+    from lifelong_co.experiments.references.cache import FOLDER
+    from lifelong_co.storage.files import refuse_unwritable
+    from lifelong_co_cli.options import check_folder, places
 
     given = [bool(files), distribution is not None, bool(testset), run is not None]
     if sum(given) > 1 or (sum(given) == 0 and not check):
         raise ConfigError("instances: expected one of FILE, --distribution, --testset and --run")
     sets = list(DISTRIBUTIONS) if testset == ["all"] or sum(given) == 0 else list(testset or ())
-    chosen = registry.problem(problem)
-    published = (stored,) if stored else (references, *places().published)
+    chosen = registry.problem(problem or "cvrp")
+    check_folder(stored, "--stored")
     if check:
-        batches = _chosen(chosen, files, distribution, size, seed, sets, run, count, scaled)
-        raise typer.Exit(_check(batches, chosen, references, published))
+        check_folder(references, "--references")
+    folder = references or FOLDER
+    refuse_unwritable(folder)
+    published = (stored,) if stored else (folder, *places().published)
+    # All sources are read before the first instance is solved.
+    batches = list(_chosen(chosen, files, distribution, size, seed, sets, run, count, scaled))
+    for file, subjects in batches if files and problem else ():
+        if subjects and subjects[0].problem != problem:
+            raise ConfigError(
+                f"{file}: expected instances of --problem {problem}, got {subjects[0].problem}"
+            )
+    if check:
+        raise typer.Exit(_check(batches, chosen, folder, published))
     from lifelong_co.experiments.references.solvers import Settings
     from lifelong_co_cli.system import stop_on_signal
 
     settings = Settings(iterations=iterations, restarts=restarts, seconds=seconds, prove=prove)
     with stop_on_signal() as stop:
-        for name, subjects in _chosen(
-            chosen, files, distribution, size, seed, sets, run, count, scaled
-        ):
-            found = _find(name, subjects, references, settings, jobs, again, stop)
+        for name, subjects in batches:
+            found = _find(name, subjects, folder, settings, jobs, again, stop)
             if stop():
                 raise typer.Exit(stop.status)
             if name in sets:
@@ -160,7 +171,7 @@ def _compare(
 
 
 def _check(
-    batches: Iterator[tuple[str, list[Any]]], problem: Any, folder: Path, published: Sequence[Path]
+    batches: Sequence[tuple[str, list[Any]]], problem: Any, folder: Path, published: Sequence[Path]
 ) -> int:
     """Print the faults of references; return 1 if there are any."""
     from lifelong_co.experiments.references.cache import Cache

@@ -14,7 +14,10 @@ Files = Annotated[
         help="Instances: .npz, .vrp or .tsp files, or folders of .vrp or .tsp files.",
     ),
 ]
-Problem = Annotated[str, typer.Option(metavar="NAME", help="Routing problem: tsp or cvrp.")]
+Problem = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="tsp or cvrp (default: cvrp, or that of FILE)."),
+]
 Distribution = Annotated[
     str | None, typer.Option(metavar="NAME", help="Draw instances of U, R, E, G, C, GM, …")
 ]
@@ -31,7 +34,9 @@ Count = Annotated[
     int | None,
     typer.Option(metavar="N", help="Number of instances (default: all, or 10 drawn).", min=1),
 ]
-References = Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results.")]
+References = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Folder of the results (default: references).")
+]
 Check = Annotated[
     bool, typer.Option("--check", metavar=FLAG, help="Solve nothing; check stored references.")
 ]

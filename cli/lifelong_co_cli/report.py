@@ -34,7 +34,7 @@ def report(
         Format, typer.Option("--format", metavar="NAME", help="text, markdown, latex or csv.")
     ] = Format.TEXT,
     overwrite: Overwrite = False,
-    references: References = Path("references"),
+    references: References = None,
     published: Published = False,
 ) -> None:
     """Make the paper's tables and figures from finished runs.

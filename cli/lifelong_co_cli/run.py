@@ -64,6 +64,7 @@ def run(
         continue_run(resume)
         return
     from lifelong_co.config.run_config import resolve, to_toml
+    from lifelong_co.runs.names import check_names
     from lifelong_co_cli.system import choose_device, machine
 
     if out is None and os.environ.get("WORLD_SIZE", "1") != "1":
@@ -119,6 +120,7 @@ def run(
         schedule=schedule,
     )
     if dry_run:
+        check_names(config)
         print(to_toml(config), end="")
         return
     variant = config.method_options.get("ablation") or config.method

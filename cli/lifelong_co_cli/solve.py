@@ -1,5 +1,6 @@
 """``lifelong-co solve``: solve a TSPLIB or CVRPLIB file with a trained solver."""
 
+import math
 import os
 from pathlib import Path
 from typing import Annotated
@@ -48,7 +49,6 @@ def solve(
         float | None,
         typer.Option(
             metavar="X",
-            min=0,
             help="Best-known cost (default: of a .sol or .opt.tour beside FILE).",
             rich_help_panel=ADVANCED,
         ),
@@ -69,20 +69,18 @@ def solve(
     from lifelong_co.runs.trained_solver import load_solver
     from lifelong_co_cli.system import choose_device
 
+    if best_known is not None and not 0 < best_known < math.inf:
+        raise ConfigError(f"--best-known: expected more than 0 and finite, got {best_known}")
     known = best_known if best_known is not None else stored_best(file)
     instance = read_instance(file, best_known=known)
+    target = out or Path(f"{file.stem}.{'sol' if instance.problem == 'cvrp' else 'tour'}")
+    check_outputs(file, target, plot, overwrite=overwrite)
     solver = load_solver(checkpoint, after=after, device=choose_device(device))
     if solver.problem.name != instance.problem:
         raise ConfigError(
             f"{file}: the file is a {instance.problem} instance, "
             f"the solver in {checkpoint} was trained on {solver.problem.name}"
         )
-    target = out or Path(f"{file.stem}.{'sol' if instance.problem == 'cvrp' else 'tour'}")
-    if target == plot:
-        raise ConfigError(f"{target}: expected different files for the solution and the plot")
-    for wanted in (target, plot):
-        if wanted is not None and os.path.lexists(wanted) and not overwrite:
-            raise ConfigError(f"{wanted}: exists already; choose another name or --overwrite")
     with named_test(f"{checkpoint} on {file}"):
         (found,) = best_each(solver, [instance], augment=augment, trajectories=trajectories)
     actions = found.actions
@@ -98,3 +96,29 @@ def solve(
     if plot is not None:
         plot_routes(instance, actions, plot, overwrite=overwrite)
         print(f"plot: {plot}")
+
+
+def check_outputs(file: Path, target: Path, plot: Path | None, *, overwrite: bool) -> None:
+    """Refuse, before the work, outputs that cannot be written or would replace the instance.
+
+    Raises
+    ------
+    ConfigError
+        If there is such an output.
+    """
+    from lifelong_co.errors import ConfigError
+    from lifelong_co.storage.files import refuse_unwritable_file
+    from lifelong_co_cli.options import check_plot
+
+    if plot is not None and target.resolve() == plot.resolve():
+        raise ConfigError(f"{target}: expected different files for the solution and the plot")
+    for wanted in (target, plot):
+        if wanted is None:
+            continue
+        if wanted.resolve() == file.resolve():
+            raise ConfigError(f"{wanted}: expected a file to write, got the instance")
+        if os.path.lexists(wanted) and not overwrite:
+            raise ConfigError(f"{wanted}: exists already; choose another name or --overwrite")
+        refuse_unwritable_file(wanted, overwrite=overwrite)
+    if plot is not None:
+        check_plot(plot)

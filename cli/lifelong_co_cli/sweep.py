@@ -1,6 +1,8 @@
 """``lifelong-co sweep``: a grid of runs that ends in one table."""
 
+from contextlib import nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -46,23 +48,33 @@ def sweep(
     words = (methods, ablations, problems, solvers, preset, orders, tasks, seeds)
     given = {name: value for name, value in zip(OF_GRID, words, strict=True) if value is not None}
     folder, grids = asked(file, resume, out, given, device)
-    from lifelong_co.errors import UnknownNameError
-    from lifelong_co.experiments.sweep.conduct import locked
+    from lifelong_co.errors import UnknownNameError, naming
+    from lifelong_co.experiments.sweep.conduct import locked, refuse_other_content
     from lifelong_co.experiments.sweep.grid import grids_to_toml
     from lifelong_co.experiments.sweep.plan import make_plan
     from lifelong_co.storage.files import write_whole
 
     if engine not in ENGINES:
         raise UnknownNameError("engine", engine, ENGINES)
-    plan = make_plan(grids, folder)
+    refuse_other_content(folder)
+    source = resume / "sweep.toml" if resume is not None else file
+    with naming(source) if source is not None else nullcontext():
+        plan = make_plan(grids, folder)
+
+    def made(cluster: Path, lock: int | None) -> "Engine":
+        return make_engine(
+            engine, plan, cluster, workers, grids[0].device, lock, engine_option or []
+        )
+
+    with TemporaryDirectory() as trial:  # refuses wrong options before anything is written
+        made(Path(trial), None)
     if dry_run:
         describe(plan, workers or room(grids[0].device), each=True)
         return
     with locked(folder) as lock:
         # So that --resume needs no other option.
         write_whole(folder / "sweep.toml", grids_to_toml(grids))
-        chosen = make_engine(engine, plan, workers, grids[0].device, lock, engine_option or [])
-        failed = carry_out(plan, chosen, retries)
+        failed = carry_out(plan, made(folder / "cluster", lock), retries)
     if failed:
         raise typer.Exit(1)
 
@@ -134,9 +146,15 @@ def room(device: str) -> int:
 
 
 def make_engine(
-    name: str, plan: "Plan", workers: int | None, device: str, lock: int, pairs: list[str]
+    name: str,
+    plan: "Plan",
+    cluster: Path,
+    workers: int | None,
+    device: str,
+    lock: int | None,
+    pairs: list[str],
 ) -> "Engine":
-    """Return where the runs are carried out."""
+    """Return where the runs are carried out; ``cluster`` is the folder of submitit's files."""
     from lifelong_co.experiments.sweep.cluster import cluster_engine
     from lifelong_co.experiments.sweep.engines import LocalEngine, visible_gpus
     from lifelong_co_cli.options import assignments
@@ -153,7 +171,7 @@ def make_engine(
         parameters = {"gpus_per_node": 1, **parameters}
     # A scheduler has a queue, so that all jobs can be submitted.
     slots = workers or max(1, len(plan.jobs))
-    return cluster_engine(name, plan.folder / "cluster", slots, parameters)
+    return cluster_engine(name, cluster, slots, parameters)
 
 
 def describe(plan: "Plan", slots: int, *, each: bool) -> None:

@@ -5,13 +5,16 @@ from typing import Annotated
 
 import typer
 
+from lifelong_co_cli.help_option import Command, Group
+
 upstream = typer.Typer(
+    cls=Group,
     help="Fetch or list official code, for the official-… solvers.",
     no_args_is_help=True,
 )
 
 
-@upstream.command("fetch")
+@upstream.command("fetch", cls=Command)
 def fetch(
     names: Annotated[
         list[str] | None,
@@ -37,10 +40,13 @@ def fetch(
     from lifelong_co_adapters.official.upstreams import UPSTREAMS
 
     from lifelong_co.errors import UnknownNameError
+    from lifelong_co.storage.files import refuse_unwritable
 
     for name in names or ():  # check all names before the first fetch
         if name not in UPSTREAMS:
             raise UnknownNameError("official codebase", name, UPSTREAMS)
+    if into is not None:
+        refuse_unwritable(into)
     for name in names or UPSTREAMS:
         folder = fetching.fetch(name, into)
         print(f"{name}: {UPSTREAMS[name].commit[:12]} in {folder}", flush=True)
@@ -50,7 +56,7 @@ def fetch(
             print(f"To use this code, set {VARIABLE}={wanted}")
 
 
-@upstream.command("list")
+@upstream.command("list", cls=Command)
 def show() -> None:
     """List the official codebases with pinned commit, state and folder."""
     from lifelong_co_adapters.official.fetching import commit

@@ -160,7 +160,7 @@ def resolve(
     if tests_of is not None:
         tasks = tuple(attrs.evolve(task, tests_of=tests_of) for task in tasks)
     given, options = dict(method_options or {}), {**model, **(solver_options or {})}
-    method = method or base.method
+    method = base.method if method is None else method
     given = translated(method, given, "options")
     given = ablated(method, given)  # first, since an ablation overrides the preset's options
     return Config(
@@ -191,8 +191,9 @@ def _model(
 ) -> tuple[str, str, Options]:
     """Return solver, problem and the solver's options; those of ``start_from`` if it is given."""
     if start_from is None:
-        solver = solver or base.solver
-        return solver, problem or base.problem, base.solver_options.get(solver, {})
+        solver = base.solver if solver is None else solver
+        problem = base.problem if problem is None else problem
+        return solver, problem, base.solver_options.get(solver, {})
     source = read_config(start_from)
     kinds = (("solver", solver, source.solver), ("problem", problem, source.problem))
     for name, given, own in kinds:

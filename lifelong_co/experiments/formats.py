@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from lifelong_co.experiments.latex import latex
 from lifelong_co.experiments.sheet import Cell, Sheet
+from lifelong_co.storage.csv_cells import as_words, escaped
 
 NOTHING = "-"
 """The text of a cell without a number."""
@@ -16,11 +17,11 @@ def text(sheet: Sheet) -> str:
     """Return title, table and note; columns have fixed width, ``*`` marks the best values."""
     best = sheet.best()
     starred = {j for _, j in best}
-    rows = [list(sheet.columns)]
+    rows = [list(map(escaped, sheet.columns))]
     for i, row in enumerate(sheet.rows):
         # If a cell of a column has a star, the other cells get a space.
         marks = [("*" if (i, j) in best else " ") if j in starred else "" for j in range(len(row))]
-        rows.append([cell.shown + mark for cell, mark in zip(row, marks, strict=True)])
+        rows.append([escaped(cell.shown) + mark for cell, mark in zip(row, marks, strict=True)])
     # Notes contain paths and options; a line break inside would make them hard to copy.
     said = textwrap.fill(sheet.notes, 100, break_on_hyphens=False, break_long_words=False)
     notes = [said, f"* best value of its {sheet.best_of}" if best else ""]
@@ -53,13 +54,14 @@ def as_csv(sheet: Sheet) -> str:
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(
-        f"{name}_{part}" if part else name
+        as_words(f"{name}_{part}" if part else name)
         for name, parts in zip(sheet.columns, suffixes, strict=True)
         for part in parts
     )
     for row in sheet.rows:
         # A cell without parts goes to the first of its columns; a dash becomes an empty field.
-        cells = [cell.parts or {"": "" if cell.shown == NOTHING else cell.shown} for cell in row]
+        shown = ["" if cell.shown == NOTHING else as_words(cell.shown) for cell in row]
+        cells = [cell.parts or {"": only} for cell, only in zip(row, shown, strict=True)]
         writer.writerow(
             cell.get(part, "")
             for cell, parts in zip(cells, suffixes, strict=True)

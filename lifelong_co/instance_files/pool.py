@@ -94,7 +94,9 @@ def _arrays(file: Path, problem: str) -> Iterator[tuple[str, npt.NDArray[Any]]]:
             stream = stack.enter_context(file.open("rb"))
             archive = np.load(stream, allow_pickle=False)
         except Exception as error:  # zipfile, zlib and numpy's parser raise different errors
-            raise refuse(file, f"cannot be read as .npz ({error})") from error
+            # numpy takes a file of another kind for a pickle, and advises to load it unsafely.
+            reason = "no archive of arrays" if "pickle" in str(error) else error
+            raise refuse(file, f"cannot be read as .npz ({reason})") from error
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise refuse(file, "expected an archive of named arrays, got a single array")
         stack.enter_context(archive)

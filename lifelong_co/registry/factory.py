@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from lifelong_co.errors import ConfigError, PluginError, UnknownNameError
@@ -28,39 +28,11 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
         If an option is unknown to the factory, if a required option is missing, or if an option
         annotated as ``int``, ``float``, ``str`` or ``bool`` gets a value of another type.
     """
-    any_name = checked_options(label, factory, len(given), options)
-    try:
-        return factory(*given, **options)
-    except TypeError as error:
-        # Behind **options the refusal comes from whatever they were handed on to. Any other
-        # TypeError is a bug in the factory and must be seen as one.
-        refused = UNEXPECTED.search(str(error))
-        if not any_name or refused is None or refused[1] not in options:
-            raise
-        raise ConfigError(f"{label}: unknown option {refused[1]!r} ({error})") from error
-
-
-def checked_options(
-    label: str, factory: Callable[..., Any], given: int, options: Mapping[str, Any]
-) -> bool:
-    """Raise the errors of `make` for the names and types of options, without a call of the factory.
-
-    Parameters
-    ----------
-    label, factory, options
-        As for `make`.
-    given
-        The number of parameters that the factory gets by position.
-
-    Returns
-    -------
-    Whether only the call can show if an option is known: the factory has ``**options``.
-    """
     try:
         signature = inspect.signature(factory)
     except ValueError:  # some builtins have none
-        return False
-    named = _options(signature, given)
+        return factory(*given, **options)
+    named = _options(signature, len(given))
     for option in options:
         if named == []:
             raise ConfigError(f"{label}: takes no options, got {option!r}")
@@ -68,12 +40,20 @@ def checked_options(
             message = UnknownNameError("option", option, named).message
             raise ConfigError(f"{label}: {message}")
     try:
-        signature.bind(*[None] * given, **options)
+        signature.bind(*given, **options)
     except TypeError as error:
         raise ConfigError(f"{label}: {error}") from error
     for option, value in options.items():
         _check_type(label, signature.parameters.get(option), value)
-    return named is None
+    try:
+        return factory(*given, **options)
+    except TypeError as error:
+        # Behind **options the refusal comes from whatever they were handed on to. Any other
+        # TypeError is a bug in the factory and must be seen as one.
+        refused = UNEXPECTED.search(str(error))
+        if named is not None or refused is None or refused[1] not in options:
+            raise
+        raise ConfigError(f"{label}: unknown option {refused[1]!r} ({error})") from error
 
 
 def defaults(factory: Callable[..., Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from lifelong_co.protocols import (
     Weighting,
 )
 from lifelong_co.registry.catalog import Entry
-from lifelong_co.registry.factory import check, checked_options, defaults, make
+from lifelong_co.registry.factory import check, defaults, make
 from lifelong_co.registry.plugins import catalog
 
 
@@ -79,7 +79,27 @@ def method(name: str, **options: Any) -> Method:
     ConfigError
         If the method does not know an option.
     """
+    _refuse_option_of_another(name, options)
     return cast(Method, _made("method", name, Method, **options))
+
+
+def _refuse_option_of_another(name: str, options: Mapping[str, Any]) -> None:
+    """Refuse an option that only other methods have, and name these.
+
+    A method that takes no options at all refuses it itself.
+    """
+    known = defaults(_find("method", name).thing)
+    for option in options if known else ():
+        others = [
+            entry.component.name
+            for entry in catalog().of_kind("method")
+            if option in defaults(entry.thing)
+        ]
+        if option not in known and others:
+            raise ConfigError(
+                f"method {name!r}: has no option {option!r}, only {', '.join(known)}; methods with"
+                f" {option!r}: {', '.join(others)}"
+            )
 
 
 def method_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,19 +122,8 @@ def knows_all_tasks(name: str) -> bool:
 
 
 def objective(name: str, solver: Solver, /, **options: Any) -> Objective:
-    """Build an objective that a solver learns by, e.g. ``reinforce`` or ``preference``.
-
-    Raises
-    ------
-    ConfigError
-        If the objective does not know an option or cannot use its value.
-    """
+    """Build an objective for a solver, e.g. ``preference``, with the errors of `method`."""
     return cast(Objective, _made("objective", name, Objective, solver, **options))
-
-
-def require_objective(name: str, options: Mapping[str, Any]) -> None:
-    """Raise the errors of `objective` for a wrong name or option; no solver is needed."""
-    checked_options(f"objective {name!r}", _find("objective", name).thing, 1, options)
 
 
 def objective_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import FileFormatError
 from lifelong_co.storage.appended import checked
+from lifelong_co.storage.csv_cells import no_formula
 
 HEADER = ("learning", "epoch", "tested", "name", "cost")
 
@@ -42,7 +43,9 @@ def as_csv(rows: Iterable[tuple[Any, ...]]) -> str:
 
 def as_lines(costs: Iterable[Cost]) -> str:
     """Return costs as lines of ``costs.csv``; a cost is read back to the same bits."""
-    return as_csv((*attrs.astuple(row)[:-1], repr(row.cost)) for row in costs)
+    return as_csv(
+        (row.learning, row.epoch, row.tested, no_formula(row.name), repr(row.cost)) for row in costs
+    )
 
 
 def read_costs(file: Path) -> Iterator[tuple[int, Cost]]:

@@ -76,6 +76,41 @@ def synchronize(path: Path) -> None:
             os.close(descriptor)
 
 
+def refuse_unwritable(folder: Path) -> None:
+    """Check before the work that files can be written to a folder, which may not exist yet.
+
+    Raises
+    ------
+    ConfigError
+        If the path, or a part of it, is a file or cannot be written.
+    """
+    place = folder
+    while not os.path.lexists(place) and place != place.parent:
+        place = place.parent
+    if not place.is_dir():
+        found = "got a file" if place == folder else f"but {place} is a file"
+        raise ConfigError(f"{folder}: expected a folder, {found}")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise ConfigError(f"{folder}: cannot be written (no permission to write to {place})")
+
+
+def refuse_unwritable_file(path: Path, *, overwrite: bool = False) -> None:
+    """Check before the work that a file can be written.
+
+    Raises
+    ------
+    ConfigError
+        If the file exists and ``overwrite`` is false, or it cannot be written.
+    """
+    # lexists: a symbolic link counts as existing even if its target does not exist.
+    if not overwrite and os.path.lexists(path):
+        raise ConfigError(f"{path}: expected a new file, but it exists already; not overwritten")
+    if path.is_dir():
+        raise ConfigError(f"{path}: expected a file to write, got a folder")
+    if not path.parent.is_dir():
+        raise ConfigError(f"{path}: cannot be written ({path.parent} is no folder)")
+
+
 def write_new(
     path: str | os.PathLike[str], content: bytes | str, *, overwrite: bool = False
 ) -> None:
@@ -96,11 +131,7 @@ def write_new(
         If the file exists and ``overwrite`` is false, or it cannot be written.
     """
     target = Path(path)
-    # lexists: a symbolic link counts as existing even if its target does not exist.
-    if not overwrite and os.path.lexists(target):
-        raise ConfigError(f"{target}: expected a new file, but it exists already; not overwritten")
-    if target.is_dir():
-        raise ConfigError(f"{target}: expected a file to write, got a folder")
+    refuse_unwritable_file(target, overwrite=overwrite)
     try:
         write_whole(target, content)
     except OSError as error:

@@ -56,10 +56,8 @@ def structure(data: dict[str, Any], kind: Any, source: str) -> Any:
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from error
     except Exception as error:
-        reasons = "; ".join(
-            cattrs.transform_error(error, path="settings", format_exception=_explain)
-        )
-        raise ConfigError(f"{source}: {reasons}") from error
+        found = cattrs.transform_error(error, path="settings", format_exception=_explain)
+        raise ConfigError(f"{source}: {'; '.join(map(_placed, found))}") from error
 
 
 def _exactly(value: Any, kind: type) -> Any:
@@ -78,6 +76,13 @@ def _explain(error: BaseException, kind: type | None) -> str:
         unknown = sorted(error.extra_fields)
         return " ".join(UnknownNameError("key", name, known).message for name in unknown)
     return str(error) if isinstance(error, LifelongError) else format_exception(error, kind)
+
+
+def _placed(reason: str) -> str:
+    """Return a message of cattrs with its place first: ``x @ settings.tasks[0].size``."""
+    message, _, place = reason.rpartition(" @ settings")
+    name = place.removeprefix(".")
+    return f"{name}: {message}" if name else message
 
 
 def drop_none(value: Any) -> Any:

@@ -8,7 +8,7 @@ import attrs
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.problems.distances import EUCLIDEAN, exponent
-from lifelong_co.validators import at_least
+from lifelong_co.validators import at_least, printable
 
 ORDERS: dict[int, tuple[str, ...]] = {
     1: ("E", "C", "G", "U", "R", "GM"),
@@ -67,7 +67,7 @@ class Task:
         If a value is invalid, or if not exactly one of ``distribution`` and ``files`` is given.
     """
 
-    distribution: str = ""
+    distribution: str = attrs.field(default="", validator=printable)
     size: int = attrs.field(default=0, validator=at_least(0))
     epochs: int = attrs.field(validator=at_least(1))
     batches: int = attrs.field(validator=at_least(1))
@@ -75,13 +75,13 @@ class Task:
     last_batch_size: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(at_least(1))
     )
-    name: str = ""
+    name: str = attrs.field(default="", validator=printable)
     capacity: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(at_least(1))
     )
     variant: str = "official"
-    files: str = ""
-    test_files: str = ""
+    files: str = attrs.field(default="", validator=printable)
+    test_files: str = attrs.field(default="", validator=printable)
     distance: str = attrs.field(default=EUCLIDEAN, validator=_known)
     tests_of: str = "generator"
     drift_from: str = ""

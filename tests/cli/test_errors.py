@@ -116,7 +116,7 @@ def test_option_of_another_method_is_refused(method, place):
         ('[[tasks]]\ndistribution = "u"\nsize = 5', "Unknown distribution 'u'; .* mean 'U'?"),
         ('[[tasks]]\ndistribution = "U"\nbatchs = 3', "task 1: Unknown key 'batchs'; .* 'batches'"),
         ('[[tasks]]\ndistribution = "U"\nsize = 1', "task 1: .*at least 2 nodes, got 1"),
-        ('[[tasks]]\ndistribution = "U"\nsize = "5"', "task 1: expected int, got '5' .*size"),
+        ('[[tasks]]\ndistribution = "U"\nsize = "5"', "task 1: size: expected int, got '5'"),
         ('[[tasks]]\ndistribution = "U"\nsize = 5\nepochs = 0', "epochs: expected .* 1, got 0"),
         ('[[tasks]]\ndistribution = "U"\nsize = 5\nvariant = "x"', "Unknown variant 'x'"),
         ('[[tasks]]\ndistribution = "U"\nsize = 5\ncapacity = 3', "capacity: .* 10, .* got 3"),

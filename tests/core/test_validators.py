@@ -18,6 +18,7 @@ from lifelong_co.validators import (
     not_negative,
     one_of,
     positive,
+    printable,
 )
 
 
@@ -30,6 +31,7 @@ class Settings:
     decay: float = attrs.field(default=0.0, validator=not_negative)
     on: bool = attrs.field(default=True, validator=boolean)
     name: str = attrs.field(default="one", validator=one_of("one", "two"))
+    label: str = attrs.field(default="U 20 é", validator=printable)
 
 
 @pytest.mark.parametrize("count", [1, -3, 2.0, "2", True])
@@ -47,6 +49,21 @@ def test_rate_that_is_not_positive_is_refused(rate: float) -> None:
     """Zero, negative numbers and NaN are not above 0."""
     with pytest.raises(ConfigError, match=f"^rate: expected more than 0, got {rate!r}$"):
         Settings(rate=rate)
+
+
+@pytest.mark.parametrize("field", ["rate", "decay"])
+def test_infinite_number_is_refused(field: str) -> None:
+    """The error says that the number is not finite."""
+    with pytest.raises(ConfigError, match=f"^{field}: expected a finite number, got inf$"):
+        Settings(**{field: math.inf})
+
+
+@pytest.mark.parametrize("label", ["a\0b", "\x1b[31m", "a\nb", "\x7f", "\u2028"])
+def test_control_characters_are_refused(label: str) -> None:
+    """The message shows them as escapes, so that it stays one line."""
+    with pytest.raises(ConfigError) as refused:
+        Settings(label=label)
+    assert str(refused.value) == f"label: expected a text without control characters, got {label!r}"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from lifelong_co.experiments.comparison.report import make_report
 from lifelong_co.experiments.comparison.selection import MANY
 from lifelong_co.experiments.page import page
 from lifelong_co.experiments.references.gaps import MeanReferences
-from lifelong_co.storage.files import write_whole
+from lifelong_co.storage.files import refuse_unwritable, write_whole
 
 FILES = ("table.txt", "table.csv", "forgetting.png", "plasticity.png", "report.html")
 """The files of a comparison; the figures need matplotlib."""
@@ -75,6 +75,7 @@ def check_writable(folder: Path, files: Sequence[str] = FILES, *, overwrite: boo
     """Raise `ConfigError` if ``folder`` is a file, or holds files that may not be replaced."""
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder}: expected a folder for the report, found a file")
+    refuse_unwritable(folder)
     there = [name for name in files if (folder / name).exists()]
     if there and not overwrite:
         raise ConfigError(

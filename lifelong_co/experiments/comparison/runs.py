@@ -15,6 +15,7 @@ from lifelong_co.runs import provenance
 from lifelong_co.runs.costs import read_costs
 from lifelong_co.runs.folder import RunFolder, refuse_start
 from lifelong_co.storage.appended import checked
+from lifelong_co.storage.csv_cells import no_formula
 
 
 @attrs.frozen
@@ -127,7 +128,8 @@ def _tests(file: Path, names: list[str]) -> dict[tuple[int, int], dict[int, floa
                 f"{where}: expected tasks from 1 to {len(names)}, got learning {learning} and"
                 f" tested {tested}"
             )
-        if name != names[tested - 1]:
+        # Earlier versions wrote names that look like formulas without an apostrophe.
+        if name not in (names[tested - 1], no_formula(names[tested - 1])):
             raise FileFormatError(
                 f"{where}: task {tested} is {names[tested - 1]!r} in config.toml, got {name!r}"
             )

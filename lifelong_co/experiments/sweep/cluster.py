@@ -117,6 +117,13 @@ def cluster_engine(
     try:
         executor = submitit.AutoExecutor(folder=folder, cluster=cluster)
         executor.update_parameters(**{**defaults, **parameters})
-    except (RuntimeError, NameError, TypeError, ValueError) as error:
+    except RuntimeError as error:  # e.g. there is no Slurm
         raise ConfigError(f"engine {kind}: {error}") from error
+    except (NameError, TypeError, ValueError) as error:
+        # submitit adds lines with the types of all parameters.
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise ConfigError(
+            f"engine {kind}: {reason}; expected parameters of submitit, e.g. timeout_min, mem_gb,"
+            " cpus_per_task or slurm_partition"
+        ) from error
     return ClusterEngine(slots, executor)

@@ -11,16 +11,37 @@ from pathlib import Path
 
 import attrs
 
-from lifelong_co.errors import Interrupted, LifelongError
+from lifelong_co.errors import ConfigError, Interrupted, LifelongError
 from lifelong_co.experiments.sweep.engines import Engine, Handle
 from lifelong_co.experiments.sweep.plan import Job, Plan
 from lifelong_co.storage import lock
+from lifelong_co.storage.files import TEMPORARY, refuse_unwritable
 
 RETRIES = 2
 """How often a run is resumed after it died without a new checkpoint."""
 REFUSED = 2
 """Exit status of a run whose settings are invalid; it is not tried again."""
 PAUSE = 0.2  # seconds between two checks of the runs
+
+
+def refuse_other_content(folder: Path) -> None:
+    """Refuse a folder that cannot be written or holds something else than a sweep.
+
+    Raises
+    ------
+    ConfigError
+        If the folder, which may not exist yet, is such a folder.
+    """
+    refuse_unwritable(folder)
+    if not folder.exists() or (folder / "sweep.toml").exists():
+        return
+    for path in folder.iterdir():
+        # A sweep that was killed at its start leaves a lock and temporary files.
+        if path.name not in (lock.FILE, "runs", "logs") and not TEMPORARY.fullmatch(path.name):
+            raise ConfigError(
+                f"{folder}: expected a new or empty folder, or that of a sweep, got one with"
+                f" {path.name}; choose another --out"
+            )
 
 
 @contextmanager

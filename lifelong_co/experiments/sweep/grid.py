@@ -10,18 +10,26 @@ import tomli_w
 
 from lifelong_co.config.ablations import ABLATIONS
 from lifelong_co.config.run_config import read_config
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import CONTROL, ConfigError, UnknownNameError
 from lifelong_co.experiments.sweep.ranges import parse_ranges
 from lifelong_co.storage.toml import drop_none, parse, structure
+from lifelong_co.validators import printable
 
 Options = dict[str, Any]
+
+
+def _named(instance: object, attribute: "attrs.Attribute[Any]", value: Any) -> None:  # noqa: ARG001
+    """Refuse an empty name, and control characters; ``value`` is a name or a tuple of names."""
+    for name in (value,) if isinstance(value, str) else value:
+        if not name.strip() or CONTROL.search(name):
+            raise ConfigError(f"{attribute.name}: expected a name, got {name!r}")
 
 
 @attrs.frozen(kw_only=True)
 class Variant:
     """A method with options; a row of the table."""
 
-    name: str = attrs.field(validator=attrs.validators.min_len(1))
+    name: str = attrs.field(validator=_named)
     method: str = "llr-bc"
     options: Options = attrs.field(factory=dict)
 
@@ -66,15 +74,15 @@ class Grid:
         If a value is invalid, a name is listed twice, or there are no rows.
     """
 
-    name: str = ""
-    methods: tuple[str, ...] = ()
-    ablations: tuple[str, ...] = ()
+    name: str = attrs.field(default="", validator=printable)
+    methods: tuple[str, ...] = attrs.field(default=(), validator=_named)
+    ablations: tuple[str, ...] = attrs.field(default=(), validator=_named)
     variants: tuple[Variant, ...] = ()
-    problems: tuple[str, ...] = ("cvrp",)
-    solvers: tuple[str, ...] = ("pomo",)
+    problems: tuple[str, ...] = attrs.field(default=("cvrp",), validator=_named)
+    solvers: tuple[str, ...] = attrs.field(default=("pomo",), validator=_named)
     preset: str = "small"
     orders: str = ""
-    tasks: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = attrs.field(default=(), validator=_named)
     seeds: str = "0"
     device: str = "auto"
     tests: int | None = None
@@ -88,7 +96,7 @@ class Grid:
     schedule: str | None = None
     solver_options: Options = attrs.field(factory=dict)
     settings: Options = attrs.field(factory=dict)
-    start_from: str | None = None
+    start_from: str | None = attrs.field(default=None, validator=attrs.validators.optional(_named))
     fresh: bool | None = None
     drift: bool | None = None
 

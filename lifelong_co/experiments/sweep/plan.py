@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +15,17 @@ from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.sweep.grid import Grid, Variant
 from lifelong_co.experiments.sweep.ranges import parse_ranges
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.names import check_names
 from lifelong_co.storage import checkpoint
 
 AS_IN_RUN = (
-    "preset",
-    "device",
-    "tests",
-    "curve_every",
-    "augment",
-    "images",
-    "one_pass",
-    "precision",
-    "objective",
-    "objective_options",
-    "schedule",
+    *("preset", "device", "tests", "curve_every", "augment", "images", "one_pass", "precision"),
+    *("objective", "objective_options", "schedule"),
 )
 """Settings that have the same name in a grid and in `resolve`."""
+KINDS = ("solver", "method", "objective")
+CHECKED = ("problem", *KINDS, *(f"{kind}_options" for kind in KINDS))
+"""Settings that `check_names` reads, besides the tasks."""
 
 
 @attrs.frozen
@@ -134,6 +129,9 @@ class _Planner:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.jobs: dict[str, Job] = {}
+        self.names: dict[Hashable, str] = {}
+        """Name of the job for each result."""
+        self.checked: set[Hashable] = set()
 
     def blocks(self, grid: Grid) -> list[Block]:
         """Return a table for each problem, and for each set of tasks where orders differ in it."""
@@ -156,10 +154,9 @@ class _Planner:
 
     def add(self, config: Config, row: Variant, order: str) -> str:
         """Return the name of a run's job; add the job unless there is one with the same result."""
-        asked = _spelled_out(config)
-        for known, job in self.jobs.items():
-            if _spelled_out(job.config) == asked:
-                return known
+        result = _hashable(attrs.asdict(_spelled_out(config), recurse=False))
+        if result in self.names:
+            return self.names[result]
         words = (
             config.problem,
             config.solver,
@@ -171,11 +168,19 @@ class _Planner:
         name = re.sub(r"[^\w.+=-]+", "_", "-".join(words))
         if name in self.jobs:  # another run, from a row with the same name
             name = f"{name}-{_short(to_toml(config))}"
-        # This raises on wrong names and options now, before anything runs.
-        registry.method(config.method, **config.method_options)
-        registry.require_objective(config.objective, config.objective_options)
+        self.check(config)
         self.jobs[name] = Job(name, self.folder / "runs" / name, config)
+        self.names[result] = name
         return name
+
+    def check(self, config: Config) -> None:
+        """Raise on wrong names and options now, before anything runs."""
+        parts = [getattr(config, name) for name in CHECKED]
+        known = _hashable([*parts, config.tasks])
+        if known in self.checked:
+            return
+        check_names(config)
+        self.checked.add(known)
 
 
 def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[str, int, Config]]:
@@ -214,12 +219,20 @@ def _spelled_out(config: Config) -> Config:
     It has all method options, no option of the objective that has its default, and only the name
     of a task file without its folder.
     """
-    return attrs.evolve(
-        config,
-        method_options=registry.method_options(config.method, config.method_options),
-        objective_options=registry.objective_options(config.objective, config.objective_options),
-        order=Path(config.order).name,
-    )
+    options = registry.method_options(config.method, config.method_options)
+    own = registry.objective_options(config.objective, config.objective_options)
+    order = Path(config.order).name
+    return attrs.evolve(config, method_options=options, objective_options=own, order=order)
+
+
+def _hashable(value: Any) -> Hashable:
+    """Return a value that is equal to that of an equal value, and can be a key."""
+    if isinstance(value, dict):
+        return frozenset((key, _hashable(item)) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashable, value))
+    assert isinstance(value, Hashable)
+    return value
 
 
 def tasks_tested(config: Config) -> str:

@@ -1,6 +1,7 @@
 """Lists of whole numbers as text: ``1-3,5``."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from lifelong_co.errors import ConfigError
@@ -38,7 +39,7 @@ def parse_ranges(text: str, what: str) -> tuple[int, ...]:
         if high - low >= MOST:
             raise ConfigError(f"{what}: expected at most {MOST} numbers, got {part.strip()!r}")
         numbers.extend(range(low, high + 1))
-    twice = sorted({number for number in numbers if numbers.count(number) > 1})
+    twice = sorted(number for number, count in Counter(numbers).items() if count > 1)
     if twice:
         raise ConfigError(f"{what}: expected each number once, got {twice[0]} twice in {text!r}")
     return tuple(numbers)

@@ -58,3 +58,11 @@ def test_a_table_without_numbers_is_written_too(form):
     """Plain words, no best, no spans, no note."""
     sheet = Sheet(key="x", title="Title", header=("a", "b"), blocks=((words("1", "two"),),))
     assert "two" in form(sheet)
+
+
+def test_names_are_no_formulas_and_have_no_control_characters() -> None:
+    """A spreadsheet shows a cell like ``=cmd``; a terminal shows an escape as text."""
+    row = words("@a\x1b[31m", "-1")
+    sheet = Sheet(key="x", title="", header=("=task", "AP"), blocks=((row,),))
+    assert as_csv(sheet) == "'=task,AP\n'@a\\x1b[31m,-1\n"
+    assert "\x1b" not in text(sheet)

@@ -8,6 +8,7 @@ import torch
 
 import lifelong_co as lco
 from lifelong_co import hookspecs, registry
+from lifelong_co.errors import ConfigError
 from lifelong_co.problems.tsp import TSP
 from lifelong_co.protocols import Method, Objective
 from lifelong_co.registry.catalog import HOOKS
@@ -117,13 +118,11 @@ def test_solver_takes_a_problem_or_its_name():
         ("reinforce", {"solver": 1}, "objective 'reinforce': takes no options, got 'solver'"),
     ],
 )
-def test_objective_is_checked_with_and_without_a_solver(name, options, match):
+def test_wrong_objective_is_refused(name, options, match):
     """A wrong name, an unknown option and a value of a wrong type are refused."""
     with pytest.raises(lco.LifelongError, match=match):
         lco.objective(name, SOLVER, **options)
-    with pytest.raises(lco.LifelongError, match=match):
-        registry.require_objective(name, options)
-    registry.require_objective("preference", {"beta": 1})
+    assert lco.objective("preference", SOLVER, beta=1).state_dict() == {}
 
 
 def test_objective_options_leave_out_defaults():
@@ -175,6 +174,12 @@ def test_testset_comes_from_the_distribution(plugin):
     )
     with pytest.raises(lco.ConfigError, match=r"'bare': .* without testset\(\)"):
         lco.testset("tsp", "bare")
+
+
+def test_option_of_another_method_names_the_methods_that_have_it():
+    """The message has the options of the method, too."""
+    with pytest.raises(ConfigError, match=r"'ewc': has no option 'weighting', only weight.*llr-bc"):
+        registry.method("ewc", weighting="variance")
 
 
 def test_factory_that_exits_is_refused(plugin):

@@ -78,3 +78,12 @@ def test_method_that_knows_all_tasks_has_no_forgetting() -> None:
         found = summary(MATRIX, attrs.evolve(CONFIG, method=method))["metrics"]
         assert found["AP"] is not None
         assert (found["AF"] is not None) == meaning
+
+
+def test_name_of_a_task_is_no_formula(tmp_path: Path) -> None:
+    """A spreadsheet shows it as words; written again, the line is the same."""
+    line = as_lines([Cost(1, 1, 1, "=cmd()", 3.5)])
+    assert line == "1,1,1,'=cmd(),3.5\n"
+    header = ",".join(HEADER)
+    [(_, read)] = parse(f"{header}\n{line}", tmp_path / "costs.csv")
+    assert as_lines([read]) == line

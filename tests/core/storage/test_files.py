@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lifelong_co.errors import ConfigError
 from lifelong_co.storage import files
 
 
@@ -35,6 +36,40 @@ def test_failed_write_keeps_the_old_content(
     assert [found.name for found in tmp_path.iterdir()] == ["file.txt"]
     with pytest.raises(OSError, match="No space left"):
         files.synchronize(tmp_path)
+
+
+def test_folder_that_can_be_made_passes(tmp_path: Path) -> None:
+    """It may be missing together with folders above it; nothing is made."""
+    files.refuse_unwritable(tmp_path)
+    files.refuse_unwritable(tmp_path / "a" / "b")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_below_a_file_is_refused(tmp_path: Path) -> None:
+    """The error names the folder and the file."""
+    file = tmp_path / "notes.txt"
+    file.write_text("precious")
+    for folder, got in ((file, "got a file"), (file / "a" / "b", f"but {file} is a file")):
+        with pytest.raises(ConfigError) as refused:
+            files.refuse_unwritable(folder)
+        assert str(refused.value) == f"{folder}: expected a folder, {got}"
+
+
+def test_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
+    """A folder, a missing folder above it, and a file that exists."""
+    old = tmp_path / "old.txt"
+    old.write_text("precious")
+    files.refuse_unwritable_file(tmp_path / "new.txt")
+    files.refuse_unwritable_file(old, overwrite=True)
+    for path, said in (
+        (old, "exists already"),
+        (tmp_path, "exists already"),
+        (tmp_path / "a" / "new.txt", "is no folder"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            files.refuse_unwritable_file(path)
+    with pytest.raises(ConfigError, match="expected a file to write, got a folder"):
+        files.refuse_unwritable_file(tmp_path, overwrite=True)
 
 
 def test_error_names_the_file_and_not_the_temporary_one(

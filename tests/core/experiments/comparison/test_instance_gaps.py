@@ -66,6 +66,7 @@ def test_checkpoint_that_does_not_give_the_stored_cost_is_refused(run, reference
     stored = run.final["U5"]
     text = (changed / "costs.csv").read_text(encoding="utf-8")
     (changed / "costs.csv").write_text(text.replace(repr(stored), repr(stored * 1.01)))
+    (changed / "costs.csv.sha256").unlink()
     lines = []
     assert instance_gaps([load_run(changed)], references, "cpu", lines.append) == {}
     assert f"U5: expected the mean cost in costs.csv, {stored * 1.01:.4f}, but" in lines[1]

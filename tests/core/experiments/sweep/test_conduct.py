@@ -11,7 +11,7 @@ from synthetic_sweeps import Ended, Invented
 
 from lifelong_co.errors import ConfigError, Interrupted
 from lifelong_co.experiments.sweep import table
-from lifelong_co.experiments.sweep.conduct import conduct, locked
+from lifelong_co.experiments.sweep.conduct import conduct, locked, refuse_other_content
 from lifelong_co.experiments.sweep.plan import Plan
 
 
@@ -99,3 +99,17 @@ def test_second_sweep_in_a_folder_is_refused(tmp_path):
     child.communicate(b"\n")
     with locked(tmp_path / "sweep") as lock:
         os.fstat(lock)
+
+
+def test_folder_with_other_files_is_refused(tmp_path):
+    """A folder of runs, of a killed sweep or of an earlier sweep passes; nothing is made."""
+    refuse_other_content(tmp_path / "new")
+    (tmp_path / "lock").touch()
+    (tmp_path / "runs").mkdir()
+    refuse_other_content(tmp_path)
+    (tmp_path / "notes.txt").write_text("precious")
+    with pytest.raises(ConfigError, match=r"got one with notes\.txt"):
+        refuse_other_content(tmp_path)
+    (tmp_path / "sweep.toml").touch()
+    refuse_other_content(tmp_path)
+    assert not (tmp_path / "new").exists()

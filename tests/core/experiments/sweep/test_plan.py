@@ -65,6 +65,7 @@ def test_objective_and_schedule_of_a_grid_are_those_of_its_runs(tmp_path):
     for key, value, match in (
         ("objective", "preferance", "Did you mean 'preference'"),
         ("objective_options", {"betta": 1.0}, "Did you mean 'beta'"),
+        ("objective_options", {"beta": -1.0}, "beta: expected more than 0"),
         ("schedule", "cosin", "Did you mean 'cosine'"),
     ):
         with pytest.raises(LifelongError, match=match):
