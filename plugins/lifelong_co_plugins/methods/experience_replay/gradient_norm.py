@@ -54,4 +54,5 @@ class GradientNorm:
 def gradient_norm(module: nn.Module) -> Tensor:
     """Return the Euclidean norm of the gradients of all parameters together, a scalar."""
     gradients = [value.grad for value in module.parameters() if value.grad is not None]
-    return torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
+    norm: Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
+    return norm
