@@ -11,9 +11,18 @@ from pathlib import Path
 import attrs
 
 KEPT = (
-    *("config.toml", "metrics.json"),
+    *("config.toml", "metrics.json", "provenance.json"),
     *("costs.csv", "costs.csv.sha256", "log.jsonl", "log.jsonl.sha256"),
 )
+"""The small final files of a run; runs of earlier versions lack some of them."""
+
+
+def keep(run: Path, kept: Path) -> None:
+    """Copy the small final files of a run to a folder, which may be missing."""
+    kept.mkdir(parents=True, exist_ok=True)
+    for file in KEPT:
+        if (run / file).exists():
+            shutil.copy(run / file, kept / file)
 
 
 @attrs.frozen
@@ -42,10 +51,7 @@ class Grid:
             stdout=subprocess.DEVNULL,
         )
         fresh = folder / "kept"
-        fresh.mkdir(exist_ok=True)
-        for file in KEPT:
-            if (folder / file).exists():
-                shutil.copy(folder / file, fresh / file)
+        keep(folder, fresh)
         self.results.mkdir(parents=True, exist_ok=True)
         shutil.move(fresh, kept)
         return folder

@@ -32,7 +32,7 @@ def seeds_of(folder: Path, problem: str, name: str, order: int) -> dict[str, Pat
         If there is no run, or if two runs have the same seed.
     """
     found: dict[str, Path] = {}
-    pattern = rf"{problem}-[^-]+-{re.escape(name)}-[^-]+-order{order}-seed(\d+)(-\w+)?"
+    pattern = rf"{problem}-[^-]+-{re.escape(name)}-[^-]+-(?:own|order{order})-seed(\d+)(-\w+)?"
     for run in sorted(folder.glob("runs/*")):
         match = re.fullmatch(pattern, run.name)
         if match and match[1] in found:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from grid import KEPT
+from grid import keep
 
 from lifelong_co.experiments.comparison.publish import write_run_report
 
@@ -33,10 +33,7 @@ def take_up(results: Path, runs: Path) -> None:
 def store(runs: Path, results: Path) -> None:
     """Keep the small final files of the finished runs, and the tables."""
     for report in sorted(runs.glob("runs/*/report.html")):
-        kept = results / "runs" / report.parent.name
-        kept.mkdir(parents=True, exist_ok=True)
-        for file in KEPT:
-            shutil.copy(report.parent / file, kept / file)
+        keep(report.parent, results / "runs" / report.parent.name)
     for table in sorted(runs.glob("table.*")):
         shutil.copy(table, results / table.name)
 
