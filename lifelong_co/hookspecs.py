@@ -49,5 +49,10 @@ def register_methods(register: Register) -> None:
 
 
 @hookspec
+def register_objectives(register: Register) -> None:
+    """Register factories ``(solver, **options) -> Objective``."""
+
+
+@hookspec
 def register_distributions(register: Register) -> None:
     """Register factories ``(problem, *, variant, capacity, **options) -> Distribution``."""

@@ -34,6 +34,7 @@ from lifelong_co.runs.step_checks import (
     require_rest_finite,
 )
 from lifelong_co.tensors.precision import each_in, learning_in
+from lifelong_co.tensors.schedule import SCHEDULES, scaled_rate
 
 SHOWN = 12
 """The most costs in the line of a test."""
@@ -126,7 +127,7 @@ def train_batch(run: Run) -> dict[str, Tensor]:
     with learning_in(config.precision, config.device):
         rollout = sampled(run, instances, method.observer(learner, instances))  # line 6
         policy = run.objective.loss(instances, rollout)  # line 7: L_DRL
-    checked_loss(f"solver {config.solver!r}, policy loss", policy)
+    checked_loss(f"solver {config.solver!r}, objective {config.objective!r}, policy loss", policy)
     learner.optimizer.zero_grad()
     policy.backward()
     losses = {"cost": rollout.cost.min(dim=1).values.mean().detach(), "policy": policy.detach()}
@@ -138,9 +139,18 @@ def train_batch(run: Run) -> dict[str, Tensor]:
         term.backward()
         losses[name] = losses.get(name, torch.zeros_like(policy)) + term.detach()
     run.ranks.average(learner.solver.module.parameters())
-    learner.optimizer.step()  # line 14
+    with scaled_rate(learner.optimizer, rate_factor(run)):
+        learner.optimizer.step()  # line 14
     method.after_step(learner)  # lines 15 to 17: what was observed goes into the buffer
     return losses
+
+
+def rate_factor(run: Run) -> float:
+    """Return the factor of the learning rate that the schedule has at this step of the task."""
+    learner = run.learner
+    epochs = learner.tasks[learner.task].epochs
+    share = (learner.epoch + learner.batch / run.method.batches(learner)) / epochs
+    return SCHEDULES[run.config.schedule](share)
 
 
 def sampled(run: Run, instances: Any, observe: Observer | None) -> Rollout:

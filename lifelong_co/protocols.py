@@ -273,6 +273,8 @@ class LearnerState:
     """Seed for decisions that must be equal in all processes: the run's seed."""
     processes: int = 1
     """Number of processes that learn the run together, each on its share of every batch."""
+    objective: Callable[[Solver], "Objective"] = attrs.field(default=lambda s: s.objective())
+    """Makes a new objective of the kind that the run has."""
     task: int = 0
     epoch: int = 0
     batch: int = 0
@@ -310,10 +312,7 @@ def _no_buffer(learner: LearnerState, state: Mapping[str, Any]) -> None:  # noqa
 
 @attrs.frozen(eq=False, kw_only=True)
 class Objective:
-    """The loss that a solver learns by. Only `loss` is required; the other functions do nothing.
-
-    `reinforce` has those of POMO, ``shared_baseline()``, and INViT, ``greedy_baseline(solver)``.
-    """
+    """The loss that a solver learns by. Only `loss` is required; the other functions do nothing."""
 
     loss: Callable[[Any, Rollout], Tensor]
     """``L_DRL`` of a sampled rollout of these instances, a differentiable scalar."""

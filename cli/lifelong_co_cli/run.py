@@ -40,6 +40,9 @@ def run(
     images: run_options.Images = None,
     one_pass: run_options.OnePass = None,
     precision: run_options.Precision = None,
+    objective: run_options.Objective = None,
+    objective_option: run_options.ObjectiveOption = None,
+    schedule: run_options.Schedule = None,
     tests: run_options.Tests = None,
     tests_of: options.TestsOf = None,
     curve_every: run_options.CurveEvery = None,
@@ -112,6 +115,9 @@ def run(
         images=images,
         one_pass=one_pass,
         precision=precision,
+        objective=objective,
+        objective_options=options.assignments(objective_option or [], "--objective-option") or None,
+        schedule=schedule,
     )
     if dry_run:
         check_names(config)

@@ -77,6 +77,30 @@ MethodOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
+Objective = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Loss of the solver: reinforce (default), preference, …",
+        rich_help_panel=ADVANCED,
+    ),
+]
+ObjectiveOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="An option of the objective, e.g. beta=0.05; repeatable.",
+        rich_help_panel=ADVANCED,
+    ),
+]
+Schedule = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Learning rate in each task: constant (default), cosine or linear.",
+        rich_help_panel=ADVANCED,
+    ),
+]
 Setting = Annotated[
     list[str] | None,
     typer.Option(

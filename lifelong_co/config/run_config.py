@@ -19,6 +19,7 @@ from lifelong_co.problems.images import SQUARE, SYMMETRIES
 from lifelong_co.storage.toml import drop_none, parse, structure
 from lifelong_co.tasks.task import Task, drifting, order, unique_labels
 from lifelong_co.tensors.precision import known_precision
+from lifelong_co.tensors.schedule import CONSTANT, SCHEDULES
 from lifelong_co.validators import at_least, boolean, not_negative, one_of, positive
 
 Options = dict[str, Any]
@@ -56,16 +57,21 @@ class Config:
     """Run folder whose parameters this run starts with; empty: new parameters."""
     buffer_from: str = ""
     """Run folder whose experiences this run starts with; empty: no experiences."""
+    objective: str = "reinforce"
+    """The loss that the solver learns by; ``reinforce`` is the solver's own."""
     optimizer: str = attrs.field(default="adam", validator=one_of("adam", "adamw"))
     """``adam`` or ``adamw``; every task starts with a new one."""
     learning_rate: float = attrs.field(default=1e-4, validator=not_negative)
     """At least 0; of the first epoch of each task."""
     learning_rate_decay: float = attrs.field(default=1.0, validator=positive)
     """Factor of the learning rate after each epoch of a task, above 0."""
+    schedule: str = attrs.field(default=CONSTANT, validator=one_of(*SCHEDULES))
+    """How the rate falls in the steps of each task (`tensors.schedule`), besides its decay."""
     weight_decay: float = attrs.field(default=1e-6, validator=not_negative)
     """At least 0; with ``adam`` a part of the gradient, with ``adamw`` apart from it."""
     solver_options: Options = attrs.field(factory=dict)
     method_options: Options = attrs.field(factory=dict)
+    objective_options: Options = attrs.field(factory=dict)
     tasks: tuple[Task, ...] = ()
 
     def __attrs_post_init__(self) -> None:
@@ -189,10 +195,8 @@ def _model(
         problem = base.problem if problem is None else problem
         return solver, problem, base.solver_options.get(solver, {})
     source = read_config(start_from)
-    for name, given, own in (
-        ("solver", solver, source.solver),
-        ("problem", problem, source.problem),
-    ):
+    kinds = (("solver", solver, source.solver), ("problem", problem, source.problem))
+    for name, given, own in kinds:
         if given not in (None, own):
             raise ConfigError(f"{name}: expected {own!r} as in {start_from}, got {given!r}")
     return source.solver, source.problem, source.solver_options

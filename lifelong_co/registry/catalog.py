@@ -17,6 +17,7 @@ HOOKS = {
     "register_divergences": "divergence",
     "register_buffers": "buffer",
     "register_methods": "method",
+    "register_objectives": "objective",
     "register_distributions": "distribution",
 }
 """Every hook and the kind of component it registers."""
@@ -27,8 +28,8 @@ class Component:
     """A registered name and its owner."""
 
     kind: str
-    """``solver``, ``problem``, ``weighting``, ``divergence``, ``buffer``, ``method`` or
-    ``distribution``."""
+    """``solver``, ``problem``, ``weighting``, ``divergence``, ``buffer``, ``method``,
+    ``objective`` or ``distribution``."""
     name: str
     owner: str
     """The installed distribution that has the plugin, or ``this process`` (`register_plugin`)."""

@@ -13,6 +13,7 @@ from lifelong_co.protocols import (
     Distribution,
     Divergence,
     Method,
+    Objective,
     Problem,
     Solver,
     Weighting,
@@ -118,6 +119,23 @@ def knows_all_tasks(name: str) -> bool:
         return method(name).knows_all_tasks
     except LifelongError:  # e.g. a method of a plugin that is not installed here
         return False
+
+
+def objective(name: str, solver: Solver, /, **options: Any) -> Objective:
+    """Build an objective for a solver, e.g. ``preference``, with the errors of `method`."""
+    return cast(Objective, _made("objective", name, Objective, solver, **options))
+
+
+def objective_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given options of an objective that differ from its defaults.
+
+    All of them if no plugin has registered the objective.
+    """
+    try:
+        own = defaults(_find("objective", name).thing)
+    except UnknownNameError:
+        return dict(given)
+    return {key: value for key, value in given.items() if key not in own or own[key] != value}
 
 
 def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[Any]:

@@ -11,11 +11,12 @@ def check_names(config: Config) -> None:
     Raises
     ------
     LifelongError
-        If the problem, the solver, the method, a distribution or a file is unknown or refuses its
-        options. A note of the error names the task.
+        If the problem, the solver, the method, the objective, a distribution or a file is unknown
+        or refuses its options. A note of the error names the task.
     """
     problem = registry.problem(config.problem)
     registry.method(config.method, **config.method_options)
-    registry.solver(config.solver, problem, **config.solver_options)
+    solver = registry.solver(config.solver, problem, **config.solver_options)
+    registry.objective(config.objective, solver, **config.objective_options)
     for task in config.tasks:
         training(task, problem)

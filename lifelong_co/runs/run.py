@@ -93,9 +93,14 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
     tasks = tuple(shared(task, ranks) for task in config.tasks)
     instances = generator(config.seed, ranks.stream("instances"), config.device)
     stream = task_stream(tasks, problem, instances, config.device, config.symmetries)
+
+    def objective(solver: Solver) -> Objective:
+        return registry.objective(config.objective, solver, **config.objective_options)
+
     learner = LearnerState(
         problem=problem,
         solver=solver,
+        objective=objective,
         optimizer=torch.optim.Adam(solver.module.parameters()),
         initial=copy.deepcopy(solver.module.state_dict()),
         tasks=tasks,
@@ -109,7 +114,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
         folder=folder,
         learner=learner,
         method=registry.method(config.method, **config.method_options),
-        objective=solver.objective(),
+        objective=objective(solver),
         actions=generator(config.seed, ranks.stream("actions"), config.device),
         stream=stream,
         tests=[testing(task, problem, config.tests) for task in config.tasks],

@@ -39,7 +39,8 @@ def refuse_others(saved: str, given: str) -> None:
         name for name in dict.fromkeys((*expected, *got)) if expected.get(name) != got.get(name)
     ]
     # The options of another method differ anyhow, and so do the tasks of another sequence.
-    whole = {"solver": "solver_options.", "method": "method_options.", "number of tasks": "task "}
+    whole = {name: f"{name}_options." for name in ("solver", "method", "objective")}
+    whole["number of tasks"] = "task "
     hidden = tuple(prefix for name, prefix in whole.items() if name in names)
     differing = [
         f"{name}: expected {expected.get(name)!r:.80}, got {got.get(name)!r:.80}"
@@ -56,7 +57,10 @@ def _plain(config: Config) -> dict[str, Any]:
     """Return all settings by name, e.g. ``method_options.alpha`` or ``task 2 epochs``."""
     options = registry.method_options(config.method, config.method_options)
     device = config.device.partition(":")[0]
-    config = attrs.evolve(config, method_options=options, device=device)
+    objective = registry.objective_options(config.objective, config.objective_options)
+    config = attrs.evolve(
+        config, method_options=options, objective_options=objective, device=device
+    )
     found = cattrs.unstructure(config)
     tasks = found.pop("tasks")
     named: dict[str, Any] = {"number of tasks": len(tasks)}

@@ -247,3 +247,34 @@ def test_run_without_options_names_its_preset(tmp_path, monkeypatch):
     )
     assert str(asked["folder"]) == "runs/cvrp-pomo-llr-bc-small-0"
     assert asked["resume"] is False
+
+
+def test_objective_and_schedule_of_a_run(finished, tmp_path):
+    """They are in `config.toml`, change what is learned, and are resumed."""
+    usual = finished("fine-tuning", "tsp")
+    more = ("--objective=preference", "--objective-option=beta=0.5", "--schedule=linear")
+    folder = tmp_path / "preference"
+    outcome = call(*usual.options, *more, "--out", folder)
+    assert outcome.status == 0, outcome.err
+    config = from_toml((folder / "config.toml").read_text())
+    assert (config.objective, config.objective_options) == ("preference", {"beta": 0.5})
+    assert config.schedule == "linear"
+    assert results(folder) != results(usual.folder)
+    assert call("run", "--resume", folder).status == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--objective=preferance", "Did you mean 'preference'"),
+        ("--objective-option=beta=1", "objective 'reinforce': takes no options, got 'beta'"),
+        ("--schedule=cosin", "Did you mean 'cosine'"),
+    ],
+)
+def test_wrong_objective_or_schedule_is_refused(option, said, finished, tmp_path):
+    """In one line with status 2, before the folder exists."""
+    folder = tmp_path / "refused"
+    outcome = call(*finished("fine-tuning", "tsp").options, option, "--out", folder)
+    assert outcome.status == 2
+    assert said in outcome.err
+    assert not folder.exists()

@@ -15,6 +15,7 @@ from tiny_runs import (
     same,
     stopped_and_resumed,
     tiny_config,
+    tiny_learn,
 )
 from torch import Tensor
 
@@ -152,6 +153,34 @@ def test_random_images_are_drawn_with_the_instances(tmp_path: Path) -> None:
     legs = [(nodes[:, 1] - nodes[:, 0]).norm(dim=1) for nodes in random]
     for leg in legs:  # an isometry
         torch.testing.assert_close(leg, leg[:4].repeat(8), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "factors"),
+    [("constant", [1, 1, 1, 1]), ("linear", [1, 0.75, 0.5, 0.25]),
+     ("cosine", [1, (2 + 2**0.5) / 4, 0.5, (2 - 2**0.5) / 4])],
+)  # fmt: skip
+def test_schedule_lowers_the_rate_in_each_task_by_step(
+    name: str, factors: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It multiplies the decayed rate, starts again in each task, and resumes to the same bits."""
+    config = attrs.evolve(
+        tiny_config("fine-tuning"), learning_rate=0.1, learning_rate_decay=0.5, schedule=name
+    )
+    rates: list[float] = []
+    step = torch.optim.Adam.step
+
+    def noting(optimizer: Any, *given: Any) -> Any:
+        rates.append(optimizer.param_groups[0]["lr"])
+        return step(optimizer, *given)
+
+    monkeypatch.setattr(torch.optim.Adam, "step", noting)
+    whole = tiny_learn(config, tmp_path)
+    decayed = [0.1, 0.1, 0.05, 0.05]
+    expected = [rate * factor for rate, factor in zip(decayed, factors, strict=True)]
+    assert rates == pytest.approx(expected * 2)
+    resumed = stopped_and_resumed(config, tmp_path, after=3)
+    assert same(parameters(whole), parameters(resumed))
 
 
 def test_learning_rate_decays_after_each_epoch_of_a_task(tmp_path: Path) -> None:

@@ -73,6 +73,16 @@ def use_method(name: str) -> None:
     term.backward()
 
 
+def use_objective(name: str) -> None:
+    """Check an objective against its formula, and that it is differentiable."""
+    solver = lco.solver("pomo", "tsp", embedding_dim=16, encoder_layer_num=1, ff_hidden_dim=8)
+    rollout = solver.rollout(lco.distribution("U", "tsp").sample(2, 5), "sample")
+    loss = lco.objective(name, solver, share=0.4).loss(None, rollout)
+    best = rollout.cost.argsort(dim=1)[:, :2]
+    torch.testing.assert_close(loss, -rollout.log_likelihood.gather(1, best).mean())
+    loss.backward()
+
+
 def use_distribution(name: str) -> None:
     """Check that a distribution draws instances of either problem."""
     for problem in ("tsp", "cvrp"):
@@ -110,6 +120,7 @@ USE = {
     "divergence": use_divergence,
     "buffer": use_buffer,
     "method": use_method,
+    "objective": use_objective,
     "distribution": use_distribution,
 }
 

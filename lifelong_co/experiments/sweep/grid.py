@@ -56,7 +56,8 @@ class Grid:
         Numbers of at least 0, e.g. ``0-2``.
     device
         ``auto``, ``cpu`` or ``cuda``.
-    tests, curve_every, augment, images, one_pass, precision, solver_options
+    tests, curve_every, augment, images, one_pass, precision, solver_options, objective,
+    objective_options, schedule
         As in ``lifelong-co run``; None: the value of the preset.
     settings
         Other settings of the runs, e.g. ``{learning_rate = 2e-4}`` (`run_config.SETTINGS`).
@@ -90,6 +91,9 @@ class Grid:
     images: bool | None = None
     one_pass: bool | None = None
     precision: str | None = None
+    objective: str | None = None
+    objective_options: Options | None = None
+    schedule: str | None = None
     solver_options: Options = attrs.field(factory=dict)
     settings: Options = attrs.field(factory=dict)
     start_from: str | None = attrs.field(default=None, validator=attrs.validators.optional(_named))

@@ -19,16 +19,13 @@ from lifelong_co.runs.names import check_names
 from lifelong_co.storage import checkpoint
 
 AS_IN_RUN = (
-    "preset",
-    "device",
-    "tests",
-    "curve_every",
-    "augment",
-    "images",
-    "one_pass",
-    "precision",
+    *("preset", "device", "tests", "curve_every", "augment", "images", "one_pass", "precision"),
+    *("objective", "objective_options", "schedule"),
 )
 """Settings that have the same name in a grid and in `resolve`."""
+KINDS = ("solver", "method", "objective")
+CHECKED = ("problem", *KINDS, *(f"{kind}_options" for kind in KINDS))
+"""Settings that `check_names` reads, besides the tasks."""
 
 
 @attrs.frozen
@@ -178,8 +175,8 @@ class _Planner:
 
     def check(self, config: Config) -> None:
         """Raise on wrong names and options now, before anything runs."""
-        parts = (config.problem, config.solver, config.solver_options, config.method)
-        known = _hashable((*parts, config.method_options, config.tasks))
+        parts = [getattr(config, name) for name in CHECKED]
+        known = _hashable([*parts, config.tasks])
         if known in self.checked:
             return
         check_names(config)
@@ -219,10 +216,13 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
 def _spelled_out(config: Config) -> Config:
     """Return a configuration that is equal for all runs with the same result.
 
-    It has all method options, and only the name of a task file without its folder.
+    It has all method options, no option of the objective that has its default, and only the name
+    of a task file without its folder.
     """
     options = registry.method_options(config.method, config.method_options)
-    return attrs.evolve(config, method_options=options, order=Path(config.order).name)
+    own = registry.objective_options(config.objective, config.objective_options)
+    order = Path(config.order).name
+    return attrs.evolve(config, method_options=options, objective_options=own, order=order)
 
 
 def _hashable(value: Any) -> Hashable:

@@ -9,18 +9,22 @@ Two options make replay cheaper than in the paper without making it less precise
 """
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from torch import Tensor
 
 from lifelong_co.config.ablations import ablated
+from lifelong_co.errors import UnknownNameError
 from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.replay.consolidation import consolidation_loss
 from lifelong_co.validators import at_least_zero, fraction
 from lifelong_co_plugins.methods.experience_replay.behaviors import behavior as behavior_of
+from lifelong_co_plugins.methods.experience_replay.gradient_norm import GradientNorm
 from lifelong_co_plugins.methods.experience_replay.memory import Memory
 from lifelong_co_plugins.methods.experience_replay.weights import Weights
+
+ALPHA_UNITS = ("absolute", "gradient")
 
 
 def with_ablations(method: Callable[..., Method]) -> Callable[..., Method]:
@@ -39,6 +43,7 @@ def llr_bc(
     divergence: str = "rkl",
     behavior: str = "official",
     alpha: float = 100.0,
+    alpha_unit: str = "absolute",
     buffer_size: int = 1000,
     replay_size: int = 16,
     replay_rows: float = 1.0,
@@ -56,6 +61,9 @@ def llr_bc(
         The consolidation loss; see `consolidation.consolidation_loss`.
     alpha
         The weight of the consolidation loss (eq. 2), at least 0.
+    alpha_unit
+        ``absolute`` (the paper's), or ``gradient``: the weight is ``alpha`` times the average norm
+        of the policy's gradient (`gradient_norm`), so it means the same for every objective.
     buffer_size
         ``|B|``: experiences (each one decoding step of one batch) that the buffer holds, at least
         0.
@@ -96,17 +104,30 @@ def llr_bc(
     }
     at_least_zero("llr-bc", numbers)
     fraction("llr-bc", {"replay_rows": replay_rows})
+    if alpha_unit not in ALPHA_UNITS:
+        raise UnknownNameError("alpha_unit", alpha_unit, ALPHA_UNITS)
     loss = consolidation_loss(weighting, divergence, behavior, guarded=official_replay)
     memory = Memory(buffer, buffer_size, record, bundle_size, official=official_replay)
     weights = Weights(loss, replay_rows, memory.random)
+    norm = GradientNorm() if alpha_unit == "gradient" else None
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
         if not alpha:
             return
+        weight = alpha if norm is None else alpha * norm.note(learner)
         replayed = weights.replayed(learner, memory.sample(replay_size))  # algorithm 2: E from B
         for batch in replayed.of_one_size():  # one encoder pass each
             now = behavior_of(learner.solver, batch)
-            yield "consolidation", alpha * loss.unit(batch.weights, batch.teacher, now)
+            yield "consolidation", weight * loss.unit(batch.weights, batch.teacher, now)
+
+    def state_dict() -> dict[str, Any]:
+        kept = {} if norm is None else {"gradient_norm": norm.state_dict()}
+        return {**memory.state_dict(), **kept}
+
+    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
+        memory.load_state_dict(learner, state)
+        if norm is not None:
+            norm.load_state_dict(learner, state["gradient_norm"])
 
     return Method(
         before_task=memory.start_task,
@@ -114,6 +135,6 @@ def llr_bc(
         loss_terms=loss_terms,
         after_step=memory.after_step,
         adopt=memory.adopt,
-        state_dict=memory.state_dict,
-        load_state_dict=memory.load_state_dict,
+        state_dict=state_dict,
+        load_state_dict=load_state_dict,
     )

@@ -90,14 +90,18 @@ def test_altered_configuration_is_refused(line: str, other: str, match: str) -> 
 
 
 def test_settings_that_an_earlier_version_lacked_have_their_old_meaning() -> None:
-    """Without them: Adam at a constant rate, and images of the square."""
+    """Without them: REINFORCE, Adam at a constant rate, and images of the square."""
     config = resolve(preset="small")
-    later = ("symmetries", "optimizer", "learning_rate_decay")
+    later = ("symmetries", "optimizer", "learning_rate_decay", "objective", "schedule")
+    later += ("[objective_options]",)
     lines = [line for line in to_toml(config).splitlines() if line.split(" = ")[0] not in later]
-    assert len(lines) == len(to_toml(config).splitlines()) - 3
+    assert len(lines) == len(to_toml(config).splitlines()) - 6
     assert from_toml("\n".join(lines)) == config
     assert (config.symmetries, config.optimizer, config.learning_rate_decay) == (
         "square", "adam", 1.0,
+    )  # fmt: skip
+    assert (config.objective, config.objective_options, config.schedule) == (
+        "reinforce", {}, "constant",
     )  # fmt: skip
 
 

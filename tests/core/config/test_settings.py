@@ -47,6 +47,11 @@ def test_unknown_setting_or_one_given_twice_is_refused() -> None:
         ("learning_rate_decay", -1.0, "learning_rate_decay: expected more than 0, got -1.0"),
         ("weight_decay", -1e-6, "weight_decay: expected at least 0, got -1e-06"),
         ("symmetries", 8, "Unknown symmetries '8'; expected one of: square, random"),
+        (
+            "schedule",
+            "cosin",
+            "Unknown schedule 'cosin'; expected one of: constant, cosine, linear",
+        ),
         ("optimizer", "sgd", "Unknown optimizer 'sgd'; expected one of: adam, adamw"),
     ],
 )

@@ -10,7 +10,7 @@ import lifelong_co as lco
 from lifelong_co import hookspecs, registry
 from lifelong_co.errors import ConfigError
 from lifelong_co.problems.tsp import TSP
-from lifelong_co.protocols import Method
+from lifelong_co.protocols import Method, Objective
 from lifelong_co.registry.catalog import HOOKS
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
@@ -18,6 +18,8 @@ pytestmark = pytest.mark.usefixtures("fresh_registry")
 TSP_OBJECT = TSP()
 
 METHOD = Method()
+
+OBJECTIVE = Objective(loss=lambda instances, rollout: torch.zeros(()))
 
 SOLVER = SimpleNamespace(
     problem=TSP_OBJECT,
@@ -41,6 +43,11 @@ THROUGH_EACH_HOOK = {
     "register_divergences": (torch.sub, lambda: lco.divergence("new"), torch.sub),
     "register_buffers": (lambda capacity, seed: BUFFER, lambda: lco.buffer("new", 3), BUFFER),
     "register_methods": (lambda: METHOD, lambda: lco.method("new"), METHOD),
+    "register_objectives": (
+        lambda solver: OBJECTIVE,
+        lambda: lco.objective("new", SOLVER),
+        OBJECTIVE,
+    ),
     "register_distributions": (
         lambda problem, *, variant, capacity: DISTRIBUTION,
         lambda: lco.distribution("new", "tsp"),
@@ -71,6 +78,8 @@ def test_documented_names_are_registered():
     assert registry.names("divergence") == ["kl", "rkl", "mixture", "js", "squared"]
     assert registry.names("distribution") == ["U", "GM", "E", "C", "G", "R"]
     assert registry.names("problem") == ["tsp", "cvrp"]
+    known = ["reinforce", "reinforce-normalised", "preference", "best-of"]
+    assert registry.names("objective") == known
     assert {"llr-bc", "fine-tuning", "restart"} <= set(registry.names("method"))
     assert "pomo" in registry.names("solver")
 
@@ -98,6 +107,29 @@ def test_solver_takes_a_problem_or_its_name():
     ]
     assert shapes[0] == shapes[1]
     assert any(16 in shape for shape in shapes[0].values())
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "match"),
+    [
+        ("preferance", {}, "Unknown objective 'preferance'.*Did you mean 'preference'"),
+        ("preference", {"betta": 1.0}, "objective 'preference'.*'betta'.*Did you mean 'beta'"),
+        ("preference", {"beta": "1"}, "objective 'preference': beta: expected a number, got '1'"),
+        ("reinforce", {"solver": 1}, "objective 'reinforce': takes no options, got 'solver'"),
+    ],
+)
+def test_wrong_objective_is_refused(name, options, match):
+    """A wrong name, an unknown option and a value of a wrong type are refused."""
+    with pytest.raises(lco.LifelongError, match=match):
+        lco.objective(name, SOLVER, **options)
+    assert lco.objective("preference", SOLVER, beta=1).state_dict() == {}
+
+
+def test_objective_options_leave_out_defaults():
+    """An option that is written out with its default changes nothing."""
+    assert registry.objective_options("preference", {"beta": 0.05}) == {}
+    assert registry.objective_options("preference", {"beta": 1.0}) == {"beta": 1.0}
+    assert registry.objective_options("not installed", {"beta": 0.05}) == {"beta": 0.05}
 
 
 def test_seed_and_capacity_reach_the_buffer():

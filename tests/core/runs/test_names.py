@@ -23,6 +23,8 @@ def test_configuration_of_a_run_passes() -> None:
         ({"solver_options": {"head_num": 0}}, "head_num"),
         ({"method": "llrbc"}, "'llrbc'"),
         ({"method": "llr-bc", "method_options": {"alpha": -1.0}}, "alpha"),
+        ({"objective": "preferance"}, "'preferance'"),
+        ({"objective": "preference", "objective_options": {"beta": -1.0}}, "beta"),
     ],
 )
 def test_unknown_name_is_refused(changes: dict[str, Any], named: str) -> None:

@@ -70,6 +70,13 @@ def test_what_cannot_change_a_result_may_differ() -> None:
     )
     spelled = {**CONFIG.method_options, "weighting": "variance"}
     refuse_others(other(), other(method_options=spelled))
+    preference = {"objective": "preference"}
+    default, other_beta = ({"objective_options": {"beta": beta}} for beta in (0.05, 1.0))
+    refuse_others(other(**preference), other(**preference, **default))
+    with pytest.raises(ConfigError, match=r"^objective_options.beta: expected None, got 1.0$"):
+        refuse_others(other(**preference), other(**preference, **other_beta))
+    with pytest.raises(ConfigError, match=r"^objective: expected 'reinforce', got 'preference'$"):
+        refuse_others(other(), other(**preference, **other_beta))
     with pytest.raises(ConfigError, match="task 2 files: expected 'set', got 'other'"):
         refuse_others(other(task=files), other(task={**files, "files": "/data/other"}))
 

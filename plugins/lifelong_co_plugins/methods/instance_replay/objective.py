@@ -11,9 +11,9 @@ from lifelong_co.tensors import records
 
 
 class ReplayObjective:
-    """The solver's objective on replayed instances.
+    """An objective of the run's kind on replayed instances.
 
-    It is separate from the run's objective: a greedy-rollout baseline judges past tasks by the
+    It is separate from the run's own: a greedy-rollout baseline judges past tasks by the
     solver at the start of the present task. The random stream of the actions follows from the seed,
     task, epoch and batch, so no stream has to be saved.
     """
@@ -27,7 +27,7 @@ class ReplayObjective:
 
     def start(self, learner: LearnerState) -> Objective:
         """Make, keep and return a new objective."""
-        self.objective = objective = learner.solver.objective()
+        self.objective = objective = learner.objective(learner.solver)
         objective.before_task(learner)
         return objective
 
@@ -45,6 +45,6 @@ class ReplayObjective:
 
     def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
-        self.objective = learner.solver.objective()
+        self.objective = learner.objective(learner.solver)
         if state:
             self.objective.load_state_dict(learner, state)

@@ -15,5 +15,10 @@ def test_labels_say_what_differs_and_no_more() -> None:
     assert label([base, weak, plain]) == ["llr-bc (alpha=100)", "llr-bc (alpha=1)", "fine-tuning"]
     omni = attrs.evolve(plain, solver="omni")
     assert label([base, omni]) == ["llr-bc (solver=pomo)", "fine-tuning (solver=omni)"]
+    preferring = attrs.evolve(base, objective="preference", objective_options={"beta": 0.05})
+    assert label([base, preferring]) == [
+        "llr-bc (objective=reinforce)",
+        "llr-bc (objective=preference)",
+    ]
     many = [attrs.evolve(base, method_options={f"o{i}": v for i in range(5)}) for v in (1, 2)]
     assert label(many)[0] == "llr-bc (o0=1, o1=1, o2=1, ...)"

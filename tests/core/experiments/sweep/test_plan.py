@@ -5,7 +5,7 @@ import pytest
 from synthetic_runs import finish, two_orders
 from synthetic_sweeps import FILE, Invented
 
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import ConfigError, LifelongError, UnknownNameError
 from lifelong_co.experiments.sweep import table
 from lifelong_co.experiments.sweep.conduct import conduct
 from lifelong_co.experiments.sweep.grid import (
@@ -45,6 +45,31 @@ def test_settings_of_a_grid_are_those_of_its_runs(tmp_path):
     assert (job.config.learning_rate, job.config.tests) == (2e-4, 9)
     with pytest.raises(ConfigError, match="tests: expected one value, got 3 and 9"):
         make_plan([attrs.evolve(grid, tests=3)], tmp_path / "sweep")
+
+
+def test_objective_and_schedule_of_a_grid_are_those_of_its_runs(tmp_path):
+    """A default that is written out makes no other run; wrong names are refused before any run."""
+    common = "preset = 'demo'\ndevice = 'cpu'\nmethods = ['feng']\nobjective = 'preference'\n"
+    more = "schedule = 'cosine'\n"
+    rows = [
+        more,
+        more + "objective_options = {beta = 0.05}\n",
+        "objective_options = {beta = 1.0}\n",
+    ]
+    text = common + "".join(f"[[grids]]\n{row}" for row in rows)
+    grids = grids_from_toml(text, "sweep.toml", tmp_path)
+    first, second = [job.config for job in make_plan(grids, tmp_path / "s").jobs.values()]
+    assert (first.objective, first.objective_options) == ("preference", {})
+    assert (first.schedule, second.schedule) == ("cosine", "constant")
+    assert second.objective_options == {"beta": 1.0}
+    for key, value, match in (
+        ("objective", "preferance", "Did you mean 'preference'"),
+        ("objective_options", {"betta": 1.0}, "Did you mean 'beta'"),
+        ("objective_options", {"beta": -1.0}, "beta: expected more than 0"),
+        ("schedule", "cosin", "Did you mean 'cosine'"),
+    ):
+        with pytest.raises(LifelongError, match=match):
+            make_plan([attrs.evolve(grids[0], **{key: value})], tmp_path / "s")
 
 
 def test_a_plan_has_every_run_once(tmp_path):

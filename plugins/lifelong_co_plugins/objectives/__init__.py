@@ -1,0 +1,1 @@
+"""Objectives: the losses that a solver learns by."""
