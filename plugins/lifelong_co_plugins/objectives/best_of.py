@@ -22,8 +22,9 @@ def best_of(solver: Solver, compared: int = 16) -> Objective:  # noqa: ARG001
         L = -mean over pairs of  log sigmoid(g(y_l) / g(y_w) (l(y_w) / |y_w| - l(y_l) / |y_l|))
 
     The formula is that of two third-party implementations, which agree with each other; the
-    authors' code was not available. ``g`` is the cost, ``l`` the log-likelihood and ``|y|`` the number of actions. The ``K``
-    trajectories are uniform by rank: of the sorted ones, every ``S / K``-th from the best on.
+    authors' code was not available. ``g`` is the cost, ``l`` the log-likelihood and ``|y|`` the
+    number of actions. The ``K`` trajectories are uniform by rank: of the sorted ones, every
+    ``S / K``-th from the best on.
 
     The paper's "hybrid rollout" adds a greedy trajectory to the sampled ones; this is left out, so
     that a run samples the same solutions with every objective. Two more choices are ours. A pair of
