@@ -27,6 +27,14 @@ from lifelong_co.tensors import records
 _OFFICIAL_NAMES = {"G": "Grid", "R": "Ring"}
 
 
+# What reading a damaged archive raises. RuntimeError: it seems encrypted, or compressed
+# by an unknown method.
+READING = (
+    *(OSError, ValueError, TypeError, KeyError, EOFError, RuntimeError),
+    *(BadZipFile, zlib.error),
+)
+
+
 @attrs.frozen(eq=False)
 class Stored:
     """The published references of one test set."""
@@ -78,7 +86,7 @@ def _arrays(file: Path, problem: Problem) -> Stored:
             fields = ("nodes",) if problem.name == "tsp" else ("depot", "nodes", "demand")
             instances = problem.instances(**{name: archive[name] for name in fields})
             _require_costs(costs)
-    except (OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile, zlib.error) as error:
+    except READING as error:
         raise FileFormatError(f"{file}: expected instances and reference_cost ({error})") from error
     return Stored(file, instances, costs, None)
 

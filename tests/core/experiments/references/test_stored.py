@@ -22,6 +22,12 @@ def test_a_torn_archive_is_named(tmp_path):
     file.write_bytes(whole[:60] + b"torn" + whole[64:])
     with pytest.raises(FileFormatError, match=r"tsp-U4\.npz: expected instances"):
         lookup.references([tmp_path], TSP, squares(3), "U")
+    place = whole.index(b"PK\x01\x02")  # the entry of the first array in the archive's directory
+    for field, value in ((8, b"\x01"), (10, b"\x63")):  # encrypted; an unknown compression
+        at = place + field
+        file.write_bytes(whole[:at] + value + whole[at + 1 :])
+        with pytest.raises(FileFormatError, match=r"tsp-U4\.npz: expected instances"):
+            lookup.references([tmp_path], TSP, squares(3), "U")
     file.unlink()
     (tmp_path / "TSPinstances_uniform_x_solution").mkdir()
     (tmp_path / "TSPinstances_U_x_solution").mkdir()
