@@ -63,6 +63,9 @@ def run(
         options.refuse_other_options(context)
         continue_run(resume)
         return
+    import attrs
+
+    from lifelong_co import registry
     from lifelong_co.config.run_config import resolve, to_toml
     from lifelong_co.runs.names import check_names
     from lifelong_co_cli.system import choose_device, machine
@@ -121,7 +124,8 @@ def run(
     )
     if dry_run:
         check_names(config)
-        print(to_toml(config), end="")
+        every = registry.method_options(config.method, config.method_options)
+        print(to_toml(attrs.evolve(config, method_options=every)), end="")
         return
     variant = config.method_options.get("ablation") or config.method
     name = f"{config.problem}-{config.solver}-{variant}-{config.preset}-{seed}"
