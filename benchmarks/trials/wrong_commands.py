@@ -98,8 +98,14 @@ def mutated(draw: random.Random) -> list[str]:
         for _ in range(draw.choice((1, 1, 2))):
             mutate(words, draw)
         words = ["" if word == "''" else word.replace("=''", "=") for word in words]
-        if not any(LONG.match(word) for word in words):
+        if not (any(LONG.match(word) for word in words) or learns_long(words)):
             return words
+
+
+def learns_long(words: list[str]) -> bool:
+    """Return whether a command may be right and learn the tasks of a preset, which takes minutes."""
+    short = ("--tasks=tasks.toml", "--resume", "--dry-run")
+    return words[0] in ("run", "pretrain") and not any(word in short for word in words)
 
 
 def mutate(words: list[str], draw: random.Random) -> None:
