@@ -103,7 +103,7 @@ def mutated(draw: random.Random) -> list[str]:
 
 
 def learns_long(words: list[str]) -> bool:
-    """Return whether a command may be right and learn the tasks of a preset, which takes minutes."""
+    """Return whether a command can be right and learn a preset's tasks, which takes minutes."""
     short = ("--tasks=tasks.toml", "--resume", "--dry-run")
     return words[0] in ("run", "pretrain") and not any(word in short for word in words)
 
