@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -92,6 +93,7 @@ def start(arguments: Sequence[object], place: Path, before: Callable[[], None] =
     pid = os.fork()
     if pid == 0:
         os.setpgid(0, 0)
+        warnings.simplefilter("default", append=True)  # forgets what the parent has warned of
         os.chdir(place)
         redirect(output)
         leave(words, before)
