@@ -6,7 +6,7 @@ Here ``d*`` is the lowest cost on the task among all the runs that are compared.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -92,6 +92,72 @@ def summarize(costs: Any, best: Any = None, *, definition: str = "text") -> Metr
         APl=_mean(learned),
         AG=_mean(gap[i, i + 1] for i in earlier),
     )
+
+
+def summarize_measured(
+    rows: Sequence[Mapping[int, float]],
+    best: Sequence[float] | None = None,
+    *,
+    definition: str = "text",
+) -> Metrics:
+    """Compute the metrics of a run that was not tested on every task after each task.
+
+    A metric that needs a cost that was not measured is ``nan``. Time and memory grow with the
+    number of measured costs, not with ``k * k``.
+
+    Parameters
+    ----------
+    rows
+        ``k`` mappings, ``k >= 1``. ``rows[i][j]`` is the mean cost on task ``j`` after learning the
+        first ``i + 1`` tasks; ``rows[j][j]`` is always there, and columns from ``k`` on do not
+        count.
+    best
+        ``d*``: ``[k]``, finite and positive. None: the lowest measured cost on each task.
+    definition
+        As in `summarize`.
+
+    Raises
+    ------
+    ConfigError, UnknownNameError
+        As in `summarize`.
+    """
+    k = len(rows)
+    if all(j in row for row in rows for j in range(k)):
+        return summarize([[row[j] for j in range(k)] for row in rows], best, definition=definition)
+    if definition not in DEFINITIONS:
+        raise UnknownNameError("definition", definition, DEFINITIONS)
+    least = least_measured(rows)
+    reference = [least[j] for j in range(k)] if best is None else best
+
+    def gap(i: int, j: int) -> float:
+        return (rows[i].get(j, math.nan) - reference[j]) / reference[j]
+
+    def rise(j: int, i: int) -> float:  # forgetting of task i after task j
+        risen = gap(j, i) - gap(i, i)
+        return risen if math.isnan(risen) else max(0.0, risen)
+
+    def highest(i: int) -> float:
+        seen = range(i, stop)
+        return max(rise(j, i) for j in seen) if all(i in rows[j] for j in seen) else math.nan
+
+    earlier = range(k - 1)
+    stop = k if definition == "text" else k - 1
+    return Metrics(
+        AP=_mean(gap(k - 1, j) for j in range(k)),
+        AF=_mean(rise(stop - 1, i) for i in earlier),
+        AMF=_mean(highest(i) for i in earlier),
+        APl=_mean(gap(i, i) for i in range(k)),
+        AG=_mean(gap(i, i + 1) for i in earlier),
+    )
+
+
+def least_measured(rows: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    """Return the lowest measured cost on each task, by the keys of the rows."""
+    least: dict[int, float] = {}
+    for row in rows:
+        for j, cost in row.items():
+            least[j] = min(cost, least.get(j, math.inf))
+    return least
 
 
 def meaningful(found: Metrics, *, knows_all_tasks: bool) -> Metrics:

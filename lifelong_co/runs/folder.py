@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from lifelong_co.config.run_config import Config, read_config, to_toml
+from lifelong_co.config.settings import ALL
 from lifelong_co.errors import (
     IMPORTED,
     NEW_FOLDER,
@@ -16,7 +17,13 @@ from lifelong_co.errors import (
     ConfigError,
     FolderError,
 )
-from lifelong_co.runs.costs import cost_matrix, read_costs, summary
+from lifelong_co.runs.costs import (
+    cost_matrix,
+    cost_rows,
+    measured_summary,
+    read_costs,
+    summary,
+)
 from lifelong_co.storage import lock
 from lifelong_co.storage.files import TEMPORARY, write_whole
 
@@ -110,10 +117,14 @@ class RunFolder:
         OSError
             If a file cannot be read or written.
         """
-        rows = (cost for _, cost in read_costs(self.path / "costs.csv"))
-        matrix = cost_matrix(rows, config)
-        if matrix:
-            text = json.dumps(summary(matrix, config), indent=1)
+        costs = (cost for _, cost in read_costs(self.path / "costs.csv"))
+        if config.tests_after == ALL:
+            matrix = cost_matrix(costs, config)
+            text = json.dumps(summary(matrix, config), indent=1) if matrix else ""
+        else:
+            rows = cost_rows(costs, config)
+            text = json.dumps(measured_summary(rows, config)) if rows else ""
+        if text:
             write_whole(self.path / "metrics.json", text)
 
     def write_log(self, entries: list[dict[str, Any]]) -> None:
