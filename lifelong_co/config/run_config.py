@@ -114,8 +114,7 @@ def resolve(
     method
         None: that of the preset.
     order_number, tasks_file
-        One of the paper's orders at the preset's sizes, or a task file (`read_tasks`). If both
-        are None, the tasks are those of the preset.
+        An order of the paper at the preset's sizes, or a task file; None: those of the preset.
     start_from, buffer_from
         Folders of runs: this run starts with the parameters, and the experiences, of these.
     fresh
@@ -139,9 +138,9 @@ def resolve(
     solver, problem, model = _model(base, solver, problem, start_from)
     if solver in base.needs_start and start_from is None and not fresh:
         raise ConfigError(
-            f"preset {preset!r}: {solver!r} starts with meta-learned parameters: expected start_from"
-            ", a folder made by `pretrain` or `import-checkpoint`, or fresh, for random parameters,"
-            " got neither"
+            f"preset {preset!r}: {solver!r} starts with meta-learned parameters: expected"
+            " start_from, a folder made by `pretrain` or `import-checkpoint`, or fresh, for random"
+            " parameters, got neither"
         )
     chosen = {**base.settings_of.get(solver, {}), **given_settings(settings, more_settings or {})}
     images = bool(chosen.get("images", False))

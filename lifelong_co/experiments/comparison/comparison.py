@@ -97,9 +97,9 @@ def measured(
 ) -> metrics.Metrics:
     """Return the metrics of a run after its first ``k`` tasks; None: after all tasks.
 
-    Metrics without a meaning (`metrics.meaningful`) or not measured are ``nan``. With definition ``published``
-    AP is the performance on the first ``k`` tasks after learning all tasks, because the official
-    script takes the last test of the run (``compare_paper.py:233``).
+    Metrics without a meaning (`metrics.meaningful`) or not measured are ``nan``. With definition
+    ``published`` AP is the performance on the first ``k`` tasks after learning all tasks, because
+    the official script takes the last test of the run (``compare_paper.py:233``).
     """
     d_star = [best[name] for name in run.names[:k]]
     found = metrics.summarize_measured(run.rows[:k], d_star, definition=definition)
