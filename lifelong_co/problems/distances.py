@@ -76,17 +76,17 @@ def measured(instances: Any, name: str) -> Any:
     return attrs.evolve(instances, distance=p)
 
 
-def lengths(legs: Tensor, p: Tensor | None) -> Tensor:
-    """Return the lengths ``[B, S, T]`` of ``legs`` ``[B, S, T, 2]``.
+def lengths(legs: Tensor, p: Tensor | None = None) -> Tensor:
+    """Return the lengths ``[B, *]`` of ``legs`` ``[B, *, 2]``.
 
     Parameters
     ----------
     legs
-        Differences of coordinates.
+        Differences of coordinates; ``[B, S, T, 2]`` if ``p`` is given.
     p
         ``[B]``, each 1, 2 or infinite; None: 2 for all.
     """
-    straight = legs.square().sum(dim=3).sqrt()
+    straight = legs.square().sum(dim=-1).sqrt()
     if p is None:
         return straight
     # Compute all three and choose: an `if` on the values of p would wait for the device.

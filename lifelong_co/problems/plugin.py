@@ -2,11 +2,13 @@
 
 from lifelong_co.hookspecs import Register, hookimpl
 from lifelong_co.problems.cvrp import CVRP
+from lifelong_co.problems.mtvrp import MTVRP
 from lifelong_co.problems.tsp import TSP
 
 
 @hookimpl
 def register_problems(register: Register) -> None:
-    """Register ``tsp`` and ``cvrp``."""
+    """Register ``tsp``, ``cvrp`` and ``mtvrp``."""
     register("tsp", TSP())
     register("cvrp", CVRP())
+    register("mtvrp", MTVRP())
