@@ -12,7 +12,7 @@ from torch import Tensor
 from lifelong_co.errors import InvalidInstancesError
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.geometry import symmetries
-from lifelong_co.problems.validation import fractions, same_kind
+from lifelong_co.problems.validation import bounds, fractions, same_kind
 
 
 @attrs.frozen(eq=False)
@@ -75,15 +75,6 @@ def checked(
     same_kind(("nodes", made.nodes), **others)
     _check_values(made)
     return made
-
-
-def bounds(name: str, value: object, shape: tuple[int, ...]) -> Tensor:
-    """Return ``value`` as `fractions` does, but accept positive infinity."""
-    tensor = torch.as_tensor(value)
-    if not tensor.is_floating_point():
-        return fractions(name, value, shape)  # raises
-    fractions(name, torch.where(tensor == torch.inf, 0.0, tensor), shape)
-    return tensor
 
 
 def _check_values(batch: MTVRPInstances) -> None:
