@@ -20,7 +20,8 @@ import torch
 from torch import Tensor
 
 from lifelong_co.errors import ConfigError, InvalidInstancesError
-from lifelong_co.problems.tsp import TSP, TSPState
+from lifelong_co.problems.geometry import all_true
+from lifelong_co.problems.tsp import TSP, TSPState, ends, visit
 from lifelong_co.problems.validation import fractions
 from lifelong_co.protocols import Context
 
@@ -103,15 +104,11 @@ class ATSP:
 
     def step(self, instances: ATSPInstances, state: TSPState, action: Tensor) -> TSPState:  # noqa: ARG002
         """Visit node ``action`` long ``[B, S]``."""
-        return TSPState(
-            first=torch.where(state.first < 0, action, state.first),
-            current=action,
-            visited=state.visited.scatter(2, action[..., None], True),
-        )
+        return visit(state, action)
 
     def done(self, instances: ATSPInstances, state: TSPState) -> Tensor:  # noqa: ARG002
         """Return bool ``[B, S]``: whether every node has been visited."""
-        return state.visited.all(dim=2)
+        return all_true(state.visited)
 
     def cost(self, instances: ATSPInstances, actions: Tensor) -> Tensor:
         """Return the tour length ``[B, S]`` of ``actions`` long ``[B, S, T]``."""
@@ -160,5 +157,4 @@ class ATSP:
 
     def context(self, state: TSPState) -> Context:
         """Return the part of a state that a network reads: the first and the last node."""
-        first, last = state.first.clamp(min=0), state.current.clamp(min=0)
-        return Context(nodes={"first": first, "last": last}, nowhere=state.current < 0)
+        return ends(state)
