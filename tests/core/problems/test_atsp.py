@@ -7,13 +7,15 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import walk
+from strategies import identical, walk
 
 import lifelong_co as lco
 from lifelong_co.errors import ConfigError, InvalidInstancesError
 from lifelong_co.problems.atsp import ATSP
 from lifelong_co.problems.atsp_sampler import matrices
+from lifelong_co.problems.distances import measured
 from lifelong_co.problems.tsp import TSP
+from lifelong_co.replay.experience import record
 
 
 def embedded(matrix: torch.Tensor) -> torch.Tensor:
@@ -102,3 +104,21 @@ def test_features_without_an_embedding_are_refused() -> None:
     """The message says how to get features."""
     with pytest.raises(ConfigError, match=r"ATSP\(embed, width\)"):
         ATSP().features(ATSP().instances(matrix=matrices(1, 3)))
+
+
+def test_experiences_need_no_coordinates() -> None:
+    """A state of the ATSP comes back from the buffer, with the behavior in the instances' type."""
+    batch = ATSP().instances(matrix=matrices(2, 4))
+    found = walk(ATSP(), batch, 3, 1, torch.Generator().manual_seed(0))
+    behavior = torch.where(found.masks[2], -0.5, -torch.inf)
+    packed = record(0, batch, found.states[2], behavior)
+    assert identical(packed.state(), found.states[2])
+    assert torch.equal(packed.log_probs(), behavior)
+
+
+def test_only_its_matrix_measures_it() -> None:
+    """A task of the ATSP has no other distance than that of the matrix."""
+    batch = ATSP().instances(matrix=matrices(2, 4))
+    assert measured(batch, "euclidean") is batch
+    with pytest.raises(ConfigError, match="distance: expected 'euclidean'"):
+        measured(batch, "manhattan")

@@ -15,6 +15,7 @@ import lifelong_co as lco
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.mtvrp import MTVRP
 from lifelong_co.problems.mtvrp_instances import MTVRPInstances
+from lifelong_co.replay.experience import record
 from lifelong_co.rollout.verification import best_of, complete
 from lifelong_co.tensors import records
 
@@ -267,3 +268,12 @@ def test_costs_of_open_routes_are_those_of_closed_ones_without_the_way_back() ->
         for s, actions in enumerate(solutions):
             last = sum(float(away[b, route[-1] - 1]) for route in routes(actions))
             assert float(saved[b, s]) == pytest.approx(last, abs=TOLERANCE)
+
+
+@given(variant_instances(), st.integers(0, 2**32 - 1))
+def test_experiences_come_back_as_they_were(batch: MTVRPInstances, seed: int) -> None:
+    """A state of any variant is packed and unpacked exactly."""
+    found = walked(batch, seed)
+    for state, mask in zip(found.states, found.masks, strict=True):
+        packed = record(0, batch, state, torch.where(mask, -0.5, -torch.inf))
+        assert identical(packed.state(), state)
