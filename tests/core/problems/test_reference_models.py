@@ -1,10 +1,11 @@
-"""The choice of the solver, and its solutions compared with greedy ones."""
+"""The models of the TSP and the CVRP, and their solutions compared with greedy ones."""
 
+import numpy as np
 import pytest
 from synthetic_references import cvrp, tsp
 
-from lifelong_co.experiments.references import packages
-from lifelong_co.experiments.references.solvers import Settings, solve
+from lifelong_co.problems.reference_models import whole_demand
+from lifelong_co.reference_solvers import Settings, packages
 
 QUICK = Settings(iterations=20, restarts=2, seconds=20)
 
@@ -14,9 +15,9 @@ def test_tsp_up_to_the_limit_is_proven_and_above_it_is_not():
     pytest.importorskip("ortools")
     pytest.importorskip("pyvrp")
     subject = tsp(7)
-    proven = solve(subject.model(), QUICK)
+    proven = subject.model().solve(QUICK)
     assert (proven.proven, proven.solver) == (True, "ortools")
-    heuristic = solve(subject.model(), Settings(iterations=20, restarts=2, seconds=20, prove=6))
+    heuristic = subject.model().solve(Settings(iterations=20, restarts=2, seconds=20, prove=6))
     assert (heuristic.proven, heuristic.solver) == (False, "pyvrp")
     assert heuristic.settings["prove"] == 6
     assert heuristic.version == packages.version("pyvrp")
@@ -29,7 +30,7 @@ def test_routes_are_feasible_and_no_worse_than_greedy():
     pytest.importorskip("pyvrp")
     for seed in range(3):
         subject = cvrp(9, seed)
-        found = solve(subject.model(), QUICK)
+        found = subject.model().solve(QUICK)
         assert subject.fault(found.actions) == ""
         assert not found.proven
         assert subject.cost(found.actions) <= subject.cost(greedy(subject.model())) + 1e-9
@@ -47,3 +48,20 @@ def greedy(model):
         left.remove(nearest)
         route, load = [*route, nearest], load + model.demand[nearest - 1]
     return [*route, 0]
+
+
+@pytest.mark.parametrize("capacity", [1, 7, 30, 50, 997])
+def test_fractions_become_the_whole_numbers_they_came_from(capacity):
+    """Demand in single precision is read back in units of the least capacity that fits."""
+    units = np.minimum(np.array([1, 2, 5, 1, 9]), capacity)
+    found, least = whole_demand((units / capacity).astype(np.float32).astype(np.float64))
+    assert (found * (capacity // least)).tolist() == units.tolist()
+    assert capacity % least == 0
+
+
+def test_fractions_of_no_capacity_keep_their_order_and_never_exceed_the_tolerance():
+    """Fine steps: what fits in integers fits the problem's own tolerance."""
+    fractions = np.random.default_rng(0).random(100)
+    found, capacity = whole_demand(fractions)
+    assert np.abs(found / 1e8 - fractions).max() <= 1e-8
+    assert 1e8 < capacity <= 1e8 * (1 + 1e-5)
