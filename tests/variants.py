@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from hypothesis import strategies as st
 
+from lifelong_co.problems import mtvrp_sampler
 from lifelong_co.problems.mtvrp import MTVRP
 from lifelong_co.problems.mtvrp_instances import MTVRPInstances
-from lifelong_co.problems import mtvrp_sampler
 from lifelong_co.problems.mtvrp_sampler import ATTRIBUTES
 
 VARIANTS = [names for k in range(5) for names in combinations(ATTRIBUTES, k)]

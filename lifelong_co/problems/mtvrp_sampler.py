@@ -118,7 +118,6 @@ def _check(names: Collection[str]) -> None:
 
 ORDER: tuple[Mapping[str, Any], ...] = tuple(
     {"name": name, "distribution": "U", "size": 20, "capacity": 30, "attributes": attributes}
-    | {"epochs": 10, "batches": 40, "batch_size": 64}
     for name, attributes in (
         ("C", ()),
         ("TW", ("time-windows",)),
@@ -128,4 +127,4 @@ ORDER: tuple[Mapping[str, Any], ...] = tuple(
         ("OTW", ("open", "time-windows")),
     )
 )
-"""The tasks of the order ``variants``, with the budget of the preset ``small``."""
+"""The tasks of the order ``variants``; the preset gives their budgets."""

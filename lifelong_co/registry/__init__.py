@@ -1,5 +1,6 @@
 """Solvers, problems, methods and all other components by their registered names."""
 
+from lifelong_co.registry.by_problem import order, orders, reference_model, sampler
 from lifelong_co.registry.lookup import (
     buffer,
     distribution,
@@ -36,9 +37,13 @@ __all__ = [
     "names",
     "objective",
     "objective_options",
+    "order",
+    "orders",
     "problem",
+    "reference_model",
     "register_plugin",
     "reload",
+    "sampler",
     "solver",
     "testset",
     "weighting",

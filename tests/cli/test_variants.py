@@ -16,7 +16,9 @@ TINY = {"size": 6, "epochs": 1, "batches": 2, "batch_size": 4}
 
 def configured() -> Config:
     """Return the configuration of the order ``variants``."""
-    outcome = call("run", "--problem", "mtvrp", "--order", "variants", "--dry-run")
+    outcome = call(
+        "run", "--problem", "mtvrp", "--order", "variants", "--preset", "small", "--dry-run"
+    )
     assert outcome.status == 0, outcome.err
     return from_toml(outcome.out)
 
