@@ -61,7 +61,9 @@ def test_order_that_is_no_list_of_tables_is_refused(name, thing, message, plugin
 
 def test_reference_model_is_found_by_the_name_of_its_problem(plugin):
     """A problem without one is refused, and the message names those that have one."""
-    with pytest.raises(ConfigError, match=r"reference model \(tsp, cvrp\), got 'sailing'"):
+    with pytest.raises(
+        ConfigError, match=r"reference model \(tsp, cvrp, mtvrp, atsp\), got 'sailing'"
+    ):
         registry.reference_model("sailing")
     lco.register_plugin(plugin("register_reference_models", "sailing", torch.amax))
     assert registry.reference_model("sailing") is torch.amax

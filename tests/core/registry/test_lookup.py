@@ -83,8 +83,8 @@ def test_documented_names_are_registered():
     """The names of the public interface exist, in their fixed order."""
     assert registry.names("weighting") == ["variance", "entropy", "top2-margin", "uniform"]
     assert registry.names("divergence") == ["kl", "rkl", "mixture", "js", "squared"]
-    assert registry.names("distribution") == ["U", "GM", "E", "C", "G", "R"]
-    assert registry.names("problem") == ["tsp", "cvrp"]
+    assert registry.names("distribution") == ["U", "GM", "E", "C", "G", "R", "tmat"]
+    assert registry.names("problem") == ["tsp", "cvrp", "mtvrp", "atsp"]
     known = ["reinforce", "reinforce-normalised", "preference", "best-of"]
     assert registry.names("objective") == known
     assert {"llr-bc", "fine-tuning", "restart"} <= set(registry.names("method"))
