@@ -87,10 +87,10 @@ def test_images_are_equal() -> None:
     assert torch.equal(ATSP().augment(batch).matrix, batch.matrix.repeat(8, 1, 1))
 
 
-@pytest.mark.parametrize("solver", ["pomo", "omni"])
+@pytest.mark.parametrize("solver", ["pomo", "omni", "invit"])
 def test_solvers_of_features_refuse_it_with_a_reason(solver: str) -> None:
     """A network that needs features of nodes is not built."""
-    with pytest.raises(ConfigError, match="features"):
+    with pytest.raises(ConfigError, match=r"features|coordinates"):
         lco.solver(solver, problem="atsp")
 
 
