@@ -82,7 +82,7 @@ def test_references_of_it_are_refused_by_name():
     """Without a model of the problem nothing is solved: it is no TSP."""
     refused = call("reference", PROBLEM, "--distribution=U", "--size=5", "--references=refs")
     assert refused.status == 2
-    assert "expected a problem with a reference model (tsp, cvrp), got 'open-tsp'" in refused.err
+    assert "with a reference model (tsp, cvrp, mtvrp, atsp), got 'open-tsp'" in refused.err
     assert not Path("refs").exists()
 
 

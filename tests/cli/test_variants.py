@@ -1,11 +1,12 @@
 """Lifelong learning across variants: `run --problem mtvrp --order variants`."""
 
 import json
+import re
 from pathlib import Path
 
 import attrs
 import pytest
-from command_line import call
+from command_line import SMALL, call
 from tiny_runs import tiny_config, tiny_learn
 
 from lifelong_co.config.run_config import Config, from_toml
@@ -52,3 +53,50 @@ def test_methods_learn_the_order(method: str, tmp_path: Path) -> None:
     first = metrics["costs"][0]
     assert len(set(first)) == 6  # the variants differ
     assert first[2] < first[0]  # an open route saves its way back
+
+
+TASKS = """
+epochs = 1
+batches = 2
+batch_size = 4
+tasks = [
+    {distribution = "U", size = 5},
+    {distribution = "GM", size = 6, attributes = ["time-windows", "limit"]},
+    {distribution = "E", size = 6, attributes = ["open", "backhauls"]},
+]
+"""
+
+
+def test_run_of_a_task_file_has_references_and_gaps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attributes of tasks on any distribution; PyVRP solves all tests, no gap is below 0."""
+    pytest.importorskip("pyvrp")
+    monkeypatch.chdir(tmp_path)
+    Path("tasks.toml").write_text(TASKS)
+    learned = call("run", "--problem=mtvrp", "--tasks=tasks.toml", "--out=folder", *SMALL)
+    assert learned.status == 0, learned.err
+    labels = json.loads(Path("folder", "metrics.json").read_text())["tasks"]
+    assert labels == ["U5", "GM6 time-windows limit", "E6 open backhauls"]
+    few = ("--iterations=50", "--restarts=2")
+    found = call("reference", "--run=folder", *few)
+    assert found.status == 0, found.err
+    checked = call("reference", "--run=folder", "--check")
+    assert checked.status == 0, checked.err
+    shown = call("evaluate", "folder")
+    assert shown.status == 0, shown.err
+    gaps = re.findall(r"gap (-?[\d.]+)%", shown.out)
+    assert len(gaps) == 3
+    assert min(map(float, gaps)) >= 0
+
+
+def test_unknown_attribute_is_refused_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message names the task and lists the attributes."""
+    monkeypatch.chdir(tmp_path)
+    Path("tasks.toml").write_text(TASKS.replace("limit", "limits"))
+    refused = call("run", "--problem=mtvrp", "--tasks=tasks.toml", "--out=folder", *SMALL)
+    assert refused.status == 2
+    assert "Did you mean 'limit'" in refused.err
+    assert not Path("folder").exists()
