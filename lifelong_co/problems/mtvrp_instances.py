@@ -62,15 +62,15 @@ def checked(*, depot: object, nodes: object, demand: object, **others: object) -
 
 def absent(demand: Tensor) -> dict[str, Tensor]:
     """Return the fields of all attributes without an effect, for ``demand [B, n]``."""
-    nothing = torch.zeros_like(demand)
-    endless = nothing + torch.inf
+    B = len(demand)
+    endless = torch.full_like(demand, torch.inf)
     return {
-        "pickup": nothing,
-        "windows": torch.stack((nothing, endless), dim=2),
-        "service": nothing,
-        "horizon": endless[:, 0],
-        "limit": endless[:, 0],
-        "open": nothing[:, 0],
+        "pickup": torch.zeros_like(demand),
+        "windows": torch.stack((torch.zeros_like(demand), endless), dim=2),
+        "service": torch.zeros_like(demand),
+        "horizon": demand.new_full((B,), torch.inf),
+        "limit": demand.new_full((B,), torch.inf),
+        "open": demand.new_zeros(B),
     }
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import attrs
 import pytest
+import torch
 from command_line import SMALL, call
-from tiny_runs import tiny_config, tiny_learn
+from tiny_runs import stopped_and_resumed, tiny_config, tiny_learn
 
 from lifelong_co.config.run_config import Config, from_toml
 
@@ -100,3 +101,18 @@ def test_unknown_attribute_is_refused_before_the_run(
     assert refused.status == 2
     assert "Did you mean 'limit'" in refused.err
     assert not Path("folder").exists()
+
+
+@pytest.mark.parametrize("method", ["llr-bc", "li-inter"])
+def test_resumed_run_is_the_run_that_was_not_stopped(method: str, tmp_path: Path) -> None:
+    """Buffers with instances of several variants are saved and read again, infinities included."""
+    tasks = tuple(attrs.evolve(task, **TINY) for task in configured().tasks[:3])
+    config = attrs.evolve(tiny_config(method, "mtvrp"), tasks=tasks)
+    whole = tiny_learn(config, tmp_path)
+    resumed = stopped_and_resumed(config, tmp_path, after=5)
+    for one, other in zip(
+        whole.learner.solver.module.parameters(),
+        resumed.learner.solver.module.parameters(),
+        strict=True,
+    ):
+        assert torch.equal(one, other)
