@@ -54,12 +54,18 @@ def test_equal_seeds_draw_equal_instances(names: tuple[str, ...]) -> None:
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
-def test_names_may_come_in_any_order() -> None:
-    """The order of the names changes nothing."""
-    first, second = (
-        records.tensors(drawn(names)) for names in (("open", "limit"), ("limit", "open"))
-    )
-    assert all(torch.equal(first[name], second[name]) for name in first)
+@pytest.mark.parametrize("names", VARIANTS, ids="+".join)
+def test_attribute_is_the_same_with_any_others(names: tuple[str, ...]) -> None:
+    """So two variants differ in their attributes only; the order of the names does not matter."""
+    some, every = (records.tensors(drawn(each)) for each in (names, ATTRIBUTES[::-1]))
+    fields = {
+        "time-windows": ("windows", "service", "horizon"),
+        "open": ("open",),
+        "limit": ("limit",),
+        "backhauls": ("pickup", "demand"),
+    }
+    for field in ("depot", "nodes", *(field for name in names for field in fields[name])):
+        assert torch.equal(some[field], every[field])
 
 
 def test_unknown_attribute_is_refused() -> None:
