@@ -3,7 +3,6 @@
 Source: Balas (1989); instances as in Kool et al. (2019), *Attention, learn to solve routing
 problems!*, appendix C.
 """
-# ruff: noqa: ARG002  (a problem has the parameters of its contract, used or not)
 
 import time
 
@@ -44,7 +43,7 @@ class PrizeCollectingTSP:
     name = "prize-collecting-tsp"
     instances_type = Instances
     state_type = State
-    feature_dims = {"depot": 2, "node": 4}  # noqa: RUF012
+    feature_dims = {"depot": 2, "node": 4}
     context_nodes = ("last",)
     context_scalars = 1
 
