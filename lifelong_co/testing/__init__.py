@@ -1,7 +1,8 @@
-"""Checks that a third-party solver follows the contract in `protocols`; call them from its tests.
+"""Checks that third-party components follow the contracts in `protocols`; for their tests.
 
-`check_solver` runs every check. Each check is also a function. A check of a solver that breaks the
-contract raises `ContractError`; it names the check, what was expected and what came.
+There is a check for each kind of component, for example `check_problem`. `check_solver` runs many
+checks of a solver, and each of them is also a function. If a component breaks its contract, a check
+raises `ContractError`, which names the check, what was expected and what came.
 """
 
 from lifelong_co.testing.behavior import (
@@ -16,6 +17,7 @@ from lifelong_co.testing.behavior import (
 from lifelong_co.testing.contract import ContractError
 from lifelong_co.testing.gradients import check_consolidation_gradient, check_policy_gradient
 from lifelong_co.testing.memory import check_replay, check_round_trip
+from lifelong_co.testing.problem import check_problem
 from lifelong_co.testing.samples import draw_instances
 from lifelong_co.testing.solutions import check_rollout, check_seed
 from lifelong_co.testing.suite import check_members, check_solver
@@ -28,6 +30,7 @@ __all__ = [
     "check_permutation",
     "check_policy_gradient",
     "check_probabilities",
+    "check_problem",
     "check_replay",
     "check_restored",
     "check_rollout",
