@@ -12,7 +12,7 @@ from lifelong_co import registry
 from lifelong_co.reference_solvers import Settings
 from lifelong_co.rollout.verification import fault
 from lifelong_co.tensors import records
-from lifelong_co.testing import check_solver
+from lifelong_co.testing import check_distribution, check_problem, check_solver
 
 NAME = "prize-collecting-tsp"
 TINY = {"embedding_dim": 16, "encoder_layer_num": 1, "ff_hidden_dim": 16}
@@ -31,6 +31,11 @@ def drawn(batch, size, distribution="U", dtype=torch.float64):
     return records.transform(found, lambda tensor: tensor.to(dtype))
 
 
+def test_problem_fulfils_its_contract():
+    """Shapes, masks, ends, costs and images are right on random solutions."""
+    check_problem(lco.problem(NAME))
+
+
 @pytest.mark.parametrize("solver", ["pomo", "omni"])
 def test_solvers_fulfil_the_contract_on_it(solver):
     """Probabilities, replay, solutions and gradients are right."""
@@ -46,6 +51,7 @@ def test_invit_fulfils_the_contract_on_it():
 @pytest.mark.parametrize("distribution", ["U", "GM", "E", "C", "G", "R"])
 def test_every_distribution_draws_it(distribution):
     """Coordinates come from the distribution, prizes and penalties from the sampler."""
+    check_distribution(lco.distribution(distribution, NAME), lco.problem(NAME))
     instances = drawn(50, 20, distribution)
     assert instances.prize.mean().item() == pytest.approx(2 / 20, rel=0.1)
     assert 0 <= instances.penalty.min() <= instances.penalty.max() <= 6 / 20
