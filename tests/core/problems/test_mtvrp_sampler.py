@@ -4,10 +4,12 @@ import pytest
 import torch
 from variants import VARIANTS, drawn
 
+import lifelong_co as lco
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.problems import mtvrp_sampler
 from lifelong_co.problems.mtvrp_sampler import ATTRIBUTES
 from lifelong_co.tensors import records
+from lifelong_co.testing import check_distribution
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -73,3 +75,10 @@ def test_unknown_attribute_is_refused() -> None:
     empty = torch.zeros(1, 2, 2)
     with pytest.raises(UnknownNameError, match="time-windows"):
         mtvrp_sampler.drawn(empty[:, :1], empty, empty[..., 0], ["time-window"])
+
+
+@pytest.mark.parametrize("names", [(), ATTRIBUTES])
+def test_distributions_with_attributes_pass_their_check(names: tuple[str, ...]) -> None:
+    """`check_distribution` passes: a draw depends on the generator, the batch and the size."""
+    distribution = lco.distribution("GM", problem="mtvrp", attributes=names)
+    check_distribution(distribution, lco.problem("mtvrp"))
