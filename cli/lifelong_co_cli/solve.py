@@ -65,7 +65,9 @@ def solve(
     from lifelong_co.instance_files.solutions import best_known as stored_best
     from lifelong_co.instance_files.solutions import check, write_solution
     from lifelong_co.instance_files.solve import best_each
-    from lifelong_co.instance_files.vrplib_instances import read_instance
+    from lifelong_co.instance_files.vrplib_instances import (
+        read_instance,
+    )
     from lifelong_co.runs.trained_solver import load_solver
     from lifelong_co_cli.system import choose_device
 

@@ -12,7 +12,12 @@ import numpy.typing as npt
 import torch
 
 from lifelong_co.errors import ConfigError, FileFormatError, InvalidInstancesError
-from lifelong_co.instance_files.vrplib_instances import read_instance, to_instances
+from lifelong_co.instance_files.file_instance import (
+    to_instances,
+)
+from lifelong_co.instance_files.vrplib_instances import (
+    read_instance,
+)
 from lifelong_co.instance_files.vrplib_parser import refuse
 from lifelong_co.protocols import Problem
 from lifelong_co.tensors import records

@@ -14,14 +14,15 @@ import numpy as np
 import numpy.typing as npt
 from vrplib.parse import parse_solution
 
-from lifelong_co.instance_files.vrplib_instances import (
+from lifelong_co.instance_files.file_instance import (
     Actions,
     FileInstance,
     InvalidSolutionError,
     cost,
-    read_instance,
+    legs,
     visits,
 )
+from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.instance_files.vrplib_parser import read_text, refuse, scan
 from lifelong_co.storage.files import write_new
 
@@ -33,12 +34,12 @@ _LENGTH = re.compile(r"(?:length|cost)\s*[:=]?\s*(\d+(?:\.\d+)?)", re.IGNORECASE
 class Report:
     """The cost, routes and loads of a feasible solution."""
 
-    cost: int
-    """In the unit of the file."""
+    cost: float
+    """In the unit of the file; an integer if its distances are rounded."""
     routes: list[list[int]]
-    """CVRP: the customers (1 … n) of each route. TSP: a single tour over 0 … n - 1."""
+    """The customers (1 … n) of each route; without a depot a single tour over 0 … n - 1."""
     loads: list[int]
-    """The total demand of each route; empty for the TSP."""
+    """The total demand of each route; empty without a depot."""
 
 
 @attrs.frozen(eq=False)
@@ -71,11 +72,11 @@ def check(file_instance: FileInstance, actions: Actions) -> Report:
     Raises
     ------
     InvalidSolutionError
-        If a node is missing or visited twice, a route exceeds the capacity, or a CVRP solution
-        does not start and end at the depot.
+        If a node is missing or visited twice, a route exceeds the capacity or breaks another rule
+        of the file, or the solution does not start and end at the depot.
     """
     sequence = visits(file_instance, actions)
-    first = 0 if file_instance.problem == "tsp" else 1
+    first = 0 if file_instance.demand is None else 1
     counts = np.bincount(sequence, minlength=len(file_instance.coordinates))
     wrong = np.flatnonzero(counts[first:] != 1) + first
     if wrong.size:
@@ -93,13 +94,24 @@ def check(file_instance: FileInstance, actions: Actions) -> Report:
         )
     split = routes(sequence)
     loads = [sum(int(file_instance.demand[i - 1]) for i in route) for route in split]
-    for number, load in enumerate(loads, start=1):
+    for number, (route, load) in enumerate(zip(split, loads, strict=True), start=1):
         if load > file_instance.capacity:
             raise InvalidSolutionError(
                 f"{file_instance.name}: expected at most the capacity "
                 f"{file_instance.capacity} on every route, got {load} on route #{number}"
             )
+        fault = _broken_rule(file_instance, route)
+        if fault:
+            raise InvalidSolutionError(f"{file_instance.name}: route #{number}: {fault}")
     return Report(cost(file_instance, sequence), split, loads)
+
+
+def _broken_rule(file_instance: FileInstance, route: list[int]) -> str:
+    """Return why the customers of a route break a rule of the file; empty if they do not."""
+    if file_instance.rules is None:
+        return ""
+    stops = np.array([0, *route], dtype=np.int64)
+    return file_instance.rules.fault(route, legs(file_instance, stops).tolist())
 
 
 def write_solution(
@@ -135,19 +147,19 @@ def write_solution(
         raise InvalidSolutionError(
             f"{file_instance.name}: expected the cost {report.cost} of the actions, got {cost}"
         )
-    lines = _sol(report) if file_instance.problem == "cvrp" else _tour(file_instance.name, report)
+    lines = _sol(report) if report.loads else _tour(file_instance.name, report)
     write_new(path, "\n".join(lines) + "\n", overwrite=overwrite)
 
 
 def _sol(report: Report) -> Iterator[str]:
     for number, route in enumerate(report.routes, start=1):
         yield f"Route #{number}: {' '.join(map(str, route))}"
-    yield f"Cost {report.cost}"
+    yield f"Cost {report.cost:.12g}"
 
 
 def _tour(name: str, report: Report) -> Iterator[str]:
     yield f"NAME : {name}.tour"
-    yield f"COMMENT : Length = {report.cost}"
+    yield f"COMMENT : Length = {report.cost:.12g}"
     yield "TYPE : TOUR"
     yield f"DIMENSION : {len(report.routes[0])}"
     yield "TOUR_SECTION"
@@ -226,7 +238,7 @@ def best_known(path: str | os.PathLike[str]) -> float | None:
         If either file cannot be used, or the solution does not solve the instance.
     """
     instance = read_instance(path)
-    suffix = ".opt.tour" if instance.problem == "tsp" else ".sol"
+    suffix = ".opt.tour" if instance.demand is None else ".sol"
     beside = Path(path).with_suffix(suffix)
     if not beside.exists():
         return instance.best_known

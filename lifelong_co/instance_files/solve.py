@@ -9,7 +9,11 @@ import numpy.typing as npt
 import torch
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.instance_files.vrplib_instances import FileInstance, cost, to_instances
+from lifelong_co.instance_files.file_instance import (
+    FileInstance,
+    cost,
+    to_instances,
+)
 from lifelong_co.protocols import Problem, Solver
 from lifelong_co.rollout.verification import all_valid, require_valid
 from lifelong_co.tensors import records
@@ -28,8 +32,8 @@ Integers = npt.NDArray[np.int64]
 class Best:
     """The best cost and the best length found for an instance, in file units."""
 
-    cost: int
-    """The least cost, by the file's rounded distances."""
+    cost: float
+    """The least cost, by the file's distances; an integer if these are rounded."""
     actions: Integers
     """A solution of that cost, ``[T]``."""
     length: float
@@ -164,7 +168,7 @@ def best_each(
         At least one, all of one size; `room` returns how many to solve together.
     as_paper
         Whether to scale coordinates as the official code does (`paper_instances`). Otherwise they
-        fill the unit square (`vrplib_instances.to_instances`).
+        fill the unit square (`file_instance.to_instances`).
     augment, trajectories, at_once
         See `decode`.
 

@@ -9,8 +9,10 @@ from lifelong_co.evaluation import named_test
 from lifelong_co.experiments.benchmark.known import as_now
 from lifelong_co.experiments.benchmark.results import Result
 from lifelong_co.experiments.references.subject import of_file
+from lifelong_co.instance_files.file_instance import (
+    FileInstance,
+)
 from lifelong_co.instance_files.solve import best_each, room
-from lifelong_co.instance_files.vrplib_instances import FileInstance
 from lifelong_co.protocols import Solver
 
 

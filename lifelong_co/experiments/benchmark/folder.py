@@ -8,7 +8,12 @@ import attrs
 from lifelong_co.errors import ConfigError, FileFormatError, UnknownNameError
 from lifelong_co.experiments.benchmark.known import known_of
 from lifelong_co.experiments.benchmark.published import LIBRARIES
-from lifelong_co.instance_files.vrplib_instances import FileInstance, read_instance
+from lifelong_co.instance_files.file_instance import (
+    FileInstance,
+)
+from lifelong_co.instance_files.vrplib_instances import (
+    read_instance,
+)
 
 
 @attrs.frozen(eq=False)

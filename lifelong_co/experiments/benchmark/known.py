@@ -9,8 +9,10 @@ from lifelong_co.experiments.benchmark.published import BEST, LIBRARIES
 from lifelong_co.experiments.benchmark.results import Benchmark, Result
 from lifelong_co.experiments.references.cache import Cache
 from lifelong_co.experiments.references.subject import of_file
+from lifelong_co.instance_files.file_instance import (
+    FileInstance,
+)
 from lifelong_co.instance_files.solutions import best_known
-from lifelong_co.instance_files.vrplib_instances import FileInstance
 
 
 def known_of(file: Path, instance: FileInstance, references: Path | None) -> float | None:

@@ -8,8 +8,11 @@ import numpy as np
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison import figures, panels
+from lifelong_co.instance_files.file_instance import (
+    Actions,
+    FileInstance,
+)
 from lifelong_co.instance_files.solutions import check
-from lifelong_co.instance_files.vrplib_instances import Actions, FileInstance
 from lifelong_co.storage.files import write_new
 
 _TURN = 0.618034  # golden section: neighboring routes get very different hues

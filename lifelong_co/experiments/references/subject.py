@@ -14,13 +14,16 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from lifelong_co.instance_files.solutions import check as check_solution
-from lifelong_co.instance_files.vrplib_instances import (
+from lifelong_co.instance_files.file_instance import (
     FileInstance,
     InvalidSolutionError,
+    Numbers,
     distance_matrix,
 )
-from lifelong_co.instance_files.vrplib_instances import cost as file_cost
+from lifelong_co.instance_files.file_instance import (
+    cost as file_cost,
+)
+from lifelong_co.instance_files.solutions import check as check_solution
 from lifelong_co.problems.cvrp import ROUNDING
 from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS
 from lifelong_co.protocols import Problem
@@ -174,7 +177,14 @@ def of_file(instance: FileInstance) -> Subject:
         key=digest.hexdigest(),
         problem=instance.problem,
         size=instance.size,
-        model=lambda: Model(distance_matrix(instance), instance.demand, instance.capacity),
+        model=lambda: Model(_whole(distance_matrix(instance)), instance.demand, instance.capacity),
         cost=lambda actions: float(file_cost(instance, actions)),
         fault=fault,
     )
+
+
+def _whole(distances: Numbers) -> Integers:
+    """Return distances in integers; those that are not rounded in millionths."""
+    if np.issubdtype(distances.dtype, np.integer):
+        return distances.astype(np.int64)
+    return np.rint(distances * STEPS).astype(np.int64)

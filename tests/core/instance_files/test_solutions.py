@@ -11,6 +11,11 @@ from paths import FIXTURES
 
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.comparison.routes import plot_routes
+from lifelong_co.instance_files.file_instance import (
+    FileInstance,
+    InvalidSolutionError,
+    cost,
+)
 from lifelong_co.instance_files.solutions import (
     best_known,
     check,
@@ -19,9 +24,6 @@ from lifelong_co.instance_files.solutions import (
     write_solution,
 )
 from lifelong_co.instance_files.vrplib_instances import (
-    FileInstance,
-    InvalidSolutionError,
-    cost,
     read_instance,
 )
 
