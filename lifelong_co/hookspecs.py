@@ -56,3 +56,8 @@ def register_objectives(register: Register) -> None:
 @hookspec
 def register_distributions(register: Register) -> None:
     """Register factories ``(problem, *, variant, capacity, **options) -> Distribution``."""
+
+
+@hookspec
+def register_file_formats(register: Register) -> None:
+    """Register `FileFormat` objects, each under the name of its problem."""

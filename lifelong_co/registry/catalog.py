@@ -19,6 +19,7 @@ HOOKS = {
     "register_methods": "method",
     "register_objectives": "objective",
     "register_distributions": "distribution",
+    "register_file_formats": "file_format",
 }
 """Every hook and the kind of component it registers."""
 
@@ -29,7 +30,7 @@ class Component:
 
     kind: str
     """``solver``, ``problem``, ``weighting``, ``divergence``, ``buffer``, ``method``,
-    ``objective`` or ``distribution``."""
+    ``objective``, ``distribution`` or ``file_format``."""
     name: str
     owner: str
     """The installed distribution that has the plugin, or ``this process`` (`register_plugin`)."""
