@@ -24,7 +24,7 @@ class Instances(Protocol):
 
     @property
     def nodes(self) -> Tensor:
-        """Coordinates, float ``[B, n, 2]``."""
+        """Coordinates, float ``[B, n, 2]``. A problem without coordinates lacks this field."""
 
 
 class State(Protocol):
