@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lifelong_co.instance_files.file_instance import RULES, DistanceRule, FileInstance
+from lifelong_co.instance_files.route_rules import with_windows
 from lifelong_co.instance_files.vrplib_parser import (
     Header,
     parse,
@@ -28,8 +29,14 @@ _BEST = re.compile(
 )
 
 
+_PROBLEMS = {"TSP": "tsp", "ATSP": "atsp", "CVRP": "cvrp", "VRPTW": "mtvrp"}
+"""TYPE to problem, for files without time windows."""
+
+
 def read_instance(path: str | os.PathLike[str], *, best_known: float | None = None) -> FileInstance:
-    """Read a TSPLIB (TYPE TSP) or CVRPLIB (TYPE CVRP) file.
+    """Read a TSPLIB (TYPE TSP or ATSP) or CVRPLIB (TYPE CVRP or VRPTW) file.
+
+    A file with a TIME_WINDOW_SECTION is an instance of ``mtvrp``.
 
     Parameters
     ----------
@@ -48,36 +55,55 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
     text = read_text(path)
     header = scan(path, text)
     kind = header.value("TYPE").split()[0].upper()
-    if kind not in ("TSP", "CVRP"):
-        raise refuse(path, f"TYPE: expected TSP or CVRP, got {kind}")
+    if kind not in _PROBLEMS:
+        raise refuse(path, f"TYPE: expected TSP, ATSP, CVRP or VRPTW, got {kind}")
     rule = header.value("EDGE_WEIGHT_TYPE").upper()
     if rule not in RULES:
         expected = f"{', '.join(RULES[:-1])} or {RULES[-1]}"
         raise refuse(path, f"EDGE_WEIGHT_TYPE: {rule} is not supported; expected {expected}")
     _refuse_constraints(header, kind)
-    section = where_explicit(header) if rule == "EXPLICIT" else "NODE_COORD"
-    count = header.whole("DIMENSION", least=2 if kind == "TSP" else 3)
+    tour = kind in ("TSP", "ATSP")
+    section = where_explicit(header, kind) if rule == "EXPLICIT" else "NODE_COORD"
+    count = header.whole("DIMENSION", least=2 if tour else 3)
     parsed = parse(header, text)
-    coordinates = table(header, parsed, section, 2, count)
-    demand, capacity = _load(header, parsed, count) if kind == "CVRP" else (None, None)
-    return FileInstance(
+    coordinates = table(header, parsed, section, 2, count) if section else np.empty((count, 0))
+    demand, capacity = (None, None) if tour else _load(header, parsed, count)
+    instance = FileInstance(
         name=header.values.get("NAME") or Path(path).stem,
-        problem="tsp" if kind == "TSP" else "cvrp",
+        problem="mtvrp" if "TIME_WINDOW" in header.ids else _PROBLEMS[kind],
         coordinates=coordinates,
         demand=demand,
         capacity=capacity,
         distance_rule=cast(DistanceRule, rule),
         best_known=_stated_best(header.comment) if best_known is None else best_known,
-        weights=weights(header, parsed, count) if rule == "EXPLICIT" else None,
+        weights=weights(header, parsed, count, symmetric=kind != "ATSP")
+        if rule == "EXPLICIT"
+        else None,
     )
+    if instance.problem != "mtvrp":
+        return instance
+    bounds = table(header, parsed, "TIME_WINDOW", 2, count)
+    return with_windows(path, instance, bounds, _service(header, parsed, count))
+
+
+def _service(header: Header, parsed: dict[str, Any], count: int) -> npt.NDArray[np.float64]:
+    """Return the service times ``[A]``: from a section, or one for all nodes, or 0."""
+    if "SERVICE_TIME" in header.ids:
+        return table(header, parsed, "SERVICE_TIME", 1, count)[:, 0]
+    given = header.values.get("SERVICE_TIME")
+    return np.full(count, header.whole("SERVICE_TIME", least=0) if given else 0.0)
 
 
 def _refuse_constraints(header: Header, kind: str) -> None:
     """Refuse sections with constraints that no solver here obeys, e.g. fixed edges."""
-    of_cvrp = {"DEMAND", "DEPOT"} if kind == "CVRP" else set()
-    known = {"NODE_COORD", "DISPLAY_DATA", "EDGE_WEIGHT"} | of_cvrp
+    of_depot = {"DEMAND", "DEPOT"} if kind in ("CVRP", "VRPTW") else set()
+    timed = {"TIME_WINDOW", "SERVICE_TIME"} if of_depot and "TIME_WINDOW" in header.ids else set()
+    known = {"NODE_COORD", "DISPLAY_DATA", "EDGE_WEIGHT"} | of_depot | timed
     names = [f"{name}_SECTION" for name in header.ids if name not in known]
-    names += [name for name in ("DISTANCE", "SERVICE_TIME") if name in header.values]
+    scalars = {"DISTANCE", "SERVICE_TIME"} - timed
+    names += [name for name in sorted(scalars) if name in header.values]
+    if kind == "VRPTW" and not timed:
+        raise refuse(header.path, "expected a TIME_WINDOW_SECTION, got none")
     if names:
         raise refuse(header.path, f"{names[0]}: not supported for TYPE {kind}")
 
