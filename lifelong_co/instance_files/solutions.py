@@ -6,7 +6,6 @@ Nothing here uses `lifelong_co.problems`: the check is independent, so it finds 
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Literal
 
 import attrs
@@ -22,7 +21,6 @@ from lifelong_co.instance_files.file_instance import (
     legs,
     visits,
 )
-from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.instance_files.vrplib_parser import read_text, refuse, scan
 from lifelong_co.storage.files import write_new
 
@@ -214,39 +212,3 @@ def _read_tour(path: str | os.PathLike[str], text: str) -> Solution:
         )
     stated = _LENGTH.search(header.comment)
     return Solution("tsp", np.array(nodes, dtype=np.int64), float(stated[1]) if stated else None)
-
-
-def best_known(path: str | os.PathLike[str]) -> float | None:
-    """Return the best-known cost of an instance file, in the file's units.
-
-    Parameters
-    ----------
-    path
-        The instance. Its solution file is ``X.sol`` for ``X.vrp`` and ``X.opt.tour`` for
-        ``X.tsp``, in the same folder.
-
-    Returns
-    -------
-    Without a solution file: the cost that the instance's COMMENT states, or None. Else the cost
-    that the solution file states, if it is a whole number. A fractional cost belongs to distances
-    without rounding; if it is fractional or missing, and the file holds a solution, the cost of
-    this solution under the instance's distance rule.
-
-    Raises
-    ------
-    FileFormatError
-        If either file cannot be used, or the solution does not solve the instance.
-    """
-    instance = read_instance(path)
-    suffix = ".opt.tour" if instance.demand is None else ".sol"
-    beside = Path(path).with_suffix(suffix)
-    if not beside.exists():
-        return instance.best_known
-    solution = read_solution(beside)
-    whole = solution.cost is not None and float(solution.cost).is_integer()
-    if solution.cost is not None and (whole or not solution.actions.size):
-        return float(solution.cost)
-    try:
-        return float(check(instance, solution.actions).cost)
-    except InvalidSolutionError as error:
-        raise refuse(beside, f"does not solve {os.fspath(path)}: {error}") from error

@@ -1,5 +1,6 @@
 """`lifelong-co solve`: library files, costs in their units, solution files."""
 
+import re
 import shutil
 
 import pytest
@@ -32,10 +33,12 @@ def test_solution_of_a_file_is_checked_and_written(problem, place, finished):
     solution = read_solution(place / written)
     report = check(instance, solution.actions)
     assert solution.cost == report.cost
-    first, second = solved.out.splitlines()
+    first, second, third = solved.out.splitlines()
     assert first.startswith(f"{instance.name}: cost {report.cost}, best known ")
     assert "; feasible (" in first
-    assert second == f"solution: {written}"
+    assert re.search(r"\), \d+\.\d s$", first)
+    assert re.fullmatch(r"nearest neighbor: cost \d+, gap \d+\.\d\d% \(best of \d starts\)", second)
+    assert third == f"solution: {written}"
 
 
 def test_solution_files_have_the_format_of_the_libraries(place, finished):
@@ -62,7 +65,8 @@ def test_gap_is_to_the_given_or_stored_cost(place, finished):
     (place / "four.vrp").write_text(text)
     (place / "four.sol").unlink()
     unknown = call(*solve, "--out", "elsewhere.sol").out
-    assert unknown.splitlines()[0] == "four: cost 43; feasible (2 routes)"
+    assert unknown.splitlines()[0].startswith("four: cost 43; feasible (2 routes), ")
+    assert unknown.splitlines()[1] == "nearest neighbor: cost 43 (best of 4 starts)"
     (place / "elsewhere.sol").rename(place / "four.sol")
     assert "best known 43, gap 0.00%" in call(*solve, "--out", "again.sol").out
 
@@ -71,7 +75,7 @@ def test_plot_is_drawn(place, finished):
     """--plot writes a PNG beside the solution."""
     solve = ("solve", FIXTURES / "four.vrp", "--checkpoint", finished().folder)
     solved = call(*solve, "--plot", "routes.png", "--out", "mine.sol")
-    assert solved.out.splitlines()[1:] == ["solution: mine.sol", "plot: routes.png"]
+    assert solved.out.splitlines()[2:] == ["solution: mine.sol", "plot: routes.png"]
     assert (place / "routes.png").read_bytes().startswith(PNG)
     assert sorted(contents(place)) == ["mine.sol", "routes.png"]
 

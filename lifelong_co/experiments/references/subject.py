@@ -164,6 +164,9 @@ def of_file(instance: FileInstance) -> Subject:
         digest.update(instance.weights.astype("<i8").tobytes())
     if instance.demand is not None:
         digest.update(instance.demand.astype("<i8").tobytes())
+    fields = instance.rules.fields(1.0) if instance.rules is not None else {}
+    for name, tensor in sorted(fields.items()):
+        digest.update(f"\n{name}\n".encode() + tensor.numpy().astype("<f4").tobytes())
 
     def fault(actions: Sequence[int]) -> str:
         try:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from paths import FIXTURES
 
 from lifelong_co.errors import ConfigError, FileFormatError
+from lifelong_co.experiments.benchmark.known import best_known
 from lifelong_co.experiments.comparison.routes import plot_routes
 from lifelong_co.instance_files.file_instance import (
     FileInstance,
@@ -17,7 +18,6 @@ from lifelong_co.instance_files.file_instance import (
     cost,
 )
 from lifelong_co.instance_files.solutions import (
-    best_known,
     check,
     read_solution,
     routes,

@@ -61,7 +61,8 @@ def test_damaged_files_are_refused_by_name(
     ("old", "new", "message"),
     [
         ("TYPE : CVRP\n", "", "'TYPE : …'"),
-        ("TYPE : CVRP", "TYPE : VRPTW", "TYPE: expected TSP or CVRP, got VRPTW"),
+        ("TYPE : CVRP", "TYPE : HCP", "TYPE: expected TSP, ATSP, CVRP or VRPTW, got HCP"),
+        ("TYPE : CVRP", "TYPE : VRPTW", "expected a TIME_WINDOW_SECTION, got none"),
         ("EUC_2D", "EXPLICIT", "expected a line 'EDGE_WEIGHT_FORMAT : …'"),
         ("EUC_2D", "GEO", "GEO is not supported; expected EUC_2D, CEIL_2D, FLOOR_2D, EXACT_2D or"),
         ("EUC_2D", "ATT", "ATT is not supported; expected EUC_2D, CEIL_2D, FLOOR_2D, EXACT_2D or"),
