@@ -12,11 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from lifelong_co.instance_files.file_instance import (
-    FileInstance,
-    distance_matrix,
-    to_instances,
-)
+from lifelong_co.instance_files.file_instance import FileInstance, distance_matrix, to_instances
 from lifelong_co.protocols import Problem
 
 # The most trajectories times actions times steps: all starts up to about 1,000 nodes.

@@ -9,11 +9,7 @@ import numpy.typing as npt
 import torch
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.instance_files.file_instance import (
-    FileInstance,
-    cost,
-    to_instances,
-)
+from lifelong_co.instance_files.file_instance import FileInstance, cost, to_instances
 from lifelong_co.instance_files.route_rules import in_time
 from lifelong_co.problems.images import IMAGES
 from lifelong_co.protocols import Problem, Solver

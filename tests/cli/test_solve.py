@@ -8,9 +8,7 @@ from command_line import call, contents
 from paths import FIXTURES
 
 from lifelong_co.instance_files.solutions import check, read_solution
-from lifelong_co.instance_files.vrplib_instances import (
-    read_instance,
-)
+from lifelong_co.instance_files.vrplib_instances import read_instance
 
 PNG = b"\x89PNG\r\n\x1a\n"
 CASES = {"cvrp": ("four.vrp", "four.sol"), "tsp": ("five.tsp", "five.tour")}

@@ -10,10 +10,7 @@ from lifelong_co.experiments.benchmark.published import BEST, LIBRARIES
 from lifelong_co.experiments.benchmark.results import Benchmark, Result
 from lifelong_co.experiments.references.cache import Cache
 from lifelong_co.experiments.references.subject import of_file
-from lifelong_co.instance_files.file_instance import (
-    FileInstance,
-    InvalidSolutionError,
-)
+from lifelong_co.instance_files.file_instance import FileInstance, InvalidSolutionError
 from lifelong_co.instance_files.solutions import check, read_solution
 from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.instance_files.vrplib_parser import refuse
@@ -95,9 +92,9 @@ def with_references(benchmark: Benchmark, references: Path) -> Benchmark:
         If a reference cannot be read.
     """
     library = benchmark.settings.get("library")
-    if library not in LIBRARIES:
+    if not isinstance(library, str):
         return benchmark
-    problem = LIBRARIES[library][0]
+    problem = LIBRARIES[library][0] if library in LIBRARIES else library
     results = [
         attrs.evolve(one, best_known=_least(one.best_known, problem, one.instance_key, references))
         for one in benchmark.results

@@ -8,10 +8,7 @@ import numpy as np
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison import figures, panels
-from lifelong_co.instance_files.file_instance import (
-    Actions,
-    FileInstance,
-)
+from lifelong_co.instance_files.file_instance import Actions, FileInstance
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.storage.files import write_new
 

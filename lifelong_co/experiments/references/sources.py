@@ -8,9 +8,7 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.references.subject import Subject, of_file, of_instances
 from lifelong_co.instance_files.pool import load_instances
-from lifelong_co.instance_files.vrplib_instances import (
-    read_instance,
-)
+from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.protocols import Problem
 from lifelong_co.tasks.instances import stream_of_tests, testing
 

@@ -20,9 +20,7 @@ from lifelong_co.instance_files.file_instance import (
     Numbers,
     distance_matrix,
 )
-from lifelong_co.instance_files.file_instance import (
-    cost as file_cost,
-)
+from lifelong_co.instance_files.file_instance import cost as file_cost
 from lifelong_co.instance_files.solutions import check as check_solution
 from lifelong_co.problems.cvrp import ROUNDING
 from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS

@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 from paths import FIXTURES, ROOT
 
 from lifelong_co.errors import ConfigError, FileFormatError
-from lifelong_co.instance_files.file_instance import (
-    to_instances,
-)
+from lifelong_co.instance_files.file_instance import to_instances
 from lifelong_co.instance_files.pool import InstancePool, load_instances
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.tsp import TSP

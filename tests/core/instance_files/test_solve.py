@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError, InvalidRolloutError
 from lifelong_co.experiments.benchmark.results import Result
-from lifelong_co.instance_files.file_instance import (
-    FileInstance,
-    to_instances,
-)
+from lifelong_co.instance_files.file_instance import FileInstance, to_instances
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.solve import (
     CPU_WORK,

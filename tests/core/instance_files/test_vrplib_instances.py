@@ -20,9 +20,7 @@ from lifelong_co.instance_files.file_instance import (
     distance_matrix,
     to_instances,
 )
-from lifelong_co.instance_files.vrplib_instances import (
-    read_instance,
-)
+from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.tsp import TSP
 

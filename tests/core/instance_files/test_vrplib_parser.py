@@ -9,13 +9,8 @@ from hypothesis import strategies as st
 from paths import FIXTURES
 
 from lifelong_co.errors import FileFormatError
-from lifelong_co.instance_files.file_instance import (
-    FileInstance,
-    to_instances,
-)
-from lifelong_co.instance_files.vrplib_instances import (
-    read_instance,
-)
+from lifelong_co.instance_files.file_instance import FileInstance, to_instances
+from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.tsp import TSP
 

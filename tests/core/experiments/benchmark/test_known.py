@@ -12,9 +12,7 @@ from lifelong_co.experiments.benchmark.known import as_now, known_of, with_refer
 from lifelong_co.experiments.benchmark.results import Benchmark, Result
 from lifelong_co.experiments.references.cache import Cache, Reference
 from lifelong_co.experiments.references.subject import of_file
-from lifelong_co.instance_files.vrplib_instances import (
-    read_instance,
-)
+from lifelong_co.instance_files.vrplib_instances import read_instance
 
 
 def reference(cost):

@@ -7,13 +7,8 @@ import pytest
 from paths import FIXTURES
 
 from lifelong_co.experiments.comparison.routes import heading, plot_routes
-from lifelong_co.instance_files.file_instance import (
-    FileInstance,
-    InvalidSolutionError,
-)
-from lifelong_co.instance_files.vrplib_instances import (
-    read_instance,
-)
+from lifelong_co.instance_files.file_instance import FileInstance, InvalidSolutionError
+from lifelong_co.instance_files.vrplib_instances import read_instance
 
 FOUR = read_instance(FIXTURES / "four.vrp")
 
