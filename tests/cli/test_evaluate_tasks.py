@@ -79,7 +79,7 @@ def test_evaluate_takes_files(finished, tmp_path):
     assert list(plain) == [str(unit)]
     refused = call(*given, metres)
     assert refused.status == 2
-    assert "metres.npz: nodes: expected coordinates in the unit square" in refused.err
+    assert "metres.npz: depot: expected coordinates in the unit square" in refused.err
     scaled = json.loads(call(*given, metres, "--scale").out)
     assert scaled[str(metres)] == pytest.approx(plain[str(unit)], rel=1e-5)
     both = json.loads(call(*given, unit, "--files", FIXTURES / "four.vrp", "--task", "E7").out)
