@@ -97,7 +97,7 @@ def solve(
     from lifelong_co.errors import ConfigError
     from lifelong_co.experiments.benchmark.answer import Effort, answer, too_large
     from lifelong_co.experiments.benchmark.improve import refuse_unmodelled
-    from lifelong_co.experiments.comparison.routes import plot_routes
+    from lifelong_co.experiments.comparison.routes import plot_routes, refuse_without_coordinates
     from lifelong_co.instance_files.solutions import write_solution
     from lifelong_co_cli.options import check_folder
     from lifelong_co_cli.progress import share_of_work
@@ -116,8 +116,11 @@ def solve(
     targets = _places(files, instances, out, plot)
     for file, (target, picture) in zip(files, targets, strict=True):
         check_outputs(file, target, picture, overwrite=overwrite)
-    for instance in instances if improve else ():
-        refuse_unmodelled(instance)
+    for instance in instances:
+        if improve:
+            refuse_unmodelled(instance)
+        if plot is not None:
+            refuse_without_coordinates(instance)
     where = choose_device(device)
     solvers = {
         name: _solver(checkpoint, name, after, where)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from lifelong_co.instance_files.file_instance import FileInstance, distance_matrix, to_instances
 from lifelong_co.protocols import Problem
+from lifelong_co.tensors import records
 
 # The most trajectories times actions times steps: all starts up to about 1,000 nodes.
 WORK = 1_100_000_000
@@ -89,3 +90,22 @@ def ended(problem: Problem, batch: Any, state: Any, actions: Tensor) -> Tensor:
     if not bool(allowed.any()):
         return actions
     return torch.cat((actions, allowed.long().argmax(dim=2, keepdim=True)), dim=2)
+
+
+def least_costs(problem: Problem, instances: Any) -> Tensor:
+    """Return the least cost ``[B]`` of the rule over all starts, for instances of a network.
+
+    The distances are Euclidean, or those of the field ``matrix`` if there are no coordinates.
+    """
+    found = []
+    for b in range(records.rows(instances)):
+        one = records.select(instances, slice(b, b + 1))
+        if hasattr(one, "nodes"):
+            depot = [one.depot] if hasattr(one, "depot") else []
+            points = torch.cat([*depot, one.nodes], dim=1)[0]
+            distances = torch.cdist(points, points)
+        else:
+            distances = one.matrix[0]
+        actions = follow(problem, one, distances, problem.size(one))
+        found.append(problem.cost(one, actions[None]).min())
+    return torch.stack(found)
