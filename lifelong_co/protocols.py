@@ -265,6 +265,20 @@ class FileFormat(Protocol):
         """Return a `file_instance.FileInstance`; raise `FileFormatError` if that is impossible."""
 
 
+class FieldSampler(Protocol):
+    """Draws the fields of a problem's instances that a distribution does not draw."""
+
+    def __call__(
+        self, known: Mapping[str, Tensor], generator: torch.Generator | None
+    ) -> Mapping[str, Tensor]:
+        """Return further fields of ``B`` instances, ``[B, ...]``, on the generator's device.
+
+        ``known`` has the fields that the distribution has drawn: ``nodes [B, n, 2]`` and, if the
+        instances have them, ``depot [B, 1, 2]`` and ``demand [B, n]`` in fractions of the capacity.
+        A field of the result replaces a known one of its name.
+        """
+
+
 @attrs.define(eq=False)
 class LearnerState:
     """Where the loop stands (task, epoch and batch, from 0), and what a method may read and use."""

@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from hypothesis import strategies as st
 
+from lifelong_co.problems import mtvrp_sampler
 from lifelong_co.problems.mtvrp import MTVRP
 from lifelong_co.problems.mtvrp_instances import MTVRPInstances
-from lifelong_co.problems.mtvrp_sampler import ATTRIBUTES, attributes
+from lifelong_co.problems.mtvrp_sampler import ATTRIBUTES
 
 VARIANTS = [names for k in range(5) for names in combinations(ATTRIBUTES, k)]
 UNIT = 12  # demands are multiples of 1 / UNIT: several customers fit into a route
@@ -31,7 +32,9 @@ def drawn(
         "nodes": torch.rand(batch, size, 2, generator=stream, dtype=dtype),
         "demand": torch.randint(1, 6, (batch, size), generator=stream).to(dtype) / UNIT,
     }
-    return MTVRP().instances(**fields | attributes(**fields, names=names, generator=stream))
+    return MTVRP().instances(
+        **fields | mtvrp_sampler.drawn(**fields, names=names, generator=stream)
+    )
 
 
 @st.composite

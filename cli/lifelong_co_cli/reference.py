@@ -64,9 +64,11 @@ def reference(
             )
     if check:
         raise typer.Exit(_check(batches, chosen, folder, published))
-    from lifelong_co.experiments.references.solvers import Settings
+    from lifelong_co.reference_solvers import Settings
     from lifelong_co_cli.system import stop_on_signal
 
+    for needed in {one.problem for _, subjects in batches for one in subjects}:
+        registry.reference_model(needed)  # refuses a problem without one, before any work
     settings = Settings(iterations=iterations, restarts=restarts, seconds=seconds, prove=prove)
     with stop_on_signal() as stop:
         for name, subjects in batches:

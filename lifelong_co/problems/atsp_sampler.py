@@ -4,11 +4,51 @@ Each distance is uniform over the whole numbers from 0 to 999,999. A longer dire
 by the shortest path, so that the triangle inequality holds. Then all are divided by 1,000,000.
 """
 
+from typing import Any
+
+import attrs
 import torch
 from torch import Tensor
 
+from lifelong_co.errors import ConfigError
+from lifelong_co.protocols import Problem
+
+NAME = "tmat"
+"""The name of the distribution, as in MatNet's code."""
 STEPS = 1_000_000
 """Whole numbers in one unit of length."""
+
+
+@attrs.frozen
+class MatrixDistribution:
+    """The distribution of `matrices`, for a problem whose instances have a ``matrix``."""
+
+    problem: Problem
+
+    def sample(self, batch: int, size: int, *, generator: torch.Generator | None = None) -> Any:
+        """Return ``B = batch`` instances of ``n = size`` on the generator's device."""
+        return self.problem.instances(matrix=matrices(batch, size, generator=generator))
+
+
+def matrix_distribution(
+    problem: Problem, *, variant: str = "official", capacity: int | None = None
+) -> MatrixDistribution:
+    """Build the distribution.
+
+    Raises
+    ------
+    ConfigError
+        If the instances of the problem have no ``matrix``, or an option does not apply.
+    """
+    if "matrix" not in attrs.fields_dict(problem.instances_type):
+        raise ConfigError(
+            f"distribution {NAME}: expected a problem whose instances have a matrix, got"
+            f" {problem.name!r}"
+        )
+    for option, value, default in (("variant", variant, "official"), ("capacity", capacity, None)):
+        if value != default:
+            raise ConfigError(f"distribution {NAME}: {option}: expected {default}, got {value!r}")
+    return MatrixDistribution(problem)
 
 
 def matrices(batch: int, size: int, *, generator: torch.Generator | None = None) -> Tensor:

@@ -40,42 +40,39 @@ class MTVRPInstances:
     """``[B]``, 1 if a route ends at its last customer, 0 if it returns to the depot."""
 
 
-def checked(
-    *,
-    depot: object,
-    nodes: object,
-    demand: object,
-    pickup: object = None,
-    windows: object = None,
-    service: object = None,
-    horizon: object = None,
-    limit: object = None,
-    open: object = None,
-) -> MTVRPInstances:
+UNBOUNDED = ("windows", "horizon", "limit")
+"""Fields that may be infinite."""
+
+
+def checked(*, depot: object, nodes: object, demand: object, **others: object) -> MTVRPInstances:
     """Check fields and fill in the absent ones; the parameters are those of `MTVRP.instances`.
 
     Whether each customer can be visited is not checked here.
     """
     base = CVRP().instances(depot=depot, nodes=nodes, demand=demand)
-    B, n, _ = base.nodes.shape
-    nothing, endless = torch.zeros_like(base.demand), base.nodes.new_full((B,), torch.inf)
-    made = MTVRPInstances(
-        depot=base.depot,
-        nodes=base.nodes,
-        demand=base.demand,
-        pickup=nothing if pickup is None else fractions("pickup", pickup, (B, n)),
-        windows=torch.stack((nothing, nothing + torch.inf), dim=2)
-        if windows is None
-        else bounds("windows", windows, (B, n, 2)),
-        service=nothing if service is None else fractions("service", service, (B, n)),
-        horizon=endless if horizon is None else bounds("horizon", horizon, (B,)),
-        limit=endless if limit is None else bounds("limit", limit, (B,)),
-        open=nothing[:, 0].clone() if open is None else fractions("open", open, (B,)),
-    )
-    others = attrs.asdict(made, filter=lambda field, _: field.name != "nodes", recurse=False)
-    same_kind(("nodes", made.nodes), **others)
+    fields = absent(base.demand)
+    for name, value in others.items():
+        if value is not None:
+            check = bounds if name in UNBOUNDED else fractions
+            fields[name] = check(name, value, tuple(fields[name].shape))
+    made = MTVRPInstances(depot=base.depot, nodes=base.nodes, demand=base.demand, **fields)
+    same_kind(("nodes", made.nodes), **fields)
     _check_values(made)
     return made
+
+
+def absent(demand: Tensor) -> dict[str, Tensor]:
+    """Return the fields of all attributes without an effect, for ``demand [B, n]``."""
+    B = len(demand)
+    endless = torch.full_like(demand, torch.inf)
+    return {
+        "pickup": torch.zeros_like(demand),
+        "windows": torch.stack((torch.zeros_like(demand), endless), dim=2),
+        "service": torch.zeros_like(demand),
+        "horizon": demand.new_full((B,), torch.inf),
+        "limit": demand.new_full((B,), torch.inf),
+        "open": demand.new_zeros(B),
+    }
 
 
 def _check_values(batch: MTVRPInstances) -> None:

@@ -15,13 +15,16 @@ backhauls     each customer is a backhaul with probability 0.2; what it would ge
 ============  ====================================================================
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.problems.distances import lengths
+from lifelong_co.problems.mtvrp_instances import absent
+from lifelong_co.protocols import FieldSampler
 
 ATTRIBUTES = ("time-windows", "open", "limit", "backhauls")
 HORIZON = 4.6
@@ -34,7 +37,7 @@ BACKHAULS = 0.2
 """The share of customers that are backhauls."""
 
 
-def attributes(
+def drawn(
     depot: Tensor,
     nodes: Tensor,
     demand: Tensor,
@@ -63,9 +66,7 @@ def attributes(
     UnknownNameError
         If a name is not in `ATTRIBUTES`.
     """
-    for name in names:
-        if name not in ATTRIBUTES:
-            raise UnknownNameError("attribute of mtvrp", name, ATTRIBUTES)
+    _check(names)
     B, away = len(nodes), lengths(nodes - depot)  # [B, n]
     fields: dict[str, Tensor] = {}
 
@@ -88,3 +89,42 @@ def attributes(
         fields["pickup"] = torch.where(collects, demand, 0.0)
         fields["demand"] = torch.where(collects, 0.0, demand)
     return fields
+
+
+def sampler(*, attributes: Sequence[str] = ()) -> FieldSampler:
+    """Return what draws the attributes of a task, e.g. ``("time-windows", "open")``.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is not in `ATTRIBUTES`.
+    """
+    _check(attributes)
+
+    def sample(
+        known: Mapping[str, Tensor], generator: torch.Generator | None
+    ) -> Mapping[str, Tensor]:
+        depot, nodes, demand = (known[name] for name in ("depot", "nodes", "demand"))
+        return absent(demand) | drawn(depot, nodes, demand, attributes, generator=generator)
+
+    return sample
+
+
+def _check(names: Collection[str]) -> None:
+    for name in names:
+        if name not in ATTRIBUTES:
+            raise UnknownNameError("attribute of mtvrp", name, ATTRIBUTES)
+
+
+ORDER: tuple[Mapping[str, Any], ...] = tuple(
+    {"name": name, "distribution": "U", "size": 20, "capacity": 30, "attributes": attributes}
+    for name, attributes in (
+        ("C", ()),
+        ("TW", ("time-windows",)),
+        ("O", ("open",)),
+        ("L", ("limit",)),
+        ("B", ("backhauls",)),
+        ("OTW", ("open", "time-windows")),
+    )
+)
+"""The tasks of the order ``variants``; the preset gives their budgets."""

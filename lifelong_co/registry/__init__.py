@@ -1,10 +1,16 @@
 """Solvers, problems, methods and all other components by their registered names."""
 
+from lifelong_co.registry.by_problem import (
+    file_format,
+    order,
+    orders,
+    reference_model,
+    sampler,
+)
 from lifelong_co.registry.lookup import (
     buffer,
     distribution,
     divergence,
-    file_format,
     knows_all_tasks,
     method,
     method_options,
@@ -38,9 +44,13 @@ __all__ = [
     "names",
     "objective",
     "objective_options",
+    "order",
+    "orders",
     "problem",
+    "reference_model",
     "register_plugin",
     "reload",
+    "sampler",
     "solver",
     "testset",
     "weighting",

@@ -12,7 +12,6 @@ from lifelong_co.protocols import (
     Buffer,
     Distribution,
     Divergence,
-    FileFormat,
     Method,
     Objective,
     Problem,
@@ -191,13 +190,6 @@ def distribution(
     fixed = {"variant": variant, "capacity": capacity}
     made = _made("distribution", name, Distribution, _problem(problem), **fixed, **options)
     return cast(Distribution, made)
-
-
-def file_format(problem: str) -> FileFormat:
-    """Return the file format of a problem: ``tsp``, ``cvrp`` or a plugin's."""
-    found = _find("file_format", problem)
-    check(_label(found), found.thing, FileFormat)
-    return cast(FileFormat, found.thing)
 
 
 def testset(problem: str | Problem, distribution: str, of: str = "generator") -> Any:  # noqa: PT028

@@ -26,6 +26,15 @@ def _known(instance: object, attribute: "attrs.Attribute[str]", value: str) -> N
     exponent(value)
 
 
+def _listed(instance: object, attribute: "attrs.Attribute[Any]", value: tuple[str, ...]) -> None:
+    for name in value:
+        printable(instance, attribute, name)
+        if not name or name != "".join(name.split()) or value.count(name) > 1:
+            raise ConfigError(
+                f"task attributes: expected different names without spaces, got {list(value)!r}"
+            )
+
+
 @attrs.frozen(kw_only=True)
 class Task:
     """A distribution (or files) and a size, with a training budget.
@@ -43,6 +52,9 @@ class Task:
         The paper's 10,000 instances at ``n = 20`` are 156 batches of 64 and one of 16.
     name
         The name in tables and figures; empty: made of distribution and size.
+    attributes
+        What the problem's sampler draws besides, e.g. ``("time-windows", "open")``; each problem
+        has other names, or none (`completion`).
     capacity
         The vehicle capacity; demands are fractions of it. None: the rule of the official code.
     variant
@@ -89,6 +101,7 @@ class Task:
     distance: str = attrs.field(default=EUCLIDEAN, validator=_known)
     tests_of: str = "generator"
     drift_from: str = ""
+    attributes: tuple[str, ...] = attrs.field(default=(), validator=_listed)
 
     def __attrs_post_init__(self) -> None:
         if bool(self.distribution) == bool(self.files):
@@ -112,6 +125,11 @@ class Task:
                 "task drift_from: expected a task with a size, because all instances of a batch"
                 f" have one size, got files={self.files!r} without a size"
             )
+        if self.attributes and not self.distribution:
+            raise ConfigError(
+                "task attributes: expected a task with a distribution, because files have them"
+                f" already, got files={self.files!r}"
+            )
         if self.drift_from:
             _ = self.former  # raises if its distance is unknown
 
@@ -121,7 +139,8 @@ class Task:
         if self.name:
             return self.name
         label = f"{self.distribution}{self.size}" if self.distribution else Path(self.files).stem
-        return label if self.distance == EUCLIDEAN else f"{label} {self.distance}"
+        distance = () if self.distance == EUCLIDEAN else (self.distance,)
+        return " ".join((label, *self.attributes, *distance))
 
     @property
     def instances(self) -> int:
@@ -160,6 +179,7 @@ class Task:
             "scale": self.scale,
             "tests of": self.tests_of,
             "distance": self.distance,
+            "attributes": " ".join(self.attributes) or "none",
         }
 
 
@@ -200,7 +220,7 @@ def drifting(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     Raises
     ------
     ConfigError
-        If the task before has files and no distribution.
+        If the task before has files and no distribution, or has other attributes.
     """
     found = list(tasks[:1])
     for before, task in pairwise(tasks):
@@ -208,6 +228,11 @@ def drifting(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
             raise ConfigError(
                 f"drift: task {task.label}: expected a task with a distribution before it, "
                 f"got {before.label}, whose instances come from files"
+            )
+        if before.attributes != task.attributes:
+            raise ConfigError(
+                f"drift: task {task.label}: expected the attributes of the task before it,"
+                f" got another set than {before.label}"
             )
         source = before.distribution
         if before.distance != task.distance:

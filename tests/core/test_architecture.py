@@ -43,8 +43,9 @@ LAYERS = {
     "protocols": "",
     "tensors": "",
     "storage": "",
-    "registry": "hookspecs protocols",
-    "problems": "hookspecs protocols tensors",
+    "reference_solvers": "validators",
+    "registry": "hookspecs protocols reference_solvers",
+    "problems": "hookspecs protocols reference_solvers tensors",
     "replay": "hookspecs protocols registry tensors",
     "rollout": "protocols tensors",
     "evaluation": "problems protocols rollout tensors",
@@ -108,12 +109,13 @@ COVERED_BY = {
     "adapters/official/test_pomo_omni.py": ("lifelong_co_adapters/official", "attention omni pomo"),
     "adapters/official/test_invit.py": ("lifelong_co_adapters/official", "invit_policy"),
     "cli/test_upstream.py": ("lifelong_co_adapters/official", "fetching"),
+    "core/reference_solvers/test_heuristic.py": ("lifelong_co/reference_solvers", "contract"),
     "core/experiments/test_page.py": ("lifelong_co/experiments", "style"),
     "cli/test_sweep_command.py": ("lifelong_co/experiments/sweep", "cluster"),
 }
 LONGEST = 250
 # Every contract is in one file, so that the shape of each tensor is written once.
-LONGER = {"lifelong_co/protocols.py": 385}
+LONGER = {"lifelong_co/protocols.py": 400}
 
 
 def part(module: str) -> str:

@@ -10,8 +10,10 @@ from paths import ROOT
 
 import lifelong_co as lco
 from lifelong_co import hookspecs, registry
+from lifelong_co.config.run_config import resolve
 from lifelong_co.instance_files.file_instance import cost
 from lifelong_co.instance_files.formats import read_file
+from lifelong_co.reference_solvers import Settings
 from lifelong_co.registry.catalog import HOOKS
 from lifelong_co.tensors.records import rows
 from lifelong_co.testing import check_solver
@@ -124,6 +126,35 @@ def use_file_format(name: str, folder: Path) -> None:
     assert cost(instance, [0, 1, 2, 3]) == 40
 
 
+def use_sampler(name: str) -> None:
+    """Check that a sampler draws a field by the attributes, and refuses an unknown one."""
+    known = {"nodes": torch.rand(2, 3, 2)}
+    calm, storm = (
+        registry.sampler(name, attributes)(known, torch.Generator().manual_seed(0))["wind"]
+        for attributes in ((), ("storm",))
+    )
+    torch.testing.assert_close(storm, 2 * calm)
+    with pytest.raises(lco.ConfigError, match="expected storm, got hail"):
+        registry.sampler(name, ["hail"])
+
+
+def use_order(name: str) -> None:
+    """Check that a preset makes tasks of an order, at the size of their distribution."""
+    problem, _, order = name.partition(":")
+    labels = [task.label for task in resolve(problem=problem, order_number=order).tasks]
+    assert labels == ["U10", "U10 manhattan", "U10 chebyshev"]
+
+
+def use_reference_model(name: str) -> None:
+    """Check that the best open tour of a rectangle leaves out a long side."""
+    pytest.importorskip("ortools")
+    corners = torch.tensor([[[0.0, 0.0], [0.0, 1.0], [3.0, 1.0], [3.0, 0.0]]]).double()
+    model = registry.reference_model(name)(lco.problem("tsp").instances(nodes=corners))
+    found = model.solve(Settings(seconds=20))
+    assert found.proven
+    assert found.actions in ([0, 1, 2, 3], [1, 0, 3, 2], [3, 2, 1, 0], [2, 3, 0, 1])
+
+
 USE = {
     "solver": use_solver,
     "problem": use_problem,
@@ -134,6 +165,9 @@ USE = {
     "objective": use_objective,
     "distribution": use_distribution,
     "file_format": use_file_format,
+    "sampler": use_sampler,
+    "order": use_order,
+    "reference-model": use_reference_model,
 }
 
 

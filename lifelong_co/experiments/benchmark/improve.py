@@ -1,26 +1,19 @@
 """PyVRP on an instance from a file, alone or from a solution that a network has found.
 
 Source: Wouda, Lan and Kool (2024), *PyVRP: a high-performance VRP solver package*, INFORMS J.
-Comput. 36(4). The instance is in the units of its file, so rounded distances are exact. Distances
-that are not rounded are counted in thousandths, and times are rounded up: a route that PyVRP
-allows is allowed in the file.
+Comput. 36(4). The model is that of references (`references.file_models`).
 """
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.references.packages import optional
-from lifelong_co.instance_files.file_instance import FileInstance, distance_matrix
-from lifelong_co.instance_files.route_rules import TimeWindows
+from lifelong_co.experiments.references.file_models import model_of_file
+from lifelong_co.instance_files.file_instance import FileInstance
 from lifelong_co.instance_files.solutions import check, routes
-
-# Steps of one unit of length, where distances are not rounded.
-STEPS = 1000
+from lifelong_co.reference_solvers.packages import optional
 
 Integers = npt.NDArray[np.int64]
 
@@ -52,7 +45,7 @@ def improved(
         If PyVRP is not installed, or the file has rules that are not modelled here.
     """
     pyvrp = optional("pyvrp")
-    data = _data(pyvrp, instance)
+    data = model_of_file(instance).data()
     first = None if start is None else pyvrp.Solution(data, _clients(instance, start))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about penalties at their bound
@@ -75,11 +68,7 @@ def improved(
 def refuse_unmodelled(instance: FileInstance) -> None:
     """Raise `ConfigError` before the work if PyVRP is missing or cannot model the instance."""
     optional("pyvrp")
-    if instance.rules is not None and not isinstance(instance.rules, TimeWindows):
-        raise ConfigError(
-            f"{instance.name}: expected an instance that PyVRP models here (tours, routes with"
-            f" capacities and time windows), got one of {instance.problem}"
-        )
+    model_of_file(instance)
 
 
 def _clients(instance: FileInstance, actions: Integers) -> list[list[int]]:
@@ -96,38 +85,3 @@ def _actions(instance: FileInstance, solution: Any) -> Integers:
     if instance.demand is None:
         return np.array([0, *found[0]], dtype=np.int64)
     return np.array([node for route in found for node in (0, *route)] + [0], dtype=np.int64)
-
-
-def _data(pyvrp: Any, instance: FileInstance) -> Any:
-    """Return PyVRP's form of the instance; a TSP has one vehicle and the depot at node 0."""
-    refuse_unmodelled(instance)
-    distances = distance_matrix(instance)
-    steps = 1 if np.issubdtype(distances.dtype, np.integer) else STEPS
-    exact = distances * steps
-    lengths, durations = np.rint(exact).astype(np.int64), np.ceil(exact).astype(np.int64)
-    A, rules = len(lengths), instance.rules
-    clients: Sequence[dict[str, Any]] = [{} for _ in range(A)]
-    vehicle: dict[str, Any] = {"num_available": 1}
-    depot: dict[str, Any] = {}
-    if instance.demand is not None:
-        clients = [{}, *({"delivery": [int(load)]} for load in instance.demand)]
-        vehicle = {"num_available": A - 1, "capacity": [instance.capacity]}
-    if isinstance(rules, TimeWindows):
-        for node, client in enumerate(clients):
-            client |= {
-                "tw_early": int(np.ceil(rules.ready[node] * steps)),
-                "tw_late": int(np.floor(rules.due[node] * steps)),
-            }
-        for node, client in enumerate(clients[1:], start=1):
-            client["service_duration"] = int(np.ceil(rules.service[node] * steps))
-        depot = dict(clients[0])
-    else:
-        durations = np.zeros_like(lengths)
-    return pyvrp.ProblemData(
-        locations=[pyvrp.Location(0, 0) for _ in range(A)],
-        clients=[pyvrp.Client(location=i, **clients[i]) for i in range(1, A)],
-        depots=[pyvrp.Depot(0, **depot)],
-        vehicle_types=[pyvrp.VehicleType(**vehicle)],
-        distance_matrices=[lengths],
-        duration_matrices=[durations],
-    )

@@ -1,19 +1,29 @@
 """The asymmetric TSP: costs by a matrix, and solvers with and without features of it."""
 
+import json
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import walk
+from strategies import identical, walk
+from tiny_runs import tiny_config, tiny_learn
+from torch import nn
 
 import lifelong_co as lco
 from lifelong_co.errors import ConfigError, InvalidInstancesError
 from lifelong_co.problems.atsp import ATSP
 from lifelong_co.problems.atsp_sampler import matrices
+from lifelong_co.problems.distances import measured
 from lifelong_co.problems.tsp import TSP
+from lifelong_co.reinforce import shared_baseline
+from lifelong_co.replay.experience import record
+from lifelong_co.rollout.decoding import multi_start
+from lifelong_co.tasks.task import Task
 
 
 def embedded(matrix: torch.Tensor) -> torch.Tensor:
@@ -77,10 +87,10 @@ def test_images_are_equal() -> None:
     assert torch.equal(ATSP().augment(batch).matrix, batch.matrix.repeat(8, 1, 1))
 
 
-@pytest.mark.parametrize("solver", ["pomo", "omni"])
+@pytest.mark.parametrize("solver", ["pomo", "omni", "invit"])
 def test_solvers_of_features_refuse_it_with_a_reason(solver: str) -> None:
     """A network that needs features of nodes is not built."""
-    with pytest.raises(ConfigError, match="features"):
+    with pytest.raises(ConfigError, match=r"features|coordinates"):
         lco.solver(solver, problem="atsp")
 
 
@@ -102,3 +112,80 @@ def test_features_without_an_embedding_are_refused() -> None:
     """The message says how to get features."""
     with pytest.raises(ConfigError, match=r"ATSP\(embed, width\)"):
         ATSP().features(ATSP().instances(matrix=matrices(1, 3)))
+
+
+def test_experiences_need_no_coordinates() -> None:
+    """A state of the ATSP comes back from the buffer, with the behavior in the instances' type."""
+    batch = ATSP().instances(matrix=matrices(2, 4))
+    found = walk(ATSP(), batch, 3, 1, torch.Generator().manual_seed(0))
+    behavior = torch.where(found.masks[2], -0.5, -torch.inf)
+    packed = record(0, batch, found.states[2], behavior)
+    assert identical(packed.state(), found.states[2])
+    assert torch.equal(packed.log_probs(), behavior)
+
+
+def test_only_its_matrix_measures_it() -> None:
+    """A task of the ATSP has no other distance than that of the matrix."""
+    batch = ATSP().instances(matrix=matrices(2, 4))
+    assert measured(batch, "euclidean") is batch
+    with pytest.raises(ConfigError, match="distance: expected 'euclidean'"):
+        measured(batch, "manhattan")
+
+
+class Reader(nn.Module):
+    """Scores a next node by its distance there: a policy with one parameter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slope = nn.Parameter(torch.tensor(1.0))
+
+
+@attrs.frozen(eq=False)
+class ReadingSolver:
+    """A solver that reads the matrix of the instances, without features."""
+
+    problem: Any
+    module: Reader = attrs.field(factory=Reader)
+
+    def encode(self, instances: Any) -> Any:
+        """Return the instances."""
+        return instances
+
+    def log_probs(self, encoding: Any, state: Any) -> torch.Tensor:
+        """Return log-probabilities ``[B, S, A]``: nearer nodes are likelier."""
+        last = self.problem.context(state).nodes["last"]
+        rows = encoding.matrix.gather(1, last[..., None].expand(-1, -1, encoding.matrix.shape[2]))
+        scores = -self.module.slope * rows
+        feasible = self.problem.feasible(encoding, state)
+        return scores.masked_fill(~feasible, -torch.inf).log_softmax(dim=2)
+
+    def rollout(self, instances: Any, decode: Any = "greedy", **options: Any) -> Any:
+        """Solve with one trajectory from every node."""
+        return multi_start(self, instances, decode, **options)
+
+    def objective(self) -> Any:
+        """Return REINFORCE with the shared baseline."""
+        return shared_baseline()
+
+    def load_official(self, state_dict: Any) -> None:
+        """Load nothing: no official code has it."""
+
+
+@pytest.mark.usefixtures("fresh_registry")
+def test_solver_that_reads_the_matrix_learns_it(tmp_path: Path, plugin: Any) -> None:
+    """A run on the distribution of the ATSP under llr-bc; the slope grows, and costs fall."""
+    lco.register_plugin(plugin("register_solvers", "reading", ReadingSolver))
+    task = Task(distribution="tmat", size=6, epochs=2, batches=4, batch_size=8)
+    config = attrs.evolve(
+        tiny_config("llr-bc", "atsp"),
+        solver="reading",
+        solver_options={},
+        learning_rate=0.5,
+        tests=16,
+        tasks=(task, attrs.evolve(task, size=8)),
+    )
+    run = tiny_learn(config, tmp_path)
+    assert float(run.learner.solver.module.slope.detach()) > 2
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert metrics["tasks"] == ["tmat6", "tmat8"]
+    assert metrics["costs"][1][0] > 0

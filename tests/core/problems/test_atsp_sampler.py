@@ -1,7 +1,12 @@
 """Matrices of distances as in MatNet's generator."""
 
+from typing import Any
+
+import pytest
 import torch
 
+import lifelong_co as lco
+from lifelong_co.errors import ConfigError
 from lifelong_co.problems.atsp_sampler import STEPS, closure, matrices
 
 
@@ -36,3 +41,27 @@ def test_equal_seeds_draw_equal_matrices() -> None:
     """The matrices depend only on the generator."""
     first, second = (matrices(2, 5, generator=torch.Generator().manual_seed(3)) for _ in range(2))
     assert torch.equal(first, second)
+
+
+def test_distribution_draws_instances_of_the_atsp() -> None:
+    """They are those of `matrices`, by a registered name."""
+    found = lco.distribution("tmat", problem="atsp").sample(
+        2, 5, generator=torch.Generator().manual_seed(3)
+    )
+    assert torch.equal(found.matrix, matrices(2, 5, generator=torch.Generator().manual_seed(3)))
+
+
+@pytest.mark.parametrize(
+    ("problem", "options", "message"),
+    [
+        ("tsp", {}, "expected a problem whose instances have a matrix, got 'tsp'"),
+        ("atsp", {"capacity": 30}, "capacity: expected None, got 30"),
+        ("atsp", {"variant": "paper"}, "variant: expected official, got 'paper'"),
+    ],
+)
+def test_what_does_not_apply_is_refused(
+    problem: str, options: dict[str, Any], message: str
+) -> None:
+    """The distribution is for problems with a matrix, and has no options."""
+    with pytest.raises(ConfigError, match=message):
+        lco.distribution("tmat", problem=problem, **options)

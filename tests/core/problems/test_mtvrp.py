@@ -15,8 +15,10 @@ import lifelong_co as lco
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.mtvrp import MTVRP
 from lifelong_co.problems.mtvrp_instances import MTVRPInstances
+from lifelong_co.replay.experience import record
 from lifelong_co.rollout.verification import best_of, complete
 from lifelong_co.tensors import records
+from lifelong_co.testing import check_solver
 
 variants = pytest.mark.parametrize("names", VARIANTS, ids="+".join)
 TINY = {"embedding_dim": 16, "head_num": 2, "qkv_dim": 8, "encoder_layer_num": 1}
@@ -245,15 +247,31 @@ def test_features_and_contexts_are_finite_and_0_without_their_attribute(
         assert [bool(tensor.any()) for tensor in tensors] == [name in names] * len(tensors)
 
 
+SOLVERS: dict[str, dict[str, Any]] = {
+    "pomo": TINY,
+    "omni": TINY,
+    "invit": {"dim_emb": 16, "dim_ff": 16, "nb_heads": 2, "action_k": 4, "state_k": (6, 8)},
+}
+
+
+@pytest.mark.parametrize("solver_name", SOLVERS)
 @variants
-def test_solver_solves_every_variant(names: tuple[str, ...]) -> None:
-    """A rollout of POMO is valid, and its log-likelihood is finite."""
+def test_solvers_solve_every_variant(names: tuple[str, ...], solver_name: str) -> None:
+    """A rollout of each of our solvers is valid, and its log-likelihood is finite."""
     batch = drawn(names, batch=4, size=10)
-    solver = lco.solver("pomo", problem="mtvrp", **TINY)
+    solver = lco.solver(solver_name, problem="mtvrp", **SOLVERS[solver_name])
     with torch.no_grad():
         rollout = solver.rollout(batch, "sample", generator=torch.Generator().manual_seed(0))
     assert bool(best_of(MTVRP(), batch, rollout)[1].all())
     assert bool(rollout.log_likelihood.isfinite().all())
+
+
+@pytest.mark.parametrize("solver_name", SOLVERS)
+@pytest.mark.parametrize("names", [VARIANTS[5], VARIANTS[-1]], ids="+".join)
+def test_solvers_pass_the_checks_of_the_contract(names: tuple[str, ...], solver_name: str) -> None:
+    """`check_solver` passes on instances with attributes."""
+    solver = lco.solver(solver_name, problem="mtvrp", **SOLVERS[solver_name])
+    check_solver(solver, instances=drawn(names, batch=3, size=8, seed=2))
 
 
 def test_costs_of_open_routes_are_those_of_closed_ones_without_the_way_back() -> None:
@@ -267,3 +285,12 @@ def test_costs_of_open_routes_are_those_of_closed_ones_without_the_way_back() ->
         for s, actions in enumerate(solutions):
             last = sum(float(away[b, route[-1] - 1]) for route in routes(actions))
             assert float(saved[b, s]) == pytest.approx(last, abs=TOLERANCE)
+
+
+@given(variant_instances(), st.integers(0, 2**32 - 1))
+def test_experiences_come_back_as_they_were(batch: MTVRPInstances, seed: int) -> None:
+    """A state of any variant is packed and unpacked exactly."""
+    found = walked(batch, seed)
+    for state, mask in zip(found.states, found.masks, strict=True):
+        packed = record(0, batch, state, torch.where(mask, -0.5, -torch.inf))
+        assert identical(packed.state(), state)

@@ -5,7 +5,8 @@ import torch
 from variants import VARIANTS, drawn
 
 from lifelong_co.errors import UnknownNameError
-from lifelong_co.problems.mtvrp_sampler import ATTRIBUTES, attributes
+from lifelong_co.problems import mtvrp_sampler
+from lifelong_co.problems.mtvrp_sampler import ATTRIBUTES
 from lifelong_co.tensors import records
 
 
@@ -42,7 +43,7 @@ def test_limit_reaches_customers_farther_than_the_usual_limit() -> None:
     """Where the farthest customer needs more than 2.8, the limit is just above its way."""
     nodes = torch.ones(1, 3, 2, dtype=torch.float64)
     demand = torch.full((1, 3), 0.5, dtype=torch.float64)
-    limit = attributes(torch.zeros(1, 1, 2), nodes, demand, ["limit"])["limit"]
+    limit = mtvrp_sampler.drawn(torch.zeros(1, 1, 2), nodes, demand, ["limit"])["limit"]
     assert 0 < float(limit) - 2 * 2**0.5 <= 3e-6
 
 
@@ -65,4 +66,4 @@ def test_unknown_attribute_is_refused() -> None:
     """The error lists the attributes."""
     empty = torch.zeros(1, 2, 2)
     with pytest.raises(UnknownNameError, match="time-windows"):
-        attributes(empty[:, :1], empty, empty[..., 0], ["time-window"])
+        mtvrp_sampler.drawn(empty[:, :1], empty, empty[..., 0], ["time-window"])
