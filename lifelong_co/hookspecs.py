@@ -59,6 +59,11 @@ def register_distributions(register: Register) -> None:
 
 
 @hookspec
+def register_file_formats(register: Register) -> None:
+    """Register `FileFormat` objects, each under the name of its problem."""
+
+
+@hookspec
 def register_samplers(register: Register) -> None:
     """Register factories ``(**options) -> FieldSampler``, each under its problem's name."""
 

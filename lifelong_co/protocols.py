@@ -5,6 +5,7 @@ TSP; ``n + 1`` for the CVRP, where action 0 is the depot), ``T`` actions of a so
 is a frozen attrs class whose fields are tensors with the same first dimension (`tensors.records`).
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
@@ -252,6 +253,16 @@ class Distribution(Protocol):
 
     def sample(self, batch: int, size: int, *, generator: torch.Generator | None = None) -> Any:
         """Return ``B = batch`` instances of ``n = size`` on the generator's device."""
+
+
+class FileFormat(Protocol):
+    """How the instances of one problem are read from files."""
+
+    suffixes: tuple[str, ...]
+    """Of the files' names, e.g. ``(".vrp",)``."""
+
+    def __call__(self, path: str | os.PathLike[str], *, best_known: float | None = None) -> Any:
+        """Return a `file_instance.FileInstance`; raise `FileFormatError` if that is impossible."""
 
 
 class FieldSampler(Protocol):

@@ -224,11 +224,11 @@ def read_config(folder: Path) -> Config:
 def to_toml(config: Config) -> str:
     """Return the configuration as TOML.
 
-    It leaves out values that are None, and texts and lists of a task that have their default.
+    It leaves out values that are None, and the texts, flags and lists of a task by default.
     """
     plain = drop_none(cattrs.unstructure(config))
     # The variant is always written: earlier versions wrote it, too.
-    unsaid = {f.name: f.default for f in attrs.fields(Task) if isinstance(f.default, str)}
+    unsaid = {f.name: f.default for f in attrs.fields(Task) if isinstance(f.default, str | bool)}
     del unsaid["variant"]
     plain["tasks"] = [
         {name: value for name, value in task.items() if value not in ([], unsaid.get(name))}

@@ -19,6 +19,7 @@ HOOKS = {
     "register_methods": "method",
     "register_objectives": "objective",
     "register_distributions": "distribution",
+    "register_file_formats": "file_format",
     "register_samplers": "sampler",
     "register_orders": "order",
     "register_reference_models": "reference-model",

@@ -50,7 +50,7 @@ LAYERS = {
     "rollout": "protocols tensors",
     "evaluation": "problems protocols rollout tensors",
     "reinforce": "problems protocols rollout tensors validators",
-    "instance_files": "problems protocols rollout storage tensors",
+    "instance_files": "problems protocols registry rollout storage tensors",
     "tasks": "instance_files problems protocols registry seeding tensors validators",
     "config": "problems storage tasks tensors validators",
     "runs": "config evaluation metrics protocols registry seeding storage tasks tensors",
@@ -117,7 +117,7 @@ COVERED_BY = {
 }
 LONGEST = 250
 # Every contract is in one file, so that the shape of each tensor is written once.
-LONGER = {"lifelong_co/protocols.py": 390}
+LONGER = {"lifelong_co/protocols.py": 400}
 
 
 def part(module: str) -> str:

@@ -9,6 +9,7 @@ import torch
 import lifelong_co as lco
 from lifelong_co import hookspecs, registry
 from lifelong_co.errors import ConfigError
+from lifelong_co.instance_files.formats import Format
 from lifelong_co.problems.tsp import TSP
 from lifelong_co.protocols import Method, Objective
 from lifelong_co.registry.catalog import HOOKS
@@ -30,6 +31,8 @@ SOLVER = SimpleNamespace(
     objective=None,
     load_official=None,
 )
+
+FORMAT = Format((".new",))
 
 DISTRIBUTION = SimpleNamespace(sample=None)
 
@@ -53,6 +56,7 @@ THROUGH_EACH_HOOK = {
         lambda: lco.distribution("new", "tsp"),
         DISTRIBUTION,
     ),
+    "register_file_formats": (FORMAT, lambda: registry.file_format("new"), FORMAT),
 }
 
 
