@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from lifelong_co import registry
 from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.labels import settings
@@ -78,11 +77,13 @@ def make_report(
     said = WORDS[comparison.definition]
     common = LEAST.format(tests=said.tests)
     measured = [_noted(tables.metrics_table(comparison), "", common=common)]
+    untested = ""
     if pairs := pairs_of(comparison):
-        measured.append(plain(paired_table(pairs)))
-    lifelong = [run for run in runs if not registry.knows_all_tasks(run.config.method)]
-    if lifelong:
-        measured.append(plain(split_table(comparison)))
+        tests = plain(paired_table(pairs))
+        measured += [tests] if tests.rows else []
+        untested = "" if tests.rows else f"{tests.title}: {tests.note}"
+    if (parts_of_ap := split_table(comparison)).rows:
+        measured.append(plain(parts_of_ap))
     if references and references.means:
         measured.append(_noted(tables.gap_table(comparison, references), "Optimality gaps"))
     costs = [
@@ -100,7 +101,7 @@ def make_report(
     warning = mixed(runs)
     warned = f" Warning: {warning}." if warning else ""
     sections = (
-        Section("Metrics", sheets=tuple(measured)),
+        Section("Metrics", untested, sheets=tuple(measured)),
         *(_figure(name, images.get(name), comparison) for name in ABOUT),
         Section("Costs", about, tuple(costs), pictures, folded=len(runs) > OPEN),
         Section("What was run", sheets=(_configuration(groups), *(() if many else tasks))),

@@ -115,9 +115,11 @@ def as_text(
 
     A last line warns of runs made by different versions.
     """
-    sheets = [metrics_table(comparison), *([split_table(comparison)] if split else [])]
-    if pairs := pairs_of(comparison):
-        sheets.append(paired_table(pairs))
+    sheets = [metrics_table(comparison)]
+    sheets += [parts_of_ap] if split and (parts_of_ap := split_table(comparison)).rows else []
+    tests = paired_table(pairs) if (pairs := pairs_of(comparison)) else None
+    if tests and tests.rows:
+        sheets.append(tests)
     for group in comparison.groups:
         several = f" (mean of {len(group.runs)} runs)" if len(group.runs) > 1 else ""
         title = f"Mean test cost, {group.label}{several}"
@@ -125,6 +127,8 @@ def as_text(
     if references and references.means:
         sheets.append(gap_table(comparison, references))
     parts = [formats.text(sheet) for sheet in sheets]
+    if tests and not tests.rows:
+        parts.insert(1, f"{tests.title}. {tests.note}\n")
     if references and references.notes:
         parts.append("".join(f"{note}\n" for note in references.notes))
     if warning := mixed(comparison.runs):
