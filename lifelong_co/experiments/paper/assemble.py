@@ -130,7 +130,7 @@ def _part(chapter: Chapter, costs: Sequence[Sheet], log: Callable[[str], None]) 
             sheets=tuple(metric_tables.per_order(chapter)),
             missing="needs runs of a lifelong-learning method.",
         ),
-        tests_section(paired_tables.paired(chapter)),
+        paired_section(paired_tables.paired(chapter)),
         Section(
             "What AP consists of",
             sheets=tuple(paired_tables.split(chapter)),
@@ -151,7 +151,7 @@ def _part(chapter: Chapter, costs: Sequence[Sheet], log: Callable[[str], None]) 
     return Part(chapter.title, f"{orders[0].upper()}{orders[1:]}.", sections)
 
 
-def tests_section(sheets: Sequence[Sheet]) -> Section:
+def paired_section(sheets: Sequence[Sheet]) -> Section:
     """Return the section of paired tests; tables without a test only add their notes."""
     said = " ".join(sheet.note for sheet in sheets if not sheet.rows)
     tested = tuple(sheet for sheet in sheets if sheet.rows)
