@@ -159,15 +159,8 @@ class _Planner:
         result = _hashable(attrs.asdict(_spelled_out(config), recurse=False))
         if result in self.names:
             return self.names[result]
-        words = (
-            config.problem,
-            config.solver,
-            row.name,
-            config.preset,
-            order,
-            f"seed{config.seed}",
-        )
-        name = re.sub(r"[^\w.+=-]+", "_", "-".join(words))
+        words = (config.problem, config.solver, row.name, config.preset, order)
+        name = re.sub(r"[^\w.+=-]+", "_", f"{'-'.join(words)}-seed{config.seed}")
         if len(name) > LONGEST:
             name = f"{name[:LONGEST]}-{_short(name)}"
         if name in self.jobs:  # another run, from a row with the same name
