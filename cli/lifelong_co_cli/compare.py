@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lifelong_co_cli.options import Overwrite, Published, References
+from lifelong_co_cli.options import FLAG, Overwrite, Published, References
 
 
 class Format(StrEnum):
@@ -32,6 +32,14 @@ def compare(
     ] = Format.TEXT,
     overwrite: Overwrite = False,
     references: References = None,
+    split: Annotated[
+        bool,
+        typer.Option(
+            "--split",
+            metavar=FLAG,
+            help="Also split AP: what was never learned, forgotten and gained back.",
+        ),
+    ] = False,
     published: Published = False,
 ) -> None:
     """Compare finished runs: metrics, costs and figures.
@@ -39,6 +47,7 @@ def compare(
     The metrics are AP, AF, AMF, APl and AG. Their best costs d* are taken over
     all runs. The runs must have the same problem and the same test tasks. Runs
     that differ only in the seed become one row with mean and standard deviation.
+    Paired tests compare each row with the first one of the same task order.
     """
     import json
 
@@ -81,7 +90,7 @@ def compare(
     elif output is Format.CSV:
         typer.echo(tables.as_csv(comparison, means), nl=False)
     else:
-        typer.echo(tables.as_text(comparison, found), nl=False)
+        typer.echo(tables.as_text(comparison, found, split=split), nl=False)
         if references and not means:  # the user asked for them
             typer.echo(
                 f"\nno gaps: {references} has no task whose test instances all have a reference"
