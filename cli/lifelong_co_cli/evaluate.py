@@ -2,7 +2,7 @@
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -48,21 +48,20 @@ def evaluate(
     Where --references has near-optimal costs, the gap to them is shown.
     """
     import attrs
-    import torch
 
+    from lifelong_co.api.evaluate import chosen_tasks, tested
     from lifelong_co.errors import LifelongError
-    from lifelong_co.evaluation import best_costs, named_test, note_batches
+    from lifelong_co.evaluation import note_batches
     from lifelong_co.experiments.references.gaps import gap_of
     from lifelong_co.experiments.references.lookup import of_task, origins
     from lifelong_co.runs.folder import STARTS, RunFolder
     from lifelong_co.runs.trained_solver import load_solver
-    from lifelong_co.tasks.instances import testing
     from lifelong_co_cli.options import places
     from lifelong_co_cli.system import choose_device
 
     folder = RunFolder(run)
     config = folder.config()
-    chosen = [find(name, config.tasks) for name in task] if task else list(config.tasks)
+    chosen = chosen_tasks(task, config.tasks)
     if tests_of is not None:
         chosen = [attrs.evolve(one, tests_of=tests_of) for one in chosen]
     solver = load_solver(run, after=after, device=choose_device(device))
@@ -74,14 +73,9 @@ def evaluate(
             err=True,
         )
     note_batches(solver, lambda line: typer.echo(line, err=True))
-    how: Any = {"augment": augment, "symmetries": config.symmetries}
     count, looked = tests or config.tests, places(references)
     costs = {}
-    for one in chosen:
-        groups = testing(one, solver.problem, count)
-        with named_test(f"task {one.label} of {run}"):
-            found = [best_costs(solver, group, **how) for group in groups]
-        each = torch.cat(found).double()
+    for one, groups, each in tested(solver, config, chosen, count, run, augment=augment):
         costs[one.label] = float(each.mean())
         if not json:
             try:
@@ -94,28 +88,3 @@ def evaluate(
             print(f"{one.label:<12} {costs[one.label]:.4f}{shown}", flush=True)
     if json:
         print(json_module.dumps(costs))
-
-
-def find(name: str, tasks: Any) -> Any:
-    """Return a task of the run by name, or a new task from ``DISTRIBUTION:SIZE[:DISTANCE]``.
-
-    Raises
-    ------
-    UnknownNameError
-        If the name is neither.
-    """
-    import attrs
-
-    from lifelong_co.errors import UnknownNameError
-    from lifelong_co.tasks.task import Task
-
-    distribution, _, rest = name.partition(":")
-    size, _, distance = rest.partition(":")
-    if size.isdecimal():
-        task = Task(distribution=distribution, size=int(size), epochs=1, batches=1, batch_size=1)
-        return attrs.evolve(task, distance=distance) if distance else task
-    for one in tasks:
-        if one.label == name:
-            return one
-    known = [one.label for one in tasks]
-    raise UnknownNameError("task", name, known, "Or give a distribution and a size, e.g. U:20.")

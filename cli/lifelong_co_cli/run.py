@@ -66,7 +66,9 @@ def run(
     import attrs
 
     from lifelong_co import registry
+    from lifelong_co.api.learn import run_name
     from lifelong_co.config.run_config import resolve, to_toml
+    from lifelong_co.runs.folder import fresh_folder
     from lifelong_co.runs.names import check_names
     from lifelong_co_cli.system import choose_device, machine
 
@@ -127,7 +129,4 @@ def run(
         every = registry.method_options(config.method, config.method_options)
         print(to_toml(attrs.evolve(config, method_options=every)), end="")
         return
-    variant = config.method_options.get("ablation") or config.method
-    name = f"{config.problem}-{config.solver}-{variant}-{config.preset}-{seed}"
-    folder = out or options.fresh_folder(Path("runs") / name)
-    execute(config, folder, resume=False)
+    execute(config, out or fresh_folder(Path("runs") / run_name(config)), resume=False)

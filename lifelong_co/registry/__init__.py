@@ -1,5 +1,6 @@
 """Solvers, problems, methods and all other components by their registered names."""
 
+from lifelong_co.registry.described import described
 from lifelong_co.registry.lookup import (
     buffer,
     distribution,
@@ -26,6 +27,7 @@ from lifelong_co.registry.plugins import (
 __all__ = [
     "buffer",
     "components",
+    "described",
     "distribution",
     "divergence",
     "failures",

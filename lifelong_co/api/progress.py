@@ -3,14 +3,12 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from torch import Tensor
+from torch import Tensor
 
-    from lifelong_co.config.run_config import Config
-    from lifelong_co.runs.run import Run
-
+from lifelong_co.config.run_config import Config
+from lifelong_co.runs.run import Run
 
 # Steps between two readings of the cost: on a GPU each reading waits for the device.
 SHOW_EVERY = 8
@@ -19,7 +17,7 @@ SHOW_EVERY = 8
 class Shown(Protocol):
     """What shows the steps and the lines of a run."""
 
-    def on_step(self, run: "Run", losses: "dict[str, Tensor]") -> None:
+    def on_step(self, run: Run, losses: dict[str, Tensor]) -> None:
         """Note a step."""
 
     def log(self, line: str) -> None:
@@ -29,7 +27,7 @@ class Shown(Protocol):
 class Plain:
     """Lines for logs and pipes: one per epoch."""
 
-    def on_step(self, run: "Run", losses: "dict[str, Tensor]") -> None:
+    def on_step(self, run: Run, losses: dict[str, Tensor]) -> None:
         """Print at the end of an epoch."""
         learner = run.learner
         task = run.config.tasks[learner.task]
@@ -46,8 +44,24 @@ class Plain:
         print(line, flush=True)
 
 
+class Quiet:
+    """Shows nothing."""
+
+    def on_step(self, run: Run, losses: dict[str, Tensor]) -> None:
+        """Show nothing."""
+
+    def log(self, line: str) -> None:
+        """Show nothing."""
+
+
 @contextmanager
-def watching(config: "Config") -> Iterator[Shown]:
+def quiet(config: Config) -> Iterator[Shown]:  # noqa: ARG001
+    """Yield what shows nothing."""
+    yield Quiet()
+
+
+@contextmanager
+def watching(config: Config) -> Iterator[Shown]:
     """Yield what shows the progress of a run: a bar on a terminal, else lines."""
     if not sys.stdout.isatty():
         yield Plain()
@@ -76,7 +90,7 @@ def watching(config: "Config") -> Iterator[Shown]:
         class Live:
             cost = float("nan")
 
-            def on_step(self, run: "Run", losses: "dict[str, Tensor]") -> None:
+            def on_step(self, run: Run, losses: dict[str, Tensor]) -> None:
                 learner = run.learner
                 task = config.tasks[learner.task]
                 if learner.batch % SHOW_EVERY == 1:
@@ -95,13 +109,13 @@ def watching(config: "Config") -> Iterator[Shown]:
         yield Live()
 
 
-def step_work(config: "Config", task: int) -> float:
+def step_work(config: Config, task: int) -> float:
     """Return the work of a whole batch of a task, in arbitrary units: trajectories times nodes."""
     chosen = config.tasks[task]
     return float(chosen.batch_size * max(chosen.size, 10) ** 2)
 
 
-def total_work(config: "Config") -> float:
+def total_work(config: Config) -> float:
     """Return the work of the whole run."""
     return sum(
         task.epochs * task.batches * step_work(config, index)
@@ -109,7 +123,7 @@ def total_work(config: "Config") -> float:
     )
 
 
-def work_done(run: "Run") -> float:
+def work_done(run: Run) -> float:
     """Return the work of the steps taken."""
     config, learner = run.config, run.learner
     before = sum(
