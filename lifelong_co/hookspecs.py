@@ -54,5 +54,10 @@ def register_objectives(register: Register) -> None:
 
 
 @hookspec
+def register_loggers(register: Register) -> None:
+    """Register factories ``(folder) -> Logger``; ``folder`` is the run folder."""
+
+
+@hookspec
 def register_distributions(register: Register) -> None:
     """Register factories ``(problem, *, variant, capacity, **options) -> Distribution``."""

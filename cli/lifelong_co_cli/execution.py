@@ -55,6 +55,25 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
         print(f"report: {report}")
 
 
+def show_estimate(config: Any) -> None:
+    """Measure a few steps, and print on standard error what the run takes."""
+    from lifelong_co.api.estimate import STEPS, estimate
+    from lifelong_co.api.progress import duration
+    from lifelong_co_cli.system import peak_memory
+
+    typer.echo(f"measuring {STEPS} steps and a batch of tests of each size …", err=True)
+    found = estimate(config)
+    least, most = min(found.each.values()), max(found.each.values())
+    typer.echo(
+        f"time: about {duration(found.seconds)} on this machine, as busy as it is now:"
+        f" {found.steps} steps of {least:.3g} to {most:.3g} s, tests"
+        f" {duration(found.testing)}",
+        err=True,
+    )
+    buffer = f"; a full buffer has at most {found.buffer / 2**20:.0f} MiB" if found.buffer else ""
+    typer.echo(f"memory: {peak_memory()} at the peak of these steps and tests{buffer}", err=True)
+
+
 @contextmanager
 def silent(really: bool) -> Iterator[None]:
     """Print nothing if ``really``: of several processes that learn together, only one prints."""

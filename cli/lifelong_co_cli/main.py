@@ -41,19 +41,29 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def whole(
-    version: Annotated[
-        bool,
-        typer.Option("--version", metavar=FLAG, help="Show the version and exit.", is_eager=True),
-    ] = False,
-) -> None:
-    """Learn tasks one after another with neural routing solvers, and keep the old ones."""
-    if version:
+def show_version(wanted: bool) -> None:
+    """Print the version and end the program, if the user wants it."""
+    if wanted:
         from importlib import metadata
 
         print(f"lifelong-co {metadata.version('lifelong-co')}")
         raise typer.Exit
+
+
+@app.callback()
+def whole(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            metavar=FLAG,
+            help="Show the version.",
+            is_eager=True,
+            callback=show_version,
+        ),
+    ] = False,
+) -> None:
+    """Learn tasks one after another with neural routing solvers, and keep the old ones."""
 
 
 app.command("run", cls=Command)(run)

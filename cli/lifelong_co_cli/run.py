@@ -47,6 +47,7 @@ def run(
     tests_of: options.TestsOf = None,
     curve_every: run_options.CurveEvery = None,
     augment: run_options.Augment = None,
+    logger: run_options.Logger = None,
 ) -> None:
     """Learn tasks one after another, and test on all of them.
 
@@ -57,7 +58,7 @@ def run(
     Ctrl-C and SIGTERM save the run and stop it. The last line says how to
     continue.
     """
-    from lifelong_co_cli.execution import continue_run, execute
+    from lifelong_co_cli.execution import continue_run, execute, show_estimate
 
     if resume is not None:
         options.refuse_other_options(context)
@@ -123,10 +124,12 @@ def run(
         objective=objective,
         objective_options=options.assignments(objective_option or [], "--objective-option") or None,
         schedule=schedule,
+        loggers=tuple(logger or ()),
     )
     if dry_run:
         check_names(config)
         every = registry.method_options(config.method, config.method_options)
-        print(to_toml(attrs.evolve(config, method_options=every)), end="")
+        print(to_toml(attrs.evolve(config, method_options=every)), end="", flush=True)
+        show_estimate(config)
         return
     execute(config, out or fresh_folder(Path("runs") / run_name(config)), resume=False)

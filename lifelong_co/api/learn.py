@@ -172,7 +172,10 @@ def carry_out(
     with show(config) as shown:
         with naming(RunFolder(folder).path / "config.toml") if resume else nullcontext():
             run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
-        return learn_tasks(run, stop=stop, on_step=shown.on_step, log=shown.log)
+        try:
+            return learn_tasks(run, stop=stop, on_step=shown.on_step, log=shown.log)
+        finally:
+            run.journal.close_loggers()
 
 
 def run_name(config: Config) -> str:

@@ -18,6 +18,7 @@ HOOKS = {
     "register_buffers": "buffer",
     "register_methods": "method",
     "register_objectives": "objective",
+    "register_loggers": "logger",
     "register_distributions": "distribution",
 }
 """Every hook and the kind of component it registers."""
@@ -29,7 +30,7 @@ class Component:
 
     kind: str
     """``solver``, ``problem``, ``weighting``, ``divergence``, ``buffer``, ``method``,
-    ``objective`` or ``distribution``."""
+    ``objective``, ``logger`` or ``distribution``."""
     name: str
     owner: str
     """The installed distribution that has the plugin, or ``this process`` (`register_plugin`)."""

@@ -57,7 +57,8 @@ LAYERS = {
     "pretraining": "config evaluation learner protocols registry runs seeding storage tasks tensors"
     " validators",
     "testing": "protocols registry replay seeding tasks tensors",
-    "api": "config evaluation instance_files learner protocols runs tasks tensors",
+    "api": "config evaluation instance_files learner problems protocols registry runs tasks"
+    " tensors",
 }
 # What each folder of `experiments/` may import of the other ones. Of the rest of the core it may
 # import everything except `pretraining`, `testing` and `api`; `api` may import all of them.
@@ -114,7 +115,7 @@ COVERED_BY = {
 }
 LONGEST = 250
 # Every contract is in one file, so that the shape of each tensor is written once.
-LONGER = {"lifelong_co/protocols.py": 375}
+LONGER = {"lifelong_co/protocols.py": 400}
 
 
 def part(module: str) -> str:
