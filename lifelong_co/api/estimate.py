@@ -87,7 +87,7 @@ def batches_of(run: Run, index: int) -> int:
 
 
 def remember(run: Run, tasks: Sequence[int]) -> None:
-    """Take a step in the last epoch of some tasks, as some methods remember only these."""
+    """Take a step in the last epoch of some tasks and end them: methods remember what they need."""
     learner = run.learner
     for index in sorted(tasks):
         learner.task = index
@@ -95,8 +95,8 @@ def remember(run: Run, tasks: Sequence[int]) -> None:
         before_task(run)
         run.method.before_epoch(learner)
         train_batch(run)
-    run.method.after_epoch(learner)
-    run.method.after_task(learner)
+        run.method.after_epoch(learner)
+        run.method.after_task(learner)
     learner.task, learner.epoch = len(run.config.tasks) - 1, 0
     before_task(run)
     run.method.before_epoch(learner)
@@ -145,7 +145,7 @@ def full_buffer(run: Run) -> int | None:
     options = registry.method_options(run.config.method, run.config.method_options)
     if not isinstance(state, Mapping) or not state.get("items") or "buffer_size" not in options:
         return None
-    items = math.ceil(options["buffer_size"] / max(1, options.get("bundle_size", 1)))
+    items = math.ceil(int(options["buffer_size"]) / max(1, int(options.get("bundle_size", 1))))
     return items * max(map(bytes_of, state["items"]))
 
 

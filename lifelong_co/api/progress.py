@@ -44,7 +44,7 @@ class Plain:
         shown = "  ".join(f"{name} {value:.4g}" for name, value in means.items())
         left = self._clock.left(run)
         self.log(
-            f"{task.label} epoch {learner.epoch + 1}/{task.epochs} [{done:.0%}, {left}]: {shown}"
+            f"{task.label} epoch {learner.epoch + 1}/{task.epochs} [{left}, {done:.0%}]: {shown}"
         )
 
     def log(self, line: str) -> None:

@@ -51,6 +51,8 @@ def test_dry_run_prints_the_configuration_and_writes_nothing(preset, tmp_path, m
     assert outcome.status == 0, outcome.err
     config = from_toml(outcome.out)
     assert to_toml(config) == outcome.out
+    assert re.search(r"^time: about \d.* 120[0-9]{3} steps of ", outcome.err, re.MULTILINE)
+    assert re.search(r"^memory: [1-9]\d* MiB at the peak", outcome.err, re.MULTILINE)
     assert [task.label for task in config.tasks] == ["E50", "C100", "G50", "U20", "R20", "GM100"]
     assert config.method_options["official_replay"] == (preset == "paper")
     assert list(tmp_path.iterdir()) == []
@@ -93,10 +95,14 @@ def test_log_has_a_line_for_each_epoch(finished):
 
 
 def test_run_prints_and_stores_the_resolved_configuration(finished):
-    """`config.toml` is printed first, has values that no option gave, and can be read."""
+    """Ten lines are printed first and name `config.toml`, which has every value and can be read."""
     run = finished()
-    stored = (run.folder / "config.toml").read_text()
-    assert run.outcome.out.startswith(stored)
+    file = run.folder / "config.toml"
+    stored = file.read_text()
+    head = run.outcome.out.partition("\n\n")[0].splitlines()
+    assert head[0].startswith("llr-bc on cvrp with pomo")
+    assert head[-1] == f"all settings: {file}"
+    assert len(head) <= 10
     config = from_toml(stored)
     assert to_toml(config) == stored
     assert config == RunFolder(run.folder).config()

@@ -1,6 +1,7 @@
 """Every hook has a heading in docs/guides/plugins.md, and the example under it works."""
 
 import re
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -10,6 +11,7 @@ from paths import ROOT
 import lifelong_co as lco
 from lifelong_co import hookspecs, registry
 from lifelong_co.registry.catalog import HOOKS
+from lifelong_co.runs.costs import Cost
 from lifelong_co.tensors.records import rows
 from lifelong_co.testing import check_solver
 
@@ -113,6 +115,15 @@ def use_solver(name: str) -> None:
         check_solver(solver, size=5)
 
 
+def use_logger(name: str) -> None:
+    """Check that a logger prints an epoch and its tests."""
+    logger = registry.logger(name, Path())
+    logger.start([], [])
+    logger.epoch({"learning": 1, "epoch": 2, "train_cost": 3.0, "losses": {}, "seconds": 1.0})
+    logger.tests([Cost(1, 2, 1, "U5", 3.25)])
+    logger.close()
+
+
 USE = {
     "solver": use_solver,
     "problem": use_problem,
@@ -121,6 +132,7 @@ USE = {
     "buffer": use_buffer,
     "method": use_method,
     "objective": use_objective,
+    "logger": use_logger,
     "distribution": use_distribution,
 }
 
