@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.task import Task
 
 STEPS = 2
-"""Measured steps of each size; one more comes first and does not count."""
+"""Measured steps of each size; another one comes first and does not count."""
 NOWHERE = Path("no folder: nothing is written")
 
 Shape = tuple[int, int]
@@ -61,12 +61,13 @@ def estimate(config: Config) -> Estimate:
     LifelongError
         If the run could not start, e.g. because of an unknown name.
     """
-    few = attrs.evolve(config, tests=1, loggers=(), start_from="", buffer_from="")
+    first = {shape(task): task for task in reversed(config.tasks)}
+    tasks = tuple(first.values())
+    few = attrs.evolve(config, tasks=tasks, tests=1, loggers=(), start_from="", buffer_from="")
     run = start(few, RunFolder(NOWHERE))
-    shapes = {shape(task): index for index, task in enumerate(config.tasks)}
-    remember(run, list(shapes.values()))
-    each = {one: seconds_of_step(run, index) for one, index in shapes.items()}
-    steps = [task.epochs * batches_of(run, index) for index, task in enumerate(config.tasks)]
+    remember(run)
+    each = {one: seconds_of_step(run, index) for index, one in enumerate(first)}
+    steps = steps_of(run, config)
     training = sum(
         count * each[shape(task)] for count, task in zip(steps, config.tasks, strict=True)
     )
@@ -80,18 +81,25 @@ def shape(task: Task) -> Shape:
     return task.size, task.batch_size
 
 
-def batches_of(run: Run, index: int) -> int:
-    """Return the batches of an epoch of a task; a method may take more than the task has."""
-    run.learner.task = index
-    return run.method.batches(run.learner)
+def steps_of(run: Run, config: Config) -> list[int]:
+    """Return the steps of each task; the batches of an epoch are the method's choice."""
+    method = registry.method(config.method, **config.method_options)
+    learner = attrs.evolve(run.learner, tasks=config.tasks)
+    steps = []
+    for learner.task, task in enumerate(config.tasks):
+        count = 0
+        for learner.epoch in range(task.epochs):
+            count += method.batches(learner)
+        steps.append(count)
+    return steps
 
 
-def remember(run: Run, tasks: Sequence[int]) -> None:
-    """Take a step in the last epoch of some tasks and end them: methods remember what they need."""
+def remember(run: Run) -> None:
+    """Take a step in the last epoch of each task and end it: methods remember what they need."""
     learner = run.learner
-    for index in sorted(tasks):
+    for index, task in enumerate(run.config.tasks):
         learner.task = index
-        learner.epoch = run.config.tasks[index].epochs - 1
+        learner.epoch = task.epochs - 1
         before_task(run)
         run.method.before_epoch(learner)
         train_batch(run)
@@ -105,7 +113,6 @@ def remember(run: Run, tasks: Sequence[int]) -> None:
 def seconds_of_step(run: Run, index: int) -> float:
     """Return the mean seconds of a training step of a task."""
     run.learner.task = index
-    train_batch(run)
     began = now(run)
     for _ in range(STEPS):
         train_batch(run)

@@ -195,10 +195,8 @@ def _model(
         problem = base.problem if problem is None else problem
         return solver, problem, base.solver_options.get(solver, {})
     source = read_config(start_from)
-    for name, given, own in (
-        ("solver", solver, source.solver),
-        ("problem", problem, source.problem),
-    ):
+    for name, given in (("solver", solver), ("problem", problem)):
+        own = getattr(source, name)
         if given not in (None, own):
             raise ConfigError(f"{name}: expected {own!r} as in {start_from}, got {given!r}")
     return source.solver, source.problem, source.solver_options

@@ -47,14 +47,27 @@ def test_run_folder_holds_exactly_the_documented_files(method, problem, finished
 def test_dry_run_prints_the_configuration_and_writes_nothing(preset, tmp_path, monkeypatch):
     """It has the six tasks of the order, and every option of the method, given or not."""
     monkeypatch.chdir(tmp_path)
+    for slow in ("remember", "seconds_of_step", "seconds_of_tests"):
+        monkeypatch.setattr(f"lifelong_co.api.estimate.{slow}", lambda *_: 1.0)
     outcome = call("run", "--preset", preset, "--order", 1, "--device", "cpu", "--dry-run")
     assert outcome.status == 0, outcome.err
     config = from_toml(outcome.out)
     assert to_toml(config) == outcome.out
-    assert re.search(r"^time: about \d.* 120[0-9]{3} steps of ", outcome.err, re.MULTILINE)
-    assert re.search(r"^memory: [1-9]\d* MiB at the peak", outcome.err, re.MULTILINE)
+    said = "time: about 45.2 h on this machine, as busy as it is now: 162800 steps of 1 to 1 s"
+    assert said in outcome.err
     assert [task.label for task in config.tasks] == ["E50", "C100", "G50", "U20", "R20", "GM100"]
     assert config.method_options["official_replay"] == (preset == "paper")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_dry_run_estimates_time_and_memory(task_file, tmp_path, monkeypatch):
+    """From steps that are measured; the configuration alone is on standard output."""
+    monkeypatch.chdir(tmp_path)
+    outcome = call(*run_options(task_file, "llr-bc", "cvrp"), "--dry-run")
+    assert outcome.status == 0, outcome.err
+    assert to_toml(from_toml(outcome.out)) == outcome.out
+    assert re.search(r"^time: about \d+ s .* 18 steps of ", outcome.err, re.MULTILINE)
+    assert re.search(r"^memory: [1-9]\d* MiB at the peak", outcome.err, re.MULTILINE)
     assert list(tmp_path.iterdir()) == []
 
 
