@@ -1,7 +1,7 @@
 """The hooks: what a plugin can add to lifelong-co, and how.
 
 A hook gets a callback ``register(name, thing)`` and calls it once for each thing that it adds. The
-docstring of the hook says what the thing must be; the page *Plugins* of the documentation has examples.
+docstring of the hook says what the thing must be; the documentation has examples.
 """
 
 from collections.abc import Callable
