@@ -9,6 +9,7 @@ from lifelong_co_plugins.methods.li import li_inter, li_intra
 from lifelong_co_plugins.methods.libog import libog
 from lifelong_co_plugins.methods.llr_bc import llr_bc
 from lifelong_co_plugins.methods.multi_task import multi_task_batch, multi_task_epoch
+from lifelong_co_plugins.methods.rehearsal import rehearsal
 from lifelong_co_plugins.methods.restart import restart
 
 
@@ -26,3 +27,4 @@ def register_methods(register: Register) -> None:
     register("multi-task-epoch", multi_task_epoch)
     register("multi-task-batch", multi_task_batch)
     register("der++", der_plus_plus)
+    register("rehearsal", rehearsal)
