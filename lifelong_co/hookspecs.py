@@ -1,7 +1,7 @@
 """The hooks: what a plugin can add to lifelong-co, and how.
 
 A hook gets a callback ``register(name, thing)`` and calls it once for each thing that it adds. The
-docstring of the hook says what the thing must be; ``docs/guides/plugins.md`` has examples.
+docstring of the hook says what the thing must be; the documentation has examples.
 """
 
 from collections.abc import Callable
@@ -54,5 +54,30 @@ def register_objectives(register: Register) -> None:
 
 
 @hookspec
+def register_loggers(register: Register) -> None:
+    """Register factories ``(folder) -> Logger``; ``folder`` is the run folder."""
+
+
+@hookspec
 def register_distributions(register: Register) -> None:
     """Register factories ``(problem, *, variant, capacity, **options) -> Distribution``."""
+
+
+@hookspec
+def register_file_formats(register: Register) -> None:
+    """Register `FileFormat` objects, each under the name of its problem."""
+
+
+@hookspec
+def register_samplers(register: Register) -> None:
+    """Register factories ``(**options) -> FieldSampler``, each under its problem's name."""
+
+
+@hookspec
+def register_orders(register: Register) -> None:
+    """Register sequences of tables with fields of `Task`, each as ``PROBLEM:NAME``."""
+
+
+@hookspec
+def register_reference_models(register: Register) -> None:
+    """Register functions from one instance to a `ReferenceModel`, each under its problem's name."""

@@ -6,7 +6,7 @@ Here ``d*`` is the lowest cost on the task among all the runs that are compared.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -36,6 +36,18 @@ class Metrics:
     """Average plasticity: the mean gap on each task just after learning it."""
     AG: float
     """Average zero-shot generalization: the mean gap on each task just before learning it."""
+
+
+@attrs.frozen
+class Split:
+    """What AP consists of: ``AP = learned + forgotten - regained``, as plain fractions."""
+
+    learned: float
+    """The mean gap on each task just after learning it: what was never learned. It is APl."""
+    forgotten: float
+    """The mean over all tasks of how far the gap rose from then to the end; at least 0."""
+    regained: float
+    """The mean over all tasks of how far the gap fell from then to the end; at least 0."""
 
 
 DEFINITIONS = ("text", "published")
@@ -71,16 +83,8 @@ def summarize(costs: Any, best: Any = None, *, definition: str = "text") -> Metr
     """
     if definition not in DEFINITIONS:
         raise UnknownNameError("definition", definition, DEFINITIONS)
-    matrix = _matrix(costs)
-    reference = matrix.min(axis=0) if best is None else _numbers(best, "best")
-    k = len(matrix)
-    if reference.shape != (k,):
-        raise ConfigError(f"best: expected shape [{k}] for {k} tasks, got {list(reference.shape)}")
-    if not (np.isfinite(reference) & (reference > 0)).all():
-        raise ConfigError(
-            f"best: expected finite numbers above 0 to divide by, got {reference.tolist()}"
-        )
-    gap = (matrix - reference) / reference
+    gap = _gaps(costs, best)
+    k = len(gap)
     learned = np.diagonal(gap)
     rise = np.maximum(0.0, gap - learned)  # rise[j, i]: forgetting of task i after task j
     earlier = range(k - 1)
@@ -94,70 +98,25 @@ def summarize(costs: Any, best: Any = None, *, definition: str = "text") -> Metr
     )
 
 
-def summarize_measured(
-    rows: Sequence[Mapping[int, float]],
-    best: Sequence[float] | None = None,
-    *,
-    definition: str = "text",
-) -> Metrics:
-    """Compute the metrics of a run that was not tested on every task after each task.
+def split(costs: Any, best: Any = None) -> Split:
+    """Split the AP of one run into what was never learned, forgotten and gained back.
 
-    A metric that needs a cost that was not measured is ``nan``. Time and memory grow with the
-    number of measured costs, not with ``k * k``.
+    The final gap on a task is the gap just after learning it, plus the rise from then to the end.
+    A rise above 0 is forgetting, and one below 0 is a gain. The last task has no rise.
 
     Parameters
     ----------
-    rows
-        ``k`` mappings, ``k >= 1``. ``rows[i][j]`` is the mean cost on task ``j`` after learning the
-        first ``i + 1`` tasks; ``rows[j][j]`` is always there, and columns from ``k`` on do not
-        count.
-    best
-        ``d*``: ``[k]``, finite and positive. None: the lowest measured cost on each task.
-    definition
-        As in `summarize`.
-
-    Raises
-    ------
-    ConfigError, UnknownNameError
-        As in `summarize`.
+    costs, best
+        As in `summarize`, with its errors.
     """
-    k = len(rows)
-    if all(j in row for row in rows for j in range(k)):
-        return summarize([[row[j] for j in range(k)] for row in rows], best, definition=definition)
-    if definition not in DEFINITIONS:
-        raise UnknownNameError("definition", definition, DEFINITIONS)
-    least = least_measured(rows)
-    reference = [least[j] for j in range(k)] if best is None else best
-
-    def gap(i: int, j: int) -> float:
-        return (rows[i].get(j, math.nan) - reference[j]) / reference[j]
-
-    def rise(j: int, i: int) -> float:  # forgetting of task i after task j
-        risen = gap(j, i) - gap(i, i)
-        return risen if math.isnan(risen) else max(0.0, risen)
-
-    def highest(i: int) -> float:
-        seen = range(i, stop)
-        return max(rise(j, i) for j in seen) if all(i in rows[j] for j in seen) else math.nan
-
-    earlier = range(k - 1)
-    stop = k if definition == "text" else k - 1
-    return Metrics(
-        AP=_mean(gap(k - 1, j) for j in range(k)),
-        AF=_mean(rise(stop - 1, i) for i in earlier),
-        AMF=_mean(highest(i) for i in earlier),
-        APl=_mean(gap(i, i) for i in range(k)),
-        AG=_mean(gap(i, i + 1) for i in earlier),
+    gap = _gaps(costs, best)
+    learned = np.diagonal(gap)
+    rise = gap[-1] - learned
+    return Split(
+        learned=_mean(learned),
+        forgotten=_mean(np.maximum(0.0, rise)),
+        regained=_mean(np.maximum(0.0, -rise)),
     )
-
-
-def least_measured(rows: Iterable[Mapping[int, float]]) -> dict[int, float]:
-    """Return the lowest measured cost on each task, by the keys of the rows."""
-    least: dict[int, float] = {}
-    for row in rows:
-        for j, cost in row.items():
-            least[j] = min(cost, least.get(j, math.inf))
-    return least
 
 
 def meaningful(found: Metrics, *, knows_all_tasks: bool) -> Metrics:
@@ -216,6 +175,21 @@ def json_values(metrics: Metrics) -> dict[str, float | None]:
     """Return the metrics by name, with None for ``nan``, because JSON has no ``nan``."""
     values = attrs.asdict(metrics)
     return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+
+def _gaps(costs: Any, best: Any) -> Matrix:
+    """Return ``(d - d*) / d*`` for each cost, ``[k, k]``."""
+    matrix = _matrix(costs)
+    reference = matrix.min(axis=0) if best is None else _numbers(best, "best")
+    k = len(matrix)
+    if reference.shape != (k,):
+        raise ConfigError(f"best: expected shape [{k}] for {k} tasks, got {list(reference.shape)}")
+    if not (np.isfinite(reference) & (reference > 0)).all():
+        raise ConfigError(
+            f"best: expected finite numbers above 0 to divide by, got {reference.tolist()}"
+        )
+    gaps: Matrix = (matrix - reference) / reference
+    return gaps
 
 
 def _matrix(costs: Any) -> Matrix:

@@ -17,7 +17,7 @@ FLAG = ""
 """The metavar of an option that takes no value."""
 
 Problem = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Routing problem: cvrp (default) or tsp.")
+    str | None, typer.Option(metavar="NAME", help="Routing problem: cvrp (default), tsp, …")
 ]
 Solver = Annotated[
     str | None, typer.Option(metavar="NAME", help="Solver: pomo (default), omni, invit, …")
@@ -136,15 +136,6 @@ def check_plot(path: Path) -> None:
         raise ConfigError(f"--plot: expected a name that ends in .png, got {path}")
     if not figures.available():
         raise ConfigError(f"--plot: expected matplotlib, which is not installed; {figures.INSTALL}")
-
-
-def fresh_folder(wanted: Path) -> Path:
-    """Return the folder, or the first of ``name-2``, ``name-3``, … that does not exist."""
-    folder, number = wanted, 1
-    while folder.exists():
-        number += 1
-        folder = wanted.with_name(f"{wanted.name}-{number}")
-    return folder
 
 
 def check_folder(path: Path | None, flag: str) -> None:

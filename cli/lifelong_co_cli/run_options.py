@@ -16,8 +16,9 @@ Preset = Annotated[
     typer.Option(metavar="NAME", help="Scale: small (default), demo, paper, paper-economy."),
 ]
 Order = Annotated[
-    int | None, typer.Option(metavar="N", help="Task order of the paper, 1 to 5.")
-]  # fmt: skip
+    str | None,
+    typer.Option(metavar="NAME", help="Task order: 1 to 5 of the paper, or one of the problem's."),
+]
 Tasks = Annotated[
     Path | None, typer.Option(metavar="FILE", help="TOML file with a task sequence of yours.")
 ]
@@ -42,7 +43,12 @@ Resume = Annotated[
 
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", metavar=FLAG, help="Only print the configuration, with every value."),
+    typer.Option(
+        "--dry-run",
+        metavar=FLAG,
+        help="Only print the configuration, with every value, and estimate time and memory from a"
+        " few steps of each size. The estimate goes to standard error.",
+    ),
 ]
 
 Ablation = Annotated[
@@ -166,6 +172,14 @@ Precision = Annotated[
     typer.Option(
         metavar="NAME",
         help="Training steps in float32 (default) or bfloat16.",
+        rich_help_panel=ADVANCED,
+    ),
+]
+Logger = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Also log losses and costs to csv or tensorboard; repeatable.",
         rich_help_panel=ADVANCED,
     ),
 ]

@@ -17,6 +17,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.problems.distances import EUCLIDEAN
 from lifelong_co.problems.images import SQUARE, SYMMETRIES
 from lifelong_co.storage.toml import drop_none, parse, structure
+from lifelong_co.tasks.orders import named_order
 from lifelong_co.tasks.task import Task, drifting, order, unique_labels
 from lifelong_co.tensors.precision import known_precision
 from lifelong_co.tensors.schedule import CONSTANT, SCHEDULES
@@ -34,7 +35,7 @@ class Config:
     method: str
     preset: str
     order: str
-    """Number of one of the paper's orders, or the path of the task file."""
+    """Number of one of the paper's orders, name of another one, or path of the task file."""
     seed: int = attrs.field(validator=at_least(0))
     """At least 0."""
     device: str
@@ -71,6 +72,8 @@ class Config:
     """How the rate falls in the steps of each task (`tensors.schedule`), besides its decay."""
     weight_decay: float = attrs.field(default=1e-6, validator=not_negative)
     """At least 0; with ``adam`` a part of the gradient, with ``adamw`` apart from it."""
+    loggers: tuple[str, ...] = ()
+    """Registered loggers; they change no result."""
     solver_options: Options = attrs.field(factory=dict)
     method_options: Options = attrs.field(factory=dict)
     objective_options: Options = attrs.field(factory=dict)
@@ -91,7 +94,7 @@ def resolve(
     problem: str | None = None,
     method: str | None = None,
     preset: str = "small",
-    order_number: int | None = None,
+    order_number: int | str | None = None,
     tasks_file: Path | None = None,
     seed: int = 0,
     device: str = "cpu",
@@ -109,18 +112,15 @@ def resolve(
 
     Parameters
     ----------
-    solver, problem
-        None: those of ``start_from`` if it is given, else those of the preset.
-    method
-        None: that of the preset.
+    solver, problem, method
+        None: those of ``start_from`` if it is given (not the method), else those of the preset.
     order_number, tasks_file
-        An order of the paper at the preset's sizes, or a task file; None: those of the preset.
+        An order (`tasks.orders`) or a task file (`read_tasks`). Both None: those of the preset.
     start_from, buffer_from
         Folders of runs: this run starts with the parameters, and the experiences, of these.
-    fresh
-        Whether to start with random parameters even if `Preset.needs_start` has the solver.
-    drift
-        Whether each task drifts from the one before it (`tasks.task.drifting`).
+    fresh, drift
+        Whether to start with random parameters even if the solver `Preset.needs_start`, and
+        whether each task except the first drifts from the one before it (`tasks.task.drifting`).
     tests_of
         ``generator`` or ``published``, for all tasks (`Task.tests_of`). None: as in the tasks.
     solver_options, method_options
@@ -149,7 +149,8 @@ def resolve(
     if tasks_file is not None:
         tasks, source = read_tasks(tasks_file), str(tasks_file)
     elif order_number is not None:
-        tasks, source = base.tasks(order(order_number), solver, images), str(order_number)
+        source = str(order_number)
+        tasks = base.tasks(named_order(source, problem), solver, images)
     else:
         tasks = base.tasks(base.order, solver, images)
         source = "1" if base.order == order(1) else base.name
@@ -193,8 +194,8 @@ def _model(
         problem = base.problem if problem is None else problem
         return solver, problem, base.solver_options.get(solver, {})
     source = read_config(start_from)
-    kinds = (("solver", solver, source.solver), ("problem", problem, source.problem))
-    for name, given, own in kinds:
+    for name, given in (("solver", solver), ("problem", problem)):
+        own = getattr(source, name)
         if given not in (None, own):
             raise ConfigError(f"{name}: expected {own!r} as in {start_from}, got {given!r}")
     return source.solver, source.problem, source.solver_options
@@ -222,16 +223,15 @@ def read_config(folder: Path) -> Config:
 def to_toml(config: Config) -> str:
     """Return the configuration as TOML.
 
-    It leaves out values that are None, and the text fields of a task that have their default.
+    It leaves out what is None, and `loggers`, `tests_after` and what a task has by default.
     """
-    plain = drop_none(cattrs.unstructure(config))
-    if config.tests_after == ALL:
-        del plain["tests_after"]  # as earlier versions wrote it
+    plain = drop_none({**cattrs.unstructure(config), "loggers": list(config.loggers) or None})
+    plain = {name: value for name, value in plain.items() if (name, value) != ("tests_after", ALL)}
     # The variant is always written: earlier versions wrote it, too.
-    unsaid = {f.name: f.default for f in attrs.fields(Task) if isinstance(f.default, str)}
+    unsaid = {f.name: f.default for f in attrs.fields(Task) if isinstance(f.default, str | bool)}
     del unsaid["variant"]
     plain["tasks"] = [
-        {name: value for name, value in task.items() if value != unsaid.get(name)}
+        {name: value for name, value in task.items() if value not in ([], unsaid.get(name))}
         for task in plain["tasks"]
     ]
     return tomli_w.dumps(plain)

@@ -24,6 +24,7 @@ SETTINGS = (
     "weight_decay",
     "precision",
     "one_pass",
+    "loggers",
 )
 """Fields of `run_config.Config`."""
 

@@ -112,37 +112,6 @@ def cost_matrix(costs: Iterable[Cost], config: Config) -> list[list[float]]:
     return [rows[i] for i in sorted(rows) if not any(map(math.isnan, rows[i]))]
 
 
-def cost_rows(costs: Iterable[Cost], config: Config) -> list[dict[int, float]]:
-    """Return ``{j: d[i][j]}`` for each learned task ``i``: the measured part of `cost_matrix`."""
-    rows: dict[int, dict[int, float]] = {}
-    for cost in costs:
-        if cost.epoch == config.tasks[cost.learning - 1].epochs:
-            rows.setdefault(cost.learning - 1, {})[cost.tested - 1] = cost.cost
-    return [rows[i] for i in sorted(rows) if len(rows[i]) == len(due(config, i))]
-
-
-def measured_summary(rows: list[dict[int, float]], config: Config) -> dict[str, Any]:
-    """Return the content of ``metrics.json`` for a run with ``tests_after = "next"``.
-
-    Instead of the cost matrix it has ``tests``, the triples ``[learned, tested, cost]`` that were
-    measured, with tasks counted from 1. ``best`` is null for a task without a test. A metric is
-    null, and named in ``not_measured``, if it needs a cost that was not measured.
-    """
-    once = registry.knows_all_tasks(config.method)
-    found = metrics.meaningful(metrics.summarize_measured(rows), knows_all_tasks=once)
-    values = metrics.json_values(found)
-    needed = ("AP",) if once or len(rows) == 1 else metrics.NAMES
-    best = metrics.least_measured(rows)
-    return {
-        "tasks": [task.label for task in config.tasks],
-        "tests_after": config.tests_after,
-        "tests": [[i + 1, j + 1, row[j]] for i, row in enumerate(rows) for j in sorted(row)],
-        "best": [best.get(j) for j in range(len(config.tasks))],
-        "metrics": values,
-        "not_measured": [name for name in needed if values[name] is None],
-    }
-
-
 def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
     """Return the content of ``metrics.json``; the metrics are over the tasks learned so far.
 

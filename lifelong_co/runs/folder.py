@@ -17,13 +17,8 @@ from lifelong_co.errors import (
     ConfigError,
     FolderError,
 )
-from lifelong_co.runs.costs import (
-    cost_matrix,
-    cost_rows,
-    measured_summary,
-    read_costs,
-    summary,
-)
+from lifelong_co.runs import measured
+from lifelong_co.runs.costs import cost_matrix, read_costs, summary
 from lifelong_co.storage import lock
 from lifelong_co.storage.files import TEMPORARY, write_whole
 
@@ -117,15 +112,25 @@ class RunFolder:
         OSError
             If a file cannot be read or written.
         """
+        found = self.summary(config)
+        if found:
+            indent = 1 if "costs" in found else None
+            write_whole(self.path / "metrics.json", json.dumps(found, indent=indent))
+
+    def summary(self, config: Config) -> dict[str, Any]:
+        """Return the content of ``metrics.json``, empty before the end of the first task.
+
+        Raises
+        ------
+        FileFormatError, OSError
+            If ``costs.csv`` has errors or cannot be read.
+        """
         costs = (cost for _, cost in read_costs(self.path / "costs.csv"))
         if config.tests_after == ALL:
             matrix = cost_matrix(costs, config)
-            text = json.dumps(summary(matrix, config), indent=1) if matrix else ""
-        else:
-            rows = cost_rows(costs, config)
-            text = json.dumps(measured_summary(rows, config)) if rows else ""
-        if text:
-            write_whole(self.path / "metrics.json", text)
+            return summary(matrix, config) if matrix else {}
+        rows = measured.cost_rows(costs, config)
+        return measured.content(rows, config) if rows else {}
 
     def write_log(self, entries: list[dict[str, Any]]) -> None:
         """Write ``log.jsonl``: one line per epoch."""
@@ -143,3 +148,12 @@ def refuse_start(config: Config, folder: Path) -> None:
     """
     if config.method in STARTS:
         raise FolderError(folder, RUN, STARTS[config.method])
+
+
+def fresh_folder(wanted: Path) -> Path:
+    """Return the folder, or the first of ``name-2``, ``name-3``, … that does not exist."""
+    folder, number = wanted, 1
+    while folder.exists():
+        number += 1
+        folder = wanted.with_name(f"{wanted.name}-{number}")
+    return folder

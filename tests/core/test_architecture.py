@@ -43,23 +43,26 @@ LAYERS = {
     "protocols": "",
     "tensors": "",
     "storage": "",
-    "registry": "hookspecs protocols",
-    "problems": "hookspecs protocols tensors",
+    "reference_solvers": "validators",
+    "registry": "hookspecs protocols reference_solvers",
+    "problems": "hookspecs protocols reference_solvers tensors",
     "replay": "hookspecs protocols registry tensors",
     "rollout": "protocols tensors",
     "evaluation": "problems protocols rollout tensors",
     "reinforce": "problems protocols rollout tensors validators",
-    "instance_files": "problems protocols rollout storage tensors",
+    "instance_files": "problems protocols registry rollout storage tensors",
     "tasks": "instance_files problems protocols registry seeding tensors validators",
     "config": "problems storage tasks tensors validators",
     "runs": "config evaluation metrics protocols registry seeding storage tasks tensors",
     "learner": "config evaluation protocols rollout runs tensors",
     "pretraining": "config evaluation learner protocols registry runs seeding storage tasks tensors"
     " validators",
-    "testing": "protocols registry replay seeding tasks tensors",
+    "testing": "problems protocols registry replay seeding storage tasks tensors",
+    "api": "config evaluation instance_files learner problems protocols registry runs tasks"
+    " tensors",
 }
 # What each folder of `experiments/` may import of the other ones. Of the rest of the core it may
-# import everything except `pretraining` and `testing`.
+# import everything except `pretraining`, `testing` and `api`; `api` may import all of them.
 EXPERIMENTS = {
     "references": "",
     "comparison": "references",
@@ -103,17 +106,20 @@ COVERED_BY = {
     "adapters/test_contract.py": ("lifelong_co", "protocols"),
     "docs/test_plugins_page.py": ("lifelong_co", "hookspecs"),
     "core/testing/test_suite.py": ("lifelong_co/testing", "behavior gradients memory solutions"),
+    "core/testing/test_problem.py": ("lifelong_co/testing", "problem_solutions"),
+    "core/testing/test_method.py": ("lifelong_co/testing", "trial"),
     "adapters/invit/test_golden.py": ("lifelong_co_adapters/invit", "decoder layer network"),
     "adapters/pomo/test_golden.py": ("lifelong_co_adapters/pomo", "network"),
     "adapters/official/test_pomo_omni.py": ("lifelong_co_adapters/official", "attention omni pomo"),
     "adapters/official/test_invit.py": ("lifelong_co_adapters/official", "invit_policy"),
     "cli/test_upstream.py": ("lifelong_co_adapters/official", "fetching"),
+    "core/reference_solvers/test_heuristic.py": ("lifelong_co/reference_solvers", "contract"),
     "core/experiments/test_page.py": ("lifelong_co/experiments", "style"),
     "cli/test_sweep_command.py": ("lifelong_co/experiments/sweep", "cluster"),
 }
 LONGEST = 250
 # Every contract is in one file, so that the shape of each tensor is written once.
-LONGER = {"lifelong_co/protocols.py": 375}
+LONGER = {"lifelong_co/protocols.py": 400}
 
 
 def part(module: str) -> str:
@@ -224,8 +230,9 @@ def test_module_imports_only_allowed_folders(path: Path) -> None:
 def allowed(here: str) -> set[str]:
     """Return the parts that a part may import."""
     if not here.startswith("experiments"):
-        return {"errors", *LAYERS[here].split()}
-    below = set(LAYERS) - {"pretraining", "testing"}
+        after = {f"experiments/{each}" for each in EXPERIMENTS} if here == "api" else set()
+        return {"errors", *LAYERS[here].split(), *after}
+    below = set(LAYERS) - {"pretraining", "testing", "api"}
     inside = here.removeprefix("experiments/")
     shared = {part(dotted(path)) for path in core_modules() if path.parent.name == "experiments"}
     neighbors = {f"experiments/{each}" for each in EXPERIMENTS.get(inside, "").split()}
@@ -254,6 +261,8 @@ def test_only_experiments_and_commands_import_experiments() -> None:
     others = [*MODULES, *(ROOT / "examples").rglob("*.py")]
     for path in others:
         if path.is_relative_to(CORE / "experiments") or "lifelong_co_cli" in path.parts:
+            continue
+        if path.is_relative_to(CORE / "api"):  # the commands, as functions
             continue
         after = {each for each in modules_imported(parse(path)) if ".experiments" in each}
         assert not after, f"{name(path)} imports {after}"

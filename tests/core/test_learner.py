@@ -309,13 +309,14 @@ def test_killed_last_test_alone_is_repeated(
         raise KeyboardInterrupt
 
     broken = prepare(config, tmp_path / "broken")
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
 
         def break_at_the_end(run: Run, losses: Any) -> None:  # noqa: ARG001
             if run.steps == whole.steps:
                 patch.setattr(learner, "mean_cost", killed)
 
-        learn(broken, on_step=break_at_the_end)
+        with pytest.raises(KeyboardInterrupt):
+            learn(broken, on_step=break_at_the_end)
     steps: list[int] = []
     again = prepare(config, tmp_path / "broken", resume=True)
     learn(again, on_step=lambda run, _: steps.append(run.steps))

@@ -48,6 +48,23 @@ def test_metrics_of_three_tasks_by_hand() -> None:
     assert attrs.astuple(found) == pytest.approx(expected)
 
 
+def test_split_of_three_tasks_by_hand() -> None:
+    """The gaps just after learning are .2, .1 and .05; at the end they are .1, .4 and .05."""
+    found = metrics.split(THREE, [10.0, 20.0, 40.0])
+    assert attrs.astuple(found) == pytest.approx((0.35 / 3, 0.3 / 3, 0.1 / 3))
+
+
+@given(matrices())
+def test_parts_of_ap_add_up(costs: np.ndarray) -> None:
+    """Never learned is APl, and forgotten is AF over all tasks instead of all but the last."""
+    of, parts = metrics.summarize(costs), metrics.split(costs)
+    assert parts.learned + parts.forgotten - parts.regained == pytest.approx(of.AP, abs=1e-9)
+    assert parts.learned == of.APl
+    k = len(costs)
+    if k > 1:
+        assert parts.forgotten == pytest.approx(of.AF * (k - 1) / k)
+
+
 def test_published_forgetting_ends_before_the_last_task() -> None:
     """The official script compares task 1 after task 2 only, and task 2 never."""
     found = metrics.summarize(THREE, [10.0, 20.0, 40.0], definition="published")
@@ -205,55 +222,3 @@ def test_solver_that_only_improves_forgets_nothing() -> None:
     found = metrics.summarize([[3.0, 5.0], [2.0, 4.0]], [1.0, 1.0])
     assert (found.AF, found.AMF) == (0.0, 0.0)
     assert (found.AP, found.APl, found.AG) == (2.0, 2.5, 4.0)
-
-
-def measured(costs: np.ndarray, *, next_only: bool) -> list[dict[int, float]]:
-    """Return the costs of a matrix that a run measures, by task."""
-    k = len(costs)
-    kept = [range(k) if i == k - 1 or not next_only else range(i, i + 2) for i in range(k)]
-    return [{j: float(costs[i, j]) for j in row} for i, row in enumerate(kept)]
-
-
-@given(matrices())
-def test_metrics_of_a_full_matrix_by_rows_are_the_same(costs: np.ndarray) -> None:
-    """They are so for both definitions."""
-    rows = measured(costs, next_only=False)
-    for definition in metrics.DEFINITIONS:
-        expected = attrs.astuple(metrics.summarize(costs, definition=definition))
-        found = metrics.summarize_measured(rows, definition=definition)
-        np.testing.assert_array_equal(attrs.astuple(found), expected)
-
-
-@given(matrices(3))
-def test_metrics_that_need_only_measured_costs_are_exact(costs: np.ndarray) -> None:
-    """With the same d*, AP, AF, APl and AG are those of the full matrix; AMF is not measured."""
-    best = costs.min(axis=0).tolist()
-    whole = metrics.summarize(costs, best)
-    found = metrics.summarize_measured(measured(costs, next_only=True), best)
-    for name in ("AP", "AF", "APl", "AG"):
-        assert getattr(found, name) == getattr(whole, name)
-    assert math.isnan(found.AMF)
-
-
-def test_published_forgetting_needs_tests_that_are_not_taken() -> None:
-    """It ends with the last task but one, after which earlier tasks are not tested."""
-    rows = measured(np.array(THREE), next_only=True)
-    found = metrics.summarize_measured(rows, [10.0, 20.0, 40.0], definition="published")
-    assert math.isnan(found.AF)
-    assert math.isnan(found.AMF)
-    assert found.AP == metrics.summarize(THREE, [10.0, 20.0, 40.0]).AP
-
-
-def test_best_of_some_costs_is_the_lowest_measured_one() -> None:
-    """Task 1 was never cheaper than at its end; task 3 was cheaper, but it was not tested then."""
-    rows = measured(np.array([[12.0, 26.0, 30.0], [9.0, 22.0, 50.0], [11.0, 28.0, 42.0]]),
-                    next_only=True)  # fmt: skip
-    assert metrics.least_measured(rows) == {0: 11.0, 1: 22.0, 2: 42.0}
-    assert pytest.approx((28 / 22 - 1) / 3) == metrics.summarize_measured(rows).AP
-
-
-def test_rows_of_an_unknown_definition_are_refused() -> None:
-    """The message names the known ones."""
-    rows = measured(np.array(THREE), next_only=True)
-    with pytest.raises(UnknownNameError, match="definition"):
-        metrics.summarize_measured(rows, definition="other")

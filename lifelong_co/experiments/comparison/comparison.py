@@ -13,6 +13,7 @@ from lifelong_co.experiments.comparison.labels import identity, label
 from lifelong_co.experiments.comparison.runs import Run, load_run
 from lifelong_co.experiments.references.gaps import gap
 from lifelong_co.experiments.spread import Spread, spread
+from lifelong_co.runs.measured import summarize
 
 
 @attrs.frozen
@@ -102,7 +103,7 @@ def measured(
     the official script takes the last test of the run (``compare_paper.py:233``).
     """
     d_star = [best[name] for name in run.names[:k]]
-    found = metrics.summarize_measured(run.rows[:k], d_star, definition=definition)
+    found = summarize(run.rows[:k], d_star, definition=definition)
     if definition == "published" and k is not None:
         at_end = [gap(run.rows[-1][j], least) for j, least in enumerate(d_star)]
         found = attrs.evolve(found, AP=statistics.fmean(at_end))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import attrs
 
-from lifelong_co import metrics, registry
+from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.config.settings import ALL
 from lifelong_co.errors import ConfigError, FileFormatError, LifelongError
-from lifelong_co.runs import provenance
+from lifelong_co.runs import measured, provenance
 from lifelong_co.runs.costs import due, read_costs
 from lifelong_co.runs.folder import RunFolder, refuse_start
 from lifelong_co.storage.appended import checked
@@ -67,13 +67,13 @@ class Run:
     @property
     def least(self) -> dict[str, float]:
         """The lowest cost by task over every test of the run, those during a task included."""
-        found = metrics.least_measured(self.tests.values())
+        found = measured.least(self.tests.values())
         return {name: found[j] for j, name in enumerate(self.names, start=1)}
 
     @property
     def least_after(self) -> dict[str, float]:
         """The lowest cost by task over the tests after learning a task."""
-        found = metrics.least_measured(self.rows)
+        found = measured.least(self.rows)
         return {name: found[j] for j, name in enumerate(self.names)}
 
     @property
