@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lifelong_co.config.settings import NEXT
 from lifelong_co.errors import Interrupted
 from lifelong_co.evaluation import mean_cost, named_test
 from lifelong_co.protocols import Observer, Rollout
@@ -174,16 +175,26 @@ def after_epoch(run: Run, log: Log) -> None:
     if finished:
         run.method.after_task(learner)
     if finished or learner.epoch % config.curve_every == 0:
-        # After a task, all tasks are tested. During a task, the tasks learned so far are tested:
-        # they give the forgetting curve.
-        first = learner.task if run.method.restarts else 0
-        test(run, range(len(config.tasks)) if finished else range(first, learner.task + 1), log)
+        test(run, due(run, finished=finished), log)
     if finished:
         save_learned(run)
     save(run)
     # The matrix grows with every task: with many tasks it is written at ever fewer of them.
     if finished and thinned(learner.task + 1):
         save_metrics(run)
+
+
+def due(run: Run, *, finished: bool) -> range:
+    """Return the tasks to test now: during a task, or when it is finished.
+
+    After a task, all tasks are tested. During a task, the tasks learned so far are tested: they
+    give the forgetting curve. With ``tested = "next"`` only the present task is tested, after the
+    task also the next one, and after the last task all.
+    """
+    task, k, lean = run.learner.task, len(run.config.tasks), run.config.tested == NEXT
+    if not finished:
+        return range(task if lean or run.method.restarts else 0, task + 1)
+    return range(task, task + 2) if lean and task < k - 1 else range(k)
 
 
 def thinned(number: int) -> bool:

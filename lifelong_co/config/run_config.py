@@ -11,7 +11,7 @@ from lifelong_co.config.ablations import ablated
 from lifelong_co.config.former_options import translated
 from lifelong_co.config.presets import Preset
 from lifelong_co.config.presets import preset as find_preset
-from lifelong_co.config.settings import given_settings
+from lifelong_co.config.settings import ALL, NEXT, given_settings
 from lifelong_co.config.task_file import read_tasks as read_tasks
 from lifelong_co.errors import ConfigError
 from lifelong_co.problems.distances import EUCLIDEAN
@@ -41,6 +41,8 @@ class Config:
     """A torch device, for example ``cpu`` or ``cuda``."""
     tests: int = attrs.field(validator=at_least(1))
     """Test instances of each task."""
+    tested: str = attrs.field(default=ALL, validator=one_of(ALL, NEXT))
+    """The tasks tested after each task: ``all``, or with ``next`` this one and the next one."""
     curve_every: int = attrs.field(validator=at_least(1))
     """Epochs between two points of the forgetting curve."""
     augment: bool = attrs.field(default=False, validator=boolean)

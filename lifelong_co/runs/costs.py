@@ -99,6 +99,40 @@ def cost_matrix(costs: Iterable[Cost], config: Config) -> list[list[float]]:
     return [rows[i] for i in sorted(rows) if not any(map(math.isnan, rows[i]))]
 
 
+def summary_of_next(costs: Iterable[Cost], config: Config) -> dict[str, Any] | None:
+    """Return the content of ``metrics.json`` for a run that tests the next task only.
+
+    It is over the tasks learned so far, and None if there is none. Its size is linear in the number
+    of tasks, since there is no cost matrix: it has the costs on each task just before learning it,
+    just after, and after the last task, None where there is none.
+    """
+    k = len(config.tasks)
+    before, learned, last = ([math.nan] * k for _ in range(3))
+    done = 0
+    for cost in costs:
+        if cost.epoch != config.tasks[cost.learning - 1].epochs:
+            continue
+        done = cost.learning
+        for found, task in ((before, done + 1), (learned, done)):
+            if cost.tested == task:
+                found[task - 1] = cost.cost
+        if done == k:
+            last[cost.tested - 1] = cost.cost
+    if not done:
+        return None
+    parts = before[:done], learned[:done], last[:done]
+    values, best = metrics.summarize_next(*parts)
+    return {
+        "tasks": [task.label for task in config.tasks],
+        "costs": {
+            name: [None if math.isnan(cost) else cost for cost in found]
+            for name, found in zip(("before", "learned", "last"), parts, strict=True)
+        },
+        "best": best,
+        "metrics": metrics.json_values(values),
+    }
+
+
 def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
     """Return the content of ``metrics.json``; the metrics are over the tasks learned so far.
 

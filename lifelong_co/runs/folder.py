@@ -16,7 +16,8 @@ from lifelong_co.errors import (
     ConfigError,
     FolderError,
 )
-from lifelong_co.runs.costs import cost_matrix, read_costs, summary
+from lifelong_co.config.settings import NEXT
+from lifelong_co.runs.costs import cost_matrix, read_costs, summary, summary_of_next
 from lifelong_co.storage import lock
 from lifelong_co.storage.files import TEMPORARY, write_whole
 
@@ -111,10 +112,13 @@ class RunFolder:
             If a file cannot be read or written.
         """
         rows = (cost for _, cost in read_costs(self.path / "costs.csv"))
-        matrix = cost_matrix(rows, config)
-        if matrix:
-            text = json.dumps(summary(matrix, config), indent=1)
-            write_whole(self.path / "metrics.json", text)
+        if config.tested == NEXT:
+            found = summary_of_next(rows, config)
+        else:
+            matrix = cost_matrix(rows, config)
+            found = summary(matrix, config) if matrix else None
+        if found is not None:
+            write_whole(self.path / "metrics.json", json.dumps(found, indent=1))
 
     def write_log(self, entries: list[dict[str, Any]]) -> None:
         """Write ``log.jsonl``: one line per epoch."""

@@ -1,7 +1,7 @@
 """The state of a run: built from its configuration, saved, and restored exactly."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config, to_toml
+from lifelong_co.config.settings import ALL
 from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import LearnerState, Method, Objective, Problem, Solver
 from lifelong_co.runs.costs import Cost
@@ -19,7 +20,7 @@ from lifelong_co.runs.journal import Journal
 from lifelong_co.runs.settings import refuse_others
 from lifelong_co.seeding import generator, python_seed
 from lifelong_co.storage import checkpoint
-from lifelong_co.tasks.instances import testing
+from lifelong_co.tasks.tests import Tests
 from lifelong_co.tasks.stream import TaskStream, task_stream
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors.finiteness import Watch
@@ -51,8 +52,8 @@ class Run:
     """Random stream of the sampled actions."""
     stream: TaskStream
     """Draws the training batches."""
-    tests: list[list[Any]]
-    """Test instances of every task, one batch per size."""
+    tests: Sequence[list[Any]]
+    """Test instances of every task, one batch per size (`tasks.tests`)."""
     journal: Journal
     """The costs and the log; with several processes, only that of the first one is used."""
     sums: dict[str, float | Tensor] = attrs.field(factory=dict)
@@ -117,7 +118,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
         objective=objective(solver),
         actions=generator(config.seed, ranks.stream("actions"), config.device),
         stream=stream,
-        tests=[testing(task, problem, config.tests) for task in config.tasks],
+        tests=Tests(config.tasks, problem, config.tests, keep=config.tested == ALL),
         journal=Journal(folder),
         ranks=ranks,
     )
