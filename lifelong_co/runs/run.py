@@ -10,6 +10,7 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config, to_toml
+from lifelong_co.config.settings import ALL
 from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import LearnerState, Method, Objective, Problem, Solver
 from lifelong_co.runs.costs import Cost
@@ -19,7 +20,7 @@ from lifelong_co.runs.journal import Journal
 from lifelong_co.runs.settings import refuse_others
 from lifelong_co.seeding import generator, python_seed
 from lifelong_co.storage import checkpoint
-from lifelong_co.tasks.instances import testing
+from lifelong_co.tasks.held_out import HeldOut
 from lifelong_co.tasks.stream import TaskStream, task_stream
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors.finiteness import Watch
@@ -29,12 +30,9 @@ Stop = Callable[[], bool]
 Log = Callable[[str], None]
 """Shows a line of text."""
 OnStep = Callable[["Run", dict[str, Tensor]], None]
-"""Called after a step with the run and the losses of the step, which are scalars on the device."""
+"""Called after a step with the run and its losses, which are scalars on the device."""
 
-OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
-    "adam": torch.optim.Adam,
-    "adamw": torch.optim.AdamW,
-}
+OPTIMIZERS: dict[str, Any] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
 """The values of the setting ``optimizer``."""
 
 
@@ -51,7 +49,7 @@ class Run:
     """Random stream of the sampled actions."""
     stream: TaskStream
     """Draws the training batches."""
-    tests: list[list[Any]]
+    tests: HeldOut
     """Test instances of every task, one batch per size."""
     journal: Journal
     """The costs and the log; with several processes, only that of the first one is used."""
@@ -118,7 +116,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
         objective=objective(solver),
         actions=generator(config.seed, ranks.stream("actions"), config.device),
         stream=stream,
-        tests=[testing(task, problem, config.tests) for task in config.tasks],
+        tests=HeldOut(config.tasks, problem, config.tests, keep=config.tested == ALL),
         journal=Journal(folder, loggers),
         ranks=ranks,
     )
