@@ -1,7 +1,7 @@
 """The hooks: what a plugin can add to lifelong-co, and how.
 
 A hook gets a callback ``register(name, thing)`` and calls it once for each thing that it adds. The
-docstring of the hook says what the thing must be; ``docs/guides/plugins.md`` has examples.
+docstring of the hook says what the thing must be; the documentation has examples.
 """
 
 from collections.abc import Callable
@@ -54,8 +54,18 @@ def register_objectives(register: Register) -> None:
 
 
 @hookspec
+def register_loggers(register: Register) -> None:
+    """Register factories ``(folder) -> Logger``; ``folder`` is the run folder."""
+
+
+@hookspec
 def register_distributions(register: Register) -> None:
     """Register factories ``(problem, *, variant, capacity, **options) -> Distribution``."""
+
+
+@hookspec
+def register_file_formats(register: Register) -> None:
+    """Register `FileFormat` objects, each under the name of its problem."""
 
 
 @hookspec

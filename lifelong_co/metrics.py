@@ -38,6 +38,18 @@ class Metrics:
     """Average zero-shot generalization: the mean gap on each task just before learning it."""
 
 
+@attrs.frozen
+class Split:
+    """What AP consists of: ``AP = learned + forgotten - regained``, as plain fractions."""
+
+    learned: float
+    """The mean gap on each task just after learning it: what was never learned. It is APl."""
+    forgotten: float
+    """The mean over all tasks of how far the gap rose from then to the end; at least 0."""
+    regained: float
+    """The mean over all tasks of how far the gap fell from then to the end; at least 0."""
+
+
 DEFINITIONS = ("text", "published")
 """Whose AF and AMF: those of the paper's text, or those of the script that made its tables."""
 
@@ -71,16 +83,8 @@ def summarize(costs: Any, best: Any = None, *, definition: str = "text") -> Metr
     """
     if definition not in DEFINITIONS:
         raise UnknownNameError("definition", definition, DEFINITIONS)
-    matrix = _matrix(costs)
-    reference = matrix.min(axis=0) if best is None else _numbers(best, "best")
-    k = len(matrix)
-    if reference.shape != (k,):
-        raise ConfigError(f"best: expected shape [{k}] for {k} tasks, got {list(reference.shape)}")
-    if not (np.isfinite(reference) & (reference > 0)).all():
-        raise ConfigError(
-            f"best: expected finite numbers above 0 to divide by, got {reference.tolist()}"
-        )
-    gap = (matrix - reference) / reference
+    gap = _gaps(costs, best)
+    k = len(gap)
     learned = np.diagonal(gap)
     rise = np.maximum(0.0, gap - learned)  # rise[j, i]: forgetting of task i after task j
     earlier = range(k - 1)
@@ -91,6 +95,27 @@ def summarize(costs: Any, best: Any = None, *, definition: str = "text") -> Metr
         AMF=_mean(rise[i:stop, i].max() for i in earlier),
         APl=_mean(learned),
         AG=_mean(gap[i, i + 1] for i in earlier),
+    )
+
+
+def split(costs: Any, best: Any = None) -> Split:
+    """Split the AP of one run into what was never learned, forgotten and gained back.
+
+    The final gap on a task is the gap just after learning it, plus the rise from then to the end.
+    A rise above 0 is forgetting, and one below 0 is a gain. The last task has no rise.
+
+    Parameters
+    ----------
+    costs, best
+        As in `summarize`, with its errors.
+    """
+    gap = _gaps(costs, best)
+    learned = np.diagonal(gap)
+    rise = gap[-1] - learned
+    return Split(
+        learned=_mean(learned),
+        forgotten=_mean(np.maximum(0.0, rise)),
+        regained=_mean(np.maximum(0.0, -rise)),
     )
 
 
@@ -150,6 +175,21 @@ def json_values(metrics: Metrics) -> dict[str, float | None]:
     """Return the metrics by name, with None for ``nan``, because JSON has no ``nan``."""
     values = attrs.asdict(metrics)
     return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+
+def _gaps(costs: Any, best: Any) -> Matrix:
+    """Return ``(d - d*) / d*`` for each cost, ``[k, k]``."""
+    matrix = _matrix(costs)
+    reference = matrix.min(axis=0) if best is None else _numbers(best, "best")
+    k = len(matrix)
+    if reference.shape != (k,):
+        raise ConfigError(f"best: expected shape [{k}] for {k} tasks, got {list(reference.shape)}")
+    if not (np.isfinite(reference) & (reference > 0)).all():
+        raise ConfigError(
+            f"best: expected finite numbers above 0 to divide by, got {reference.tolist()}"
+        )
+    gaps: Matrix = (matrix - reference) / reference
+    return gaps
 
 
 def _matrix(costs: Any) -> Matrix:

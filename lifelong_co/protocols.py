@@ -5,6 +5,7 @@ TSP; ``n + 1`` for the CVRP, where action 0 is the depot), ``T`` actions of a so
 is a frozen attrs class whose fields are tensors with the same first dimension (`tensors.records`).
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
@@ -254,6 +255,16 @@ class Distribution(Protocol):
         """Return ``B = batch`` instances of ``n = size`` on the generator's device."""
 
 
+class FileFormat(Protocol):
+    """How the instances of one problem are read from files."""
+
+    suffixes: tuple[str, ...]
+    """Of the files' names, e.g. ``(".vrp",)``."""
+
+    def __call__(self, path: str | os.PathLike[str], *, best_known: float | None = None) -> Any:
+        """Return a `file_instance.FileInstance`; raise `FileFormatError` if that is impossible."""
+
+
 class FieldSampler(Protocol):
     """Draws the fields of a problem's instances that a distribution does not draw."""
 
@@ -386,3 +397,27 @@ class Method:
     """Takes over the experiences in the `state_dict` of another run's method; called first."""
     state_dict: Callable[[], dict[str, Any]] = dict
     load_state_dict: Callable[[LearnerState, Mapping[str, Any]], None] = _nothing_to_load
+
+
+class Logger(Protocol):
+    """Gets the losses of every epoch and the costs of every test of a run, once each."""
+
+    def start(self, epochs: Sequence[Mapping[str, Any]], tests: Sequence[Any]) -> None:
+        """Begin with what the run has learned so far: nothing, or on a resume the saved part.
+
+        Afterwards the output must hold exactly these; a killed run may have logged more.
+        ``epochs`` are as in `epoch`, ``tests`` as in `tests`.
+        """
+
+    def epoch(self, entry: Mapping[str, Any]) -> None:
+        """Log an epoch: a line of ``log.jsonl``.
+
+        ``learning`` and ``epoch`` count from 1, ``losses`` maps names to means over the epoch,
+        ``train_cost`` is the mean training cost, ``seconds`` the time of the epoch.
+        """
+
+    def tests(self, rows: Sequence[Any]) -> None:
+        """Log tests: rows of ``costs.csv`` (`runs.costs.Cost`)."""
+
+    def close(self) -> None:
+        """Finish, when the run ends or is stopped."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lifelong_co_cli.options import Overwrite, Published, References
+from lifelong_co_cli.options import FLAG, Overwrite, Published, References
 
 
 class Format(StrEnum):
@@ -32,6 +32,14 @@ def compare(
     ] = Format.TEXT,
     overwrite: Overwrite = False,
     references: References = None,
+    split: Annotated[
+        bool,
+        typer.Option(
+            "--split",
+            metavar=FLAG,
+            help="Also split AP: what was never learned, forgotten and gained back.",
+        ),
+    ] = False,
     published: Published = False,
 ) -> None:
     """Compare finished runs: metrics, costs and figures.
@@ -39,18 +47,14 @@ def compare(
     The metrics are AP, AF, AMF, APl and AG. Their best costs d* are taken over
     all runs. The runs must have the same problem and the same test tasks. Runs
     that differ only in the seed become one row with mean and standard deviation.
+    Paired tests compare each row with the first one of the same task order.
     """
     import json
 
-    import attrs
-
+    from lifelong_co.api.compare import compared
     from lifelong_co.experiments.comparison import figures, publish, tables
-    from lifelong_co.experiments.comparison.comparison import compare_folders
-    from lifelong_co.experiments.comparison.instance_gaps import instance_gaps
     from lifelong_co.experiments.comparison.makers import mixed
-    from lifelong_co.experiments.references.gaps import mean_references
     from lifelong_co_cli.options import places
-    from lifelong_co_cli.system import choose_device
 
     if out is not None:
         publish.check_writable(out, overwrite=overwrite)  # before the work that takes time
@@ -58,15 +62,11 @@ def compare(
     def log(line: str) -> None:
         typer.echo(line, err=True)
 
-    comparison = compare_folders(runs, "published" if published else "text")
-    found = mean_references(comparison.runs[0].config, places(references))
+    both = compared(runs, places(references), published=published, log=log)
+    comparison, found = both.comparison, both.references
     means = found.means
-    if published:
-        gaps = instance_gaps(comparison.runs, found, choose_device("auto"), log)
-        comparison = attrs.evolve(comparison, instance_gaps=gaps)
     if out is not None:
-        written = publish.write_report(comparison, out, overwrite=overwrite, references=found)
-        for path in written:
+        for path in both.write(out, overwrite=overwrite):
             log(f"wrote {path}")
         if not figures.available():
             log(f"no figures: matplotlib is missing; {figures.INSTALL}")
@@ -81,7 +81,7 @@ def compare(
     elif output is Format.CSV:
         typer.echo(tables.as_csv(comparison, means), nl=False)
     else:
-        typer.echo(tables.as_text(comparison, found), nl=False)
+        typer.echo(tables.as_text(comparison, found, split=split), nl=False)
         if references and not means:  # the user asked for them
             typer.echo(
                 f"\nno gaps: {references} has no task whose test instances all have a reference"

@@ -36,7 +36,8 @@ def reference(
 
     PyVRP solves CVRPs; OR-Tools CP-SAT solves TSPs with a proof. Results are
     kept in --references and found only once. You can stop at any time and start
-    again. The command needs the extra `reference`, see docs/guides/references.md.
+    again. The command needs the extra `reference`; the documentation has a page
+    on references.
     """
     from lifelong_co import registry
     from lifelong_co.errors import ConfigError
@@ -131,9 +132,11 @@ def _find(
         solved += fresh
         if fresh:
             proof = ", proven" if known.proven else ""
-            typer.echo(f"{subject.name}: {known.cost:.6f} ({known.solver}{proof})", err=True)
+            typer.echo(f"{subject.name}: {shown(known.cost, 6)} ({known.solver}{proof})", err=True)
     values = list(found.values())
-    mean = f", mean cost {sum(one.cost for one in values) / len(values):.4f}" if values else ""
+    mean = ""
+    if values:
+        mean = f", mean cost {shown(sum(one.cost for one in values) / len(values), 4)}"
     print(
         f"{name}: {len(values)} of {count} instances{mean}; {solved} solved now, "
         f"{sum(one.proven for one in values)} proven optimal; in {folder}",
@@ -142,6 +145,11 @@ def _find(
     if missing:
         typer.echo(f"no feasible solution found: {', '.join(missing)}", err=True)
     return found
+
+
+def shown(cost: float, digits: int) -> str:
+    """Return a cost with some decimals, but an integer, as of rounded distances, without any."""
+    return f"{cost:.0f}" if float(cost).is_integer() else f"{cost:.{digits}f}"
 
 
 def _compare(

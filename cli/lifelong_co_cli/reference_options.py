@@ -16,7 +16,7 @@ Files = Annotated[
 ]
 Problem = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="cvrp (default, or that of FILE), tsp, …"),
+    typer.Option(metavar="NAME", help="Routing problem (default: cvrp, or that of FILE)."),
 ]
 Distribution = Annotated[
     str | None, typer.Option(metavar="NAME", help="Draw instances of U, R, E, G, C, GM, …")

@@ -3,40 +3,45 @@
 from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from lifelong_co_cli import sweep_options as options
+from lifelong_co_cli.options import TestsOf
+from lifelong_co_cli.sweep_grid import OF_GRID, asked
 from lifelong_co_cli.system import cores
 
 if TYPE_CHECKING:
     from lifelong_co.experiments.sweep.engines import Engine
-    from lifelong_co.experiments.sweep.grid import Grid
+    from lifelong_co.experiments.sweep.execution import Execution
     from lifelong_co.experiments.sweep.plan import Plan
 
 ENGINES = ("local", "slurm", "submitit-local")
-# The options that describe a grid; none of them is allowed beside a file.
-OF_GRID = ("methods", "ablations", "problems", "solvers", "preset", "orders", "tasks", "seeds")
 
 
 def sweep(
     file: options.File = None,
     methods: options.Methods = None,
     ablations: options.Ablations = None,
+    weightings: options.Weightings = None,
+    divergences: options.Divergences = None,
+    objectives: options.Objectives = None,
+    axis: options.Axis = None,
     problems: options.Problems = None,
     solvers: options.Solvers = None,
     preset: options.Preset = None,
     orders: options.Orders = None,
     tasks: options.Tasks = None,
     seeds: options.Seeds = None,
+    tests_of: TestsOf = None,
     device: options.Device = None,
     out: options.Out = None,
     resume: options.Resume = None,
     workers: options.Workers = None,
-    retries: options.Retries = 2,
+    retries: options.Retries = None,
     dry_run: options.DryRun = False,
-    engine: options.EngineName = "local",
+    engine: options.EngineName = None,
     engine_option: options.EngineOption = None,
 ) -> None:
     """Do a grid of runs, and print one table.
@@ -45,95 +50,47 @@ def sweep(
     command continues the sweep; finished runs are kept. Ctrl-C saves all runs
     and stops.
     """
-    words = (methods, ablations, problems, solvers, preset, orders, tasks, seeds)
+    words = (
+        *(methods, ablations, weightings, divergences, objectives, axis),
+        *(problems, solvers, preset, orders, tasks, seeds, tests_of),
+    )
     given = {name: value for name, value in zip(OF_GRID, words, strict=True) if value is not None}
     folder, grids = asked(file, resume, out, given, device)
     from lifelong_co.errors import UnknownNameError, naming
     from lifelong_co.experiments.sweep.conduct import locked, refuse_other_content
+    from lifelong_co.experiments.sweep.execution import (
+        Execution,
+        read_execution,
+        write_execution,
+    )
     from lifelong_co.experiments.sweep.grid import grids_to_toml
     from lifelong_co.experiments.sweep.plan import make_plan
     from lifelong_co.storage.files import write_whole
 
-    if engine not in ENGINES:
-        raise UnknownNameError("engine", engine, ENGINES)
+    last = read_execution(folder) if resume else Execution()
+    execution = last.changed(workers, retries, engine, engine_option)
+    if execution.engine not in ENGINES:
+        raise UnknownNameError("engine", execution.engine, ENGINES)
     refuse_other_content(folder)
     source = resume / "sweep.toml" if resume is not None else file
     with naming(source) if source is not None else nullcontext():
         plan = make_plan(grids, folder)
 
     def made(cluster: Path, lock: int | None) -> "Engine":
-        return make_engine(
-            engine, plan, cluster, workers, grids[0].device, lock, engine_option or []
-        )
+        return make_engine(execution, plan, cluster, grids[0].device, lock)
 
     with TemporaryDirectory() as trial:  # refuses wrong options before anything is written
         made(Path(trial), None)
     if dry_run:
-        describe(plan, workers or room(grids[0].device), each=True)
+        describe(plan, execution.workers or room(grids[0].device), each=True)
         return
     with locked(folder) as lock:
         # So that --resume needs no other option.
         write_whole(folder / "sweep.toml", grids_to_toml(grids))
-        failed = carry_out(plan, made(folder / "cluster", lock), retries)
+        write_execution(folder, execution)
+        failed = carry_out(plan, made(folder / "cluster", lock), execution.retries)
     if failed:
         raise typer.Exit(1)
-
-
-def asked(
-    file: Path | None,
-    resume: Path | None,
-    out: Path | None,
-    given: dict[str, Any],
-    device: str | None,
-) -> tuple[Path, "tuple[Grid, ...]"]:
-    """Return the folder and the grids of the sweep, with a device of this machine.
-
-    Raises
-    ------
-    BadParameter
-        If not exactly one of a file, a folder to resume and options of a grid is given.
-    """
-    sources = {"FILE": file, "--resume": resume, "options of a grid": given or None}
-    present = [name for name, value in sources.items() if value is not None]
-    if len(present) != 1:
-        got = f"both {present[0]} and {present[1]}" if present else "none of them"
-        raise typer.BadParameter(f"expected FILE, --resume DIR or options of a grid, got {got}")
-    if resume is not None and (out is not None or device is not None):
-        raise typer.BadParameter(
-            "--resume takes the configuration of the sweep; leave out --out and --device"
-        )
-    import attrs
-
-    from lifelong_co.errors import ConfigError
-    from lifelong_co.experiments.sweep.grid import grids_to_toml, read_grids
-    from lifelong_co_cli.system import choose_device
-
-    path = resume / "sweep.toml" if resume is not None else file
-    grids = (of_options(given),) if path is None else read_grids(path)
-    places = {choose_device(device or grid.device) for grid in grids}
-    if len(places) > 1:
-        raise ConfigError(f"device: expected one for all grids, got {', '.join(sorted(places))}")
-    grids = tuple(attrs.evolve(grid, device=next(iter(places))) for grid in grids)
-    if resume is not None:
-        return resume, grids
-    import hashlib
-
-    digest = hashlib.sha256(grids_to_toml(grids).encode()).hexdigest()[:8]
-    name = f"sweep-{digest}" if file is None else file.stem
-    return out or Path("runs") / name, grids
-
-
-def of_options(given: dict[str, Any]) -> "Grid":
-    """Return the grid that options describe."""
-    from lifelong_co.experiments.sweep.grid import Grid
-
-    lists = ("methods", "ablations", "problems", "solvers")
-    fields: dict[str, Any] = {
-        name: tuple(word.strip() for word in value.split(",")) if name in lists else value
-        for name, value in given.items()
-    }
-    fields["tasks"] = tuple(str(path.resolve()) for path in given.get("tasks", []))
-    return Grid(**fields)
 
 
 def room(device: str) -> int:
@@ -146,20 +103,15 @@ def room(device: str) -> int:
 
 
 def make_engine(
-    name: str,
-    plan: "Plan",
-    cluster: Path,
-    workers: int | None,
-    device: str,
-    lock: int | None,
-    pairs: list[str],
+    execution: "Execution", plan: "Plan", cluster: Path, device: str, lock: int | None
 ) -> "Engine":
     """Return where the runs are carried out; ``cluster`` is the folder of submitit's files."""
     from lifelong_co.experiments.sweep.cluster import cluster_engine
     from lifelong_co.experiments.sweep.engines import LocalEngine, visible_gpus
     from lifelong_co_cli.options import assignments
 
-    if name == "local":
+    workers, pairs = execution.workers, list(execution.engine_options)
+    if execution.engine == "local":
         if pairs:
             raise typer.BadParameter(
                 "--engine-option: expected --engine slurm or submitit-local, got local"
@@ -171,7 +123,7 @@ def make_engine(
         parameters = {"gpus_per_node": 1, **parameters}
     # A scheduler has a queue, so that all jobs can be submitted.
     slots = workers or max(1, len(plan.jobs))
-    return cluster_engine(name, cluster, slots, parameters)
+    return cluster_engine(execution.engine, cluster, slots, parameters)
 
 
 def describe(plan: "Plan", slots: int, *, each: bool) -> None:

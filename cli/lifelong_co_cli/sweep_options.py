@@ -11,7 +11,9 @@ GRID = "Grid, without a FILE"
 
 File = Annotated[
     Path | None,
-    typer.Argument(metavar="FILE", help="TOML file of grids, see docs/guides/sweep.md."),
+    typer.Argument(
+        metavar="FILE", help="TOML file of grids; the documentation has a page on sweeps."
+    ),
 ]
 Device = Annotated[
     str | None, typer.Option(metavar="NAME", help="auto (GPUs if any, default), cpu or cuda.")
@@ -38,6 +40,30 @@ DryRun = Annotated[
 Methods = Annotated[
     str | None,
     typer.Option(metavar="NAME,…", help="Methods, e.g. llr-bc,fine-tuning.", rich_help_panel=GRID),
+]
+Weightings = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,…",
+        help="Weightings, for methods that have one: a row for each.",
+        rich_help_panel=GRID,
+    ),
+]
+Divergences = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,…",
+        help="Divergences, for methods that have one: a row for each.",
+        rich_help_panel=GRID,
+    ),
+]
+Objectives = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,…",
+        help="Objectives, e.g. reinforce,preference: a row for each.",
+        rich_help_panel=GRID,
+    ),
 ]
 Problems = Annotated[
     str | None,
@@ -72,6 +98,14 @@ Seeds = Annotated[
     ),
 ]  # fmt: skip
 
+Axis = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE,…",
+        help="Values of any other option of the methods, e.g. alpha=1,3; repeatable.",
+        rich_help_panel=ADVANCED,
+    ),
+]
 Ablations = Annotated[
     str | None,
     typer.Option(
@@ -89,20 +123,20 @@ Tasks = Annotated[
     ),
 ]
 Retries = Annotated[
-    int,
+    int | None,
     typer.Option(
         metavar="N",
-        help="Restarts of a run that dies without progress.",
+        help="Restarts of a run that dies without progress (default: 2).",
         min=0,
         rich_help_panel=ADVANCED,
     ),
 ]
 EngineName = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--engine",
         metavar="NAME",
-        help="local (this machine), slurm, or submitit-local (to try submitit).",
+        help="local (this machine, default), slurm, or submitit-local (to try submitit).",
         rich_help_panel=ADVANCED,
     ),
 ]

@@ -24,6 +24,7 @@ from lifelong_co.problems.geometry import all_true
 from lifelong_co.problems.tsp import TSP, TSPState, ends, visit
 from lifelong_co.problems.validation import fractions
 from lifelong_co.protocols import Context
+from lifelong_co.tensors.records import LENGTH
 
 IMAGES = 8
 
@@ -32,7 +33,7 @@ IMAGES = 8
 class ATSPInstances:
     """A batch of instances."""
 
-    matrix: Tensor
+    matrix: Tensor = attrs.field(metadata={LENGTH: True})
     """``[B, n, n]``, distances from the row's node to the column's; the diagonal is 0."""
 
 

@@ -13,6 +13,7 @@ from lifelong_co.errors import InvalidInstancesError
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.geometry import symmetries
 from lifelong_co.problems.validation import bounds, fractions, same_kind
+from lifelong_co.tensors.records import LENGTH
 
 
 @attrs.frozen(eq=False)
@@ -27,13 +28,13 @@ class MTVRPInstances:
     """``[B, n]``, what a linehaul customer gets, in fractions of the capacity."""
     pickup: Tensor
     """``[B, n]``, what a backhaul customer gives, in fractions of the capacity."""
-    windows: Tensor
+    windows: Tensor = attrs.field(metadata={LENGTH: True})
     """``[B, n, 2]``: the earliest and the latest time at which service may start."""
-    service: Tensor
+    service: Tensor = attrs.field(metadata={LENGTH: True})
     """``[B, n]``, the time that service takes."""
-    horizon: Tensor
+    horizon: Tensor = attrs.field(metadata={LENGTH: True})
     """``[B]``, the latest return to the depot. Infinite: the instance has no time windows."""
-    limit: Tensor
+    limit: Tensor = attrs.field(metadata={LENGTH: True})
     """``[B]``, the greatest length of a route; infinite: none."""
     open: Tensor
     """``[B]``, 1 if a route ends at its last customer, 0 if it returns to the depot."""

@@ -47,9 +47,8 @@ class TourModel:
         follows = n <= settings.prove
         actions = list(range(n))
         if not self._trivial():
-            routes = search(
-                _data(self.distances), settings, restarts=1 if follows else settings.restarts
-            )
+            restarts = 1 if follows else settings.restarts
+            routes = search(self.data(), settings, restarts=restarts)
             if routes is None:
                 return None
             actions = [0, *routes[0]]
@@ -58,6 +57,10 @@ class TourModel:
             if proven or length(self.distances, tour) < length(self.distances, actions):
                 actions, solver = tour, "ortools"
         return found(actions, proven, solver, settings, begin)
+
+    def data(self) -> Any:
+        """Return PyVRP's form of the instance: one vehicle that starts at node 0."""
+        return _data(self.distances)
 
     def _trivial(self) -> bool:
         """Return whether all tours have one length."""
@@ -88,12 +91,15 @@ class RouteModel:
         begin = time.perf_counter()
         unit = max(float(self.distances.mean()), 1.0) / max(float(self.demand.mean()), 1e-9)
         penalties = Penalties(unit, 4 * max(float(self.distances.max()), 1.0))
-        data = _data(self.distances, self.demand, self.capacity)
-        routes = search(data, settings, restarts=settings.restarts, penalties=penalties)
+        routes = search(self.data(), settings, restarts=settings.restarts, penalties=penalties)
         if routes is None:
             return None
         actions = [node for route in routes for node in (0, *route)] + [0]
         return found(actions, False, "pyvrp", settings, begin)
+
+    def data(self) -> Any:
+        """Return PyVRP's form of the instance."""
+        return _data(self.distances, self.demand, self.capacity)
 
 
 def tour_model(instances: TSPInstances) -> TourModel:

@@ -1,4 +1,4 @@
-"""What plugins register for a problem under its name: samplers, orders, models for references.
+"""What plugins register for a problem under its name: samplers, orders, file formats, models.
 
 A problem may lack any of them.
 """
@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.protocols import FieldSampler
+from lifelong_co.protocols import FieldSampler, FileFormat
 from lifelong_co.reference_solvers.contract import ReferenceModel
 from lifelong_co.registry.catalog import Entry
-from lifelong_co.registry.factory import make
+from lifelong_co.registry.factory import check, make
 from lifelong_co.registry.plugins import catalog, names
 
 
@@ -79,6 +79,21 @@ def reference_model(problem: str) -> Callable[[Any], ReferenceModel]:
             " register_reference_models"
         )
     return cast(Callable[[Any], ReferenceModel], found.thing)
+
+
+def file_format(problem: str) -> FileFormat:
+    """Return what reads the files of a problem.
+
+    Raises
+    ------
+    UnknownNameError
+        If no plugin has registered one for the problem.
+    PluginError
+        If two plugins own a name, or the object lacks a member of its protocol.
+    """
+    found = catalog().find("file_format", problem)
+    check(f"file_format {problem!r} of {found.component}", found.thing, FileFormat)
+    return cast(FileFormat, found.thing)
 
 
 def _entry(kind: str, name: str) -> Entry | None:

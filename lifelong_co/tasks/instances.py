@@ -54,7 +54,7 @@ def training(task: Task, problem: Problem) -> Draw:
 
 def _training(task: Task, problem: Problem) -> Draw:
     if task.files:
-        pool = InstancePool(problem, load_instances(task.files, problem))
+        pool = InstancePool(problem, load_instances(task.files, problem, scale=task.scale))
         if task.size and task.size not in pool.sizes:
             sizes = ", ".join(map(str, pool.sizes))
             raise ConfigError(
@@ -94,7 +94,7 @@ def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
             f"instances, got {task.label} with {tests}"
         )
     if task.files:
-        groups = load_instances(task.test_files or task.files, problem)
+        groups = load_instances(task.test_files or task.files, problem, scale=task.scale)
         if task.size:
             groups = [group for group in groups if problem.size(group) == task.size]
             if not groups:

@@ -8,7 +8,7 @@ import attrs
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.problems.distances import EUCLIDEAN, exponent
-from lifelong_co.validators import at_least, printable
+from lifelong_co.validators import at_least, boolean, printable
 
 ORDERS: dict[int, tuple[str, ...]] = {
     1: ("E", "C", "G", "U", "R", "GM"),
@@ -63,6 +63,9 @@ class Task:
         A ``.npz`` file or a folder of TSPLIB/CVRPLIB files to train on.
     test_files
         The same for testing; empty: the training files.
+    scale
+        Whether the coordinates of ``.npz`` files have any unit, such as metres: each instance is
+        scaled into the unit square.
     distance
         The distance between two nodes: ``euclidean``, ``manhattan`` or ``chebyshev``.
     tests_of
@@ -94,6 +97,7 @@ class Task:
     variant: str = "official"
     files: str = attrs.field(default="", validator=printable)
     test_files: str = attrs.field(default="", validator=printable)
+    scale: bool = attrs.field(default=False, validator=boolean)
     distance: str = attrs.field(default=EUCLIDEAN, validator=_known)
     tests_of: str = "generator"
     drift_from: str = ""
@@ -114,6 +118,8 @@ class Task:
             raise UnknownNameError("tests_of", self.tests_of, TESTS_OF)
         if self.distribution and self.size < 2:
             raise ConfigError(f"task size: expected at least 2 nodes, got {self.size}")
+        if self.scale and not self.files:
+            raise ConfigError(f"task scale: expected files beside it, got {self.distribution!r}")
         if self.drift_from and self.size < 2:
             raise ConfigError(
                 "task drift_from: expected a task with a size, because all instances of a batch"
@@ -156,6 +162,7 @@ class Task:
             distribution=distribution,
             files="",
             test_files="",
+            scale=False,
             distance=distance or self.distance,
             drift_from="",
         )
@@ -169,6 +176,7 @@ class Task:
             "capacity": self.capacity or "the official rule",
             "variant": self.variant,
             "test files": self.test_files or self.files or "none",
+            "scale": self.scale,
             "tests of": self.tests_of,
             "distance": self.distance,
             "attributes": " ".join(self.attributes) or "none",

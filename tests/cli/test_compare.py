@@ -37,6 +37,12 @@ def test_compare_prints_text_by_default(runs: list[str]) -> None:
     assert "Mean test cost, fine-tuning" in lines
 
 
+def test_split_adds_the_parts_of_ap(runs: list[str]) -> None:
+    """Without the option there are none."""
+    assert "gained back" not in CliRunner().invoke(app, runs).stdout
+    assert "gained back" in CliRunner().invoke(app, [*runs, "--split"]).stdout
+
+
 def test_csv_and_json_output_can_be_parsed(runs: list[str], tmp_path: Path) -> None:
     """Standard output holds only the data, even while files are written."""
     result = CliRunner().invoke(app, [*runs, "--format", "csv"])

@@ -13,6 +13,7 @@ from synthetic_runs import finish
 
 from lifelong_co.experiments.sweep import cluster
 from lifelong_co.experiments.sweep.conduct import locked
+from lifelong_co.experiments.sweep.execution import Execution, read_execution
 from lifelong_co.experiments.sweep.grid import read_grids
 from lifelong_co.experiments.sweep.plan import make_plan
 from lifelong_co.storage import checkpoint
@@ -72,10 +73,50 @@ def test_dry_run_estimates_from_finished_runs(sweep_file, tmp_path):
     ]
 
 
+def test_options_can_be_axes(tmp_path):
+    """Each combination is a run; fine-tuning has no weighting, so it is one run."""
+    axes = ["--weightings=variance,entropy", "--divergences=kl", "--objectives=best-of"]
+    words = ["--methods=llr-bc,fine-tuning", *axes, "--axis=alpha=1,2.5", "--preset=demo"]
+    done = call("sweep", *words, "--device=cpu", "--dry-run", f"--out={tmp_path / 'out'}")
+    assert done.status == 0, done.err
+    rows = [
+        f"llr-bc_weighting={each}_divergence=kl_objective=best-of_alpha={alpha}"
+        for each in ("variance", "entropy")
+        for alpha in (1, 2.5)
+    ]
+    assert done.out.splitlines() == [
+        f"5 runs, 0 of them finished, in {tmp_path / 'out'}",
+        *(f"  cvrp-pomo-{row}-demo-own-seed0: to do" for row in rows),
+        "  cvrp-pomo-fine-tuning_objective=best-of-demo-own-seed0: to do",
+    ]
+
+
+def test_resumed_sweep_has_the_workers_of_before(sweep_file, tmp_path):
+    """And those that are given instead."""
+    folder = tmp_path / "out"
+    for job in make_plan(read_grids(sweep_file), folder).jobs.values():
+        job.prepare()
+        finish(job.folder)
+    assert call("sweep", sweep_file, "--workers=5", "--retries=1", f"--out={folder}").status == 0
+    assert read_execution(folder) == Execution(workers=5, retries=1)
+    next(folder.glob("runs/*/report.html")).unlink()
+    shown = call("sweep", f"--resume={folder}", "--dry-run").out
+    assert "with 5 at once" in shown
+    shown = call("sweep", f"--resume={folder}", "--dry-run", "--workers=2").out
+    assert "with 2 at once" in shown
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ([], "expected FILE, --resume DIR or options of a grid, got none"),
+        (["x.toml", "--weightings=entropy"], "got both FILE and options of a grid"),
+        (["--methods=ewc", "--divergences=kl"], "product: expected options of the methods (ewc)"),
+        (["--methods=llr-bc", "--axis=alpha"], "alpha: expected a number, got ''"),
+        (
+            ["--methods=llr-bc", "--weightings=entropy", "--axis=weighting=variance"],
+            "weighting: expected one list of values, got two",
+        ),
         (["x.toml", "--methods=ewc"], "got both FILE and options of a grid"),
         (["--resume=x", "--seeds=0-1"], "got both --resume and options of a grid"),
         (["--resume=x", "--out=y"], "leave out --out and --device"),

@@ -48,6 +48,23 @@ def test_metrics_of_three_tasks_by_hand() -> None:
     assert attrs.astuple(found) == pytest.approx(expected)
 
 
+def test_split_of_three_tasks_by_hand() -> None:
+    """The gaps just after learning are .2, .1 and .05; at the end they are .1, .4 and .05."""
+    found = metrics.split(THREE, [10.0, 20.0, 40.0])
+    assert attrs.astuple(found) == pytest.approx((0.35 / 3, 0.3 / 3, 0.1 / 3))
+
+
+@given(matrices())
+def test_parts_of_ap_add_up(costs: np.ndarray) -> None:
+    """Never learned is APl, and forgotten is AF over all tasks instead of all but the last."""
+    of, parts = metrics.summarize(costs), metrics.split(costs)
+    assert parts.learned + parts.forgotten - parts.regained == pytest.approx(of.AP, abs=1e-9)
+    assert parts.learned == of.APl
+    k = len(costs)
+    if k > 1:
+        assert parts.forgotten == pytest.approx(of.AF * (k - 1) / k)
+
+
 def test_published_forgetting_ends_before_the_last_task() -> None:
     """The official script compares task 1 after task 2 only, and task 2 never."""
     found = metrics.summarize(THREE, [10.0, 20.0, 40.0], definition="published")

@@ -1,6 +1,7 @@
 """Every hook has a heading in docs/guides/plugins.md, and the example under it works."""
 
 import re
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -10,8 +11,11 @@ from paths import ROOT
 import lifelong_co as lco
 from lifelong_co import hookspecs, registry
 from lifelong_co.config.run_config import resolve
+from lifelong_co.instance_files.file_instance import cost
+from lifelong_co.instance_files.formats import read_file
 from lifelong_co.reference_solvers import Settings
 from lifelong_co.registry.catalog import HOOKS
+from lifelong_co.runs.costs import Cost
 from lifelong_co.tensors.records import rows
 from lifelong_co.testing import check_solver
 
@@ -115,6 +119,14 @@ def use_solver(name: str) -> None:
         check_solver(solver, size=5)
 
 
+def use_file_format(name: str, folder: Path) -> None:
+    """Check that a file of the format is read, and that its cost is in its units."""
+    (folder / "square.points").write_text("0,0\n0,10\n10,10\n10,0\n")
+    instance = read_file(folder / "square.points")
+    assert (instance.problem, instance.name, instance.size) == (name, "square", 4)
+    assert cost(instance, [0, 1, 2, 3]) == 40
+
+
 def use_sampler(name: str) -> None:
     """Check that a sampler draws a field by the attributes, and refuses an unknown one."""
     known = {"nodes": torch.rand(2, 3, 2)}
@@ -144,6 +156,15 @@ def use_reference_model(name: str) -> None:
     assert found.actions in ([0, 1, 2, 3], [1, 0, 3, 2], [3, 2, 1, 0], [2, 3, 0, 1])
 
 
+def use_logger(name: str) -> None:
+    """Check that a logger prints an epoch and its tests."""
+    logger = registry.logger(name, Path())
+    logger.start([], [])
+    logger.epoch({"learning": 1, "epoch": 2, "train_cost": 3.0, "losses": {}, "seconds": 1.0})
+    logger.tests([Cost(1, 2, 1, "U5", 3.25)])
+    logger.close()
+
+
 USE = {
     "solver": use_solver,
     "problem": use_problem,
@@ -152,7 +173,9 @@ USE = {
     "buffer": use_buffer,
     "method": use_method,
     "objective": use_objective,
+    "logger": use_logger,
     "distribution": use_distribution,
+    "file_format": use_file_format,
     "sampler": use_sampler,
     "order": use_order,
     "reference-model": use_reference_model,
@@ -172,9 +195,10 @@ def test_hook_has_one_sentence(hook):
 
 
 @pytest.mark.parametrize("hook", SPECIFIED)
-def test_example_works_when_pasted(hook):
+def test_example_works_when_pasted(hook, tmp_path):
     """The example registers one name, and the registered object works as described."""
-    USE[HOOKS[hook]](paste(hook))
+    use = USE[HOOKS[hook]]
+    use(paste(hook), tmp_path) if use is use_file_format else use(paste(hook))
 
 
 @pytest.mark.parametrize("heading", ["Broken plugins", "Name clashes", "LIFELONG_CO_LOAD_PLUGINS"])

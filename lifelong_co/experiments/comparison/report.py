@@ -9,7 +9,9 @@ from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.labels import settings
 from lifelong_co.experiments.comparison.makers import mixed
+from lifelong_co.experiments.comparison.paired_table import paired_table, pairs_of
 from lifelong_co.experiments.comparison.selection import MANY, sequence
+from lifelong_co.experiments.comparison.split_table import split_table
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.experiments.report import Part, Picture, Report, Section
@@ -75,6 +77,13 @@ def make_report(
     said = WORDS[comparison.definition]
     common = LEAST.format(tests=said.tests)
     measured = [_noted(tables.metrics_table(comparison), "", common=common)]
+    untested = ""
+    if pairs := pairs_of(comparison):
+        tests = plain(paired_table(pairs))
+        measured += [tests] if tests.rows else []
+        untested = "" if tests.rows else f"{tests.title}: {tests.note}"
+    if (parts_of_ap := split_table(comparison)).rows:
+        measured.append(plain(parts_of_ap))
     if references and references.means:
         measured.append(_noted(tables.gap_table(comparison, references), "Optimality gaps"))
     costs = [
@@ -92,7 +101,7 @@ def make_report(
     warning = mixed(runs)
     warned = f" Warning: {warning}." if warning else ""
     sections = (
-        Section("Metrics", sheets=tuple(measured)),
+        Section("Metrics", untested, sheets=tuple(measured)),
         *(_figure(name, images.get(name), comparison) for name in ABOUT),
         Section("Costs", about, tuple(costs), pictures, folded=len(runs) > OPEN),
         Section("What was run", sheets=(_configuration(groups), *(() if many else tasks))),
@@ -109,8 +118,13 @@ def make_report(
 
 def _noted(sheet: Sheet, title: str, common: str = "") -> Sheet:
     """Return a table with another title; its old title becomes the first sentence of the note."""
-    note = f"{sheet.title}. {sheet.note}".strip().replace("10^-3", "10⁻³").replace(" - ", " − ")
-    return attrs.evolve(sheet, title=title, note=note, common=common)
+    note = f"{sheet.title}. {sheet.note}".strip()
+    return plain(attrs.evolve(sheet, title=title, note=note, common=common))
+
+
+def plain(sheet: Sheet) -> Sheet:
+    """Return a table with the note as a page shows it."""
+    return attrs.evolve(sheet, note=sheet.note.replace("10^-3", "10⁻³").replace(" - ", " − "))
 
 
 def _figure(name: str, image: bytes | None, comparison: Comparison) -> Section:

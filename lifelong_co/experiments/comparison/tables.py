@@ -9,8 +9,11 @@ from lifelong_co import metrics, registry
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison
 from lifelong_co.experiments.comparison.makers import mixed
-from lifelong_co.experiments.comparison.runs import final_note
+from lifelong_co.experiments.comparison.paired_table import as_json as paired_json
+from lifelong_co.experiments.comparison.paired_table import paired_table, pairs_of
+from lifelong_co.experiments.comparison.runs import Run, final_note
 from lifelong_co.experiments.comparison.selection import MARKS, shown
+from lifelong_co.experiments.comparison.split_table import split_table
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
@@ -103,12 +106,20 @@ def caption(comparison: Comparison) -> str:
     return "; ".join(parts)
 
 
-def as_text(comparison: Comparison, references: MeanReferences | None = None) -> str:
-    """Return the metrics table, each group's cost matrix, and the gaps if there are references.
+def as_text(
+    comparison: Comparison, references: MeanReferences | None = None, *, split: bool = False
+) -> str:
+    """Return the tables of metrics, paired tests and costs, and the gaps if there are references.
+
+    With ``split`` there is also the table that splits AP.
 
     A last line warns of runs made by different versions.
     """
     sheets = [metrics_table(comparison)]
+    sheets += [parts_of_ap] if split and (parts_of_ap := split_table(comparison)).rows else []
+    tests = paired_table(pairs) if (pairs := pairs_of(comparison)) else None
+    if tests and tests.rows:
+        sheets.append(tests)
     for group in comparison.groups:
         several = f" (mean of {len(group.runs)} runs)" if len(group.runs) > 1 else ""
         title = f"Mean test cost, {group.label}{several}"
@@ -116,6 +127,8 @@ def as_text(comparison: Comparison, references: MeanReferences | None = None) ->
     if references and references.means:
         sheets.append(gap_table(comparison, references))
     parts = [formats.text(sheet) for sheet in sheets]
+    if tests and not tests.rows:
+        parts.insert(1, f"{tests.title}. {tests.note}\n")
     if references and references.notes:
         parts.append("".join(f"{note}\n" for note in references.notes))
     if warning := mixed(comparison.runs):
@@ -156,6 +169,7 @@ def as_json(
         "definition": comparison.definition,
         "best": dict(comparison.best),
         **known,
+        **({"paired": paired_json(pairs)} if (pairs := pairs_of(comparison)) else {}),
         "groups": [
             {
                 "label": group.label,
@@ -167,6 +181,7 @@ def as_json(
                         "tasks": list(run.names),
                         "costs": [list(row) for row in run.costs],
                         "metrics": metrics.json_values(comparison.metrics(run)),
+                        "split": _split(comparison, run),
                     }
                     for run in group.runs
                 ],
@@ -174,3 +189,11 @@ def as_json(
             for group in comparison.groups
         ],
     }
+
+
+def _split(comparison: Comparison, run: Run) -> dict[str, float] | None:
+    """Return the parts of AP; None for a method that learns all tasks at once."""
+    if registry.knows_all_tasks(run.config.method):
+        return None
+    best = [comparison.best[name] for name in run.names]
+    return attrs.asdict(metrics.split(run.costs, best))

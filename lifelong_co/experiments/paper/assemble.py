@@ -13,7 +13,7 @@ from lifelong_co.experiments.comparison import figures
 from lifelong_co.experiments.comparison.makers import mixed
 from lifelong_co.experiments.comparison.selection import sequence
 from lifelong_co.experiments.definitions import WORDS
-from lifelong_co.experiments.paper import metric_tables
+from lifelong_co.experiments.paper import metric_tables, paired_tables
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
 from lifelong_co.experiments.paper.buffer_section import buffer_section
 from lifelong_co.experiments.paper.collect import Found
@@ -130,6 +130,12 @@ def _part(chapter: Chapter, costs: Sequence[Sheet], log: Callable[[str], None]) 
             sheets=tuple(metric_tables.per_order(chapter)),
             missing="needs runs of a lifelong-learning method.",
         ),
+        paired_section(paired_tables.paired(chapter)),
+        Section(
+            "What AP consists of",
+            sheets=tuple(paired_tables.split(chapter)),
+            missing="needs runs of a lifelong-learning method.",
+        ),
         Section("Costs and optimality gaps", sheets=tuple(costs)),
         Section(
             "Forgetting and plasticity",
@@ -143,6 +149,14 @@ def _part(chapter: Chapter, costs: Sequence[Sheet], log: Callable[[str], None]) 
     )
     orders = "; ".join(f"{order_title(n)}: {sequence(o)}" for o, n in chapter.orders.items())
     return Part(chapter.title, f"{orders[0].upper()}{orders[1:]}.", sections)
+
+
+def paired_section(sheets: Sequence[Sheet]) -> Section:
+    """Return the section of paired tests; tables without a test only add their notes."""
+    said = " ".join(sheet.note for sheet in sheets if not sheet.rows)
+    tested = tuple(sheet for sheet in sheets if sheet.rows)
+    missing = said or "needs runs of at least two methods or settings with the same seeds."
+    return Section("Paired tests", said if tested else "", sheets=tested, missing=missing)
 
 
 def _named(part: Part, prefix: str) -> Part:

@@ -13,14 +13,13 @@ import attrs
 import torch
 
 from lifelong_co import registry
-from lifelong_co.instance_files.solutions import check as check_solution
-from lifelong_co.instance_files.vrplib_instances import (
+from lifelong_co.experiments.references.file_models import model_of_file
+from lifelong_co.instance_files.file_instance import (
     FileInstance,
     InvalidSolutionError,
-    distance_matrix,
 )
-from lifelong_co.instance_files.vrplib_instances import cost as file_cost
-from lifelong_co.problems.reference_models import RouteModel, TourModel
+from lifelong_co.instance_files.file_instance import cost as file_cost
+from lifelong_co.instance_files.solutions import check as check_solution
 from lifelong_co.protocols import Problem
 from lifelong_co.reference_solvers.contract import ReferenceModel
 from lifelong_co.rollout.verification import fault
@@ -97,6 +96,9 @@ def of_file(instance: FileInstance) -> Subject:
         digest.update(instance.weights.astype("<i8").tobytes())
     if instance.demand is not None:
         digest.update(instance.demand.astype("<i8").tobytes())
+    fields = instance.rules.fields(1.0) if instance.rules is not None else {}
+    for name, tensor in sorted(fields.items()):
+        digest.update(f"\n{name}\n".encode() + tensor.numpy().astype("<f4").tobytes())
 
     def fault_in_file(actions: Sequence[int]) -> str:
         try:
@@ -110,14 +112,7 @@ def of_file(instance: FileInstance) -> Subject:
         key=digest.hexdigest(),
         problem=instance.problem,
         size=instance.size,
-        model=lambda: _model_of_file(instance),
+        model=lambda: model_of_file(instance),
         cost=lambda actions: float(file_cost(instance, actions)),
         fault=fault_in_file,
     )
-
-
-def _model_of_file(instance: FileInstance) -> ReferenceModel:
-    distances = distance_matrix(instance)
-    if instance.demand is None or instance.capacity is None:
-        return TourModel(distances)
-    return RouteModel(distances, instance.demand, instance.capacity)

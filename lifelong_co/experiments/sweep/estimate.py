@@ -1,4 +1,4 @@
-"""The remaining time of a sweep, estimated by the mean of its finished runs of the same kind."""
+"""The remaining time of a sweep, estimated by the mean of its most similar finished runs."""
 
 import json
 import math
@@ -14,31 +14,39 @@ from lifelong_co.experiments.sweep.plan import Plan
 def remaining(plan: Plan) -> dict[str, float]:
     """Return the estimated seconds of training left for each unfinished run of a plan.
 
-    The estimate is the mean over the finished runs with the same problem, solver and tasks in any
-    order, minus the time that is already in the log of the run.
+    The estimate is the mean over the finished runs of the same row of the tables, or else over
+    those of any method with the same problem, solver and tasks, in any order. The time that is
+    already in the log of the run is subtracted.
 
     Returns
     -------
-    Seconds by name of the run. Empty if some unfinished run has no finished run of its kind.
+    Seconds by name of the run. Empty if some unfinished run has no finished run with the same
+    problem, solver and tasks.
     """
     taken: dict[Any, list[float]] = {}
     left = {}
     for name, job in plan.jobs.items():
         if job.finished:
-            taken.setdefault(_kind(job.config), []).append(logged(job.folder))
+            seconds = logged(job.folder)
+            for likeness in _likenesses(job.config):
+                taken.setdefault(likeness, []).append(seconds)
         else:
             left[name] = job
-    if any(_kind(job.config) not in taken for job in left.values()):
-        return {}
-    means = {kind: statistics.fmean(seconds) for kind, seconds in taken.items()}
-    return {
-        name: max(0.0, means[_kind(job.config)] - logged(job.folder)) for name, job in left.items()
-    }
+    found = {}
+    for name, job in left.items():
+        similar = next((taken[like] for like in _likenesses(job.config) if like in taken), None)
+        if similar is None:
+            return {}
+        found[name] = max(0.0, statistics.fmean(similar) - logged(job.folder))
+    return found
 
 
-def _kind(config: Config) -> Any:
+def _likenesses(config: Config) -> tuple[Any, Any]:
+    """Return what runs have in common that take the same time: exactly, and roughly."""
     tasks = sorted((task.size, task.epochs, task.batches, task.instances) for task in config.tasks)
-    return config.problem, config.solver, tuple(tasks)
+    kind = config.problem, config.solver, tuple(tasks)
+    options = repr(sorted(config.method_options.items()))
+    return (*kind, config.method, options, config.objective), kind
 
 
 def logged(folder: Path) -> float:

@@ -10,28 +10,18 @@ import tomli_w
 
 from lifelong_co.config.ablations import ABLATIONS
 from lifelong_co.config.run_config import read_config
-from lifelong_co.errors import CONTROL, ConfigError, UnknownNameError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.experiments.sweep.ranges import parse_orders, parse_ranges
+from lifelong_co.experiments.sweep.rows import (
+    Options,
+    Variant,
+    combinations,
+    lists,
+    named,
+    with_axes,
+)
 from lifelong_co.storage.toml import drop_none, parse, structure
 from lifelong_co.validators import printable
-
-Options = dict[str, Any]
-
-
-def _named(instance: object, attribute: "attrs.Attribute[Any]", value: Any) -> None:  # noqa: ARG001
-    """Refuse an empty name, and control characters; ``value`` is a name or a tuple of names."""
-    for name in (value,) if isinstance(value, str) else value:
-        if not name.strip() or CONTROL.search(name):
-            raise ConfigError(f"{attribute.name}: expected a name, got {name!r}")
-
-
-@attrs.frozen(kw_only=True)
-class Variant:
-    """A method with options; a row of the table."""
-
-    name: str = attrs.field(validator=_named)
-    method: str = "llr-bc"
-    options: Options = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)
@@ -45,6 +35,10 @@ class Grid:
     methods, ablations, variants
         The rows: methods with default options, the paper's ablations of ``llr-bc``, and methods
         with other options. At least one.
+    product
+        Lists of values by option, e.g. ``{weighting = ["variance", "entropy"]}``: each method of
+        ``methods`` has a row for every combination of the lists that it takes. A list under
+        ``objective`` or ``schedule`` is for all of them.
     problems, solvers, preset
         As in ``lifelong-co run``.
     orders
@@ -57,7 +51,7 @@ class Grid:
     device
         ``auto``, ``cpu`` or ``cuda``.
     tests, curve_every, augment, images, one_pass, precision, solver_options, objective,
-    objective_options, schedule
+    objective_options, schedule, tests_of
         As in ``lifelong-co run``; None: the value of the preset.
     settings
         Other settings of the runs, e.g. ``{learning_rate = 2e-4}`` (`run_config.SETTINGS`).
@@ -75,14 +69,15 @@ class Grid:
     """
 
     name: str = attrs.field(default="", validator=printable)
-    methods: tuple[str, ...] = attrs.field(default=(), validator=_named)
-    ablations: tuple[str, ...] = attrs.field(default=(), validator=_named)
+    methods: tuple[str, ...] = attrs.field(default=(), validator=named)
+    ablations: tuple[str, ...] = attrs.field(default=(), validator=named)
     variants: tuple[Variant, ...] = ()
-    problems: tuple[str, ...] = attrs.field(default=("cvrp",), validator=_named)
-    solvers: tuple[str, ...] = attrs.field(default=("pomo",), validator=_named)
+    product: Options = attrs.field(factory=dict, validator=lists)
+    problems: tuple[str, ...] = attrs.field(default=("cvrp",), validator=named)
+    solvers: tuple[str, ...] = attrs.field(default=("pomo",), validator=named)
     preset: str = "small"
     orders: str = ""
-    tasks: tuple[str, ...] = attrs.field(default=(), validator=_named)
+    tasks: tuple[str, ...] = attrs.field(default=(), validator=named)
     seeds: str = "0"
     device: str = "auto"
     tests: int | None = None
@@ -94,9 +89,10 @@ class Grid:
     objective: str | None = None
     objective_options: Options | None = None
     schedule: str | None = None
+    tests_of: str | None = None
     solver_options: Options = attrs.field(factory=dict)
     settings: Options = attrs.field(factory=dict)
-    start_from: str | None = attrs.field(default=None, validator=attrs.validators.optional(_named))
+    start_from: str | None = attrs.field(default=None, validator=attrs.validators.optional(named))
     fresh: bool | None = None
     drift: bool | None = None
 
@@ -122,11 +118,12 @@ class Grid:
         for name in self.ablations:
             if name not in ABLATIONS["llr-bc"]:
                 raise UnknownNameError("ablation", name, ABLATIONS["llr-bc"])
-        return (
-            *(Variant(name=method, method=method) for method in self.methods),
+        variants = (
+            *with_axes(self.methods, self.product),
             *(Variant(name=name, options={"ablation": name}) for name in self.ablations),
             *self.variants,
         )
+        return tuple(row for variant in variants for row in combinations(variant))
 
 
 def read_grids(path: Path) -> tuple[Grid, ...]:
@@ -199,5 +196,9 @@ def _plain(data: Mapping[str, Any], source: str) -> Options:
 def grids_to_toml(grids: tuple[Grid, ...]) -> str:
     """Return grids as TOML, without values that are None and lists that are empty."""
     tables = drop_none(cattrs.unstructure(list(grids)))
+    for table in tables:
+        for part in (table, *table["variants"]):
+            if not part["product"]:  # earlier versions did not have it
+                del part["product"]
     kept = [{key: value for key, value in table.items() if value != []} for table in tables]
     return tomli_w.dumps({"grids": kept})

@@ -12,17 +12,19 @@ from lifelong_co import registry
 from lifelong_co.config.run_config import Config, read_config, resolve, to_toml
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.comparison.runs import load_run
-from lifelong_co.experiments.sweep.grid import Grid, Variant
+from lifelong_co.experiments.sweep.grid import Grid
 from lifelong_co.experiments.sweep.ranges import parse_orders, parse_ranges
+from lifelong_co.experiments.sweep.rows import Variant
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.names import check_names
 from lifelong_co.storage import checkpoint
 
 AS_IN_RUN = (
     *("preset", "device", "tests", "curve_every", "augment", "images", "one_pass", "precision"),
-    *("objective", "objective_options", "schedule"),
+    *("objective", "objective_options", "schedule", "tests_of"),
 )
 """Settings that have the same name in a grid and in `resolve`."""
+LONGEST = 180  # characters of a run's name; a file system allows 255 bytes
 KINDS = ("solver", "method", "objective")
 CHECKED = ("problem", *KINDS, *(f"{kind}_options" for kind in KINDS))
 """Settings that `check_names` reads, besides the tasks."""
@@ -157,15 +159,10 @@ class _Planner:
         result = _hashable(attrs.asdict(_spelled_out(config), recurse=False))
         if result in self.names:
             return self.names[result]
-        words = (
-            config.problem,
-            config.solver,
-            row.name,
-            config.preset,
-            order,
-            f"seed{config.seed}",
-        )
-        name = re.sub(r"[^\w.+=-]+", "_", "-".join(words))
+        words = (config.problem, config.solver, row.name, config.preset, order)
+        name = re.sub(r"[^\w.+=-]+", "_", f"{'-'.join(words)}-seed{config.seed}")
+        if len(name) > LONGEST:
+            name = f"{name[:LONGEST]}-{_short(name)}"
         if name in self.jobs:  # another run, from a row with the same name
             name = f"{name}-{_short(to_toml(config))}"
         self.check(config)
@@ -203,7 +200,7 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
                 solver_options=dict(grid.solver_options),
                 method_options=dict(row.options),
                 more_settings=dict(grid.settings),
-                **{name: getattr(grid, name) for name in AS_IN_RUN},
+                **row.settings({name: getattr(grid, name) for name in AS_IN_RUN}),
                 start_from=None if grid.start_from is None else Path(grid.start_from),
                 fresh=bool(grid.fresh),
                 drift=bool(grid.drift),

@@ -27,9 +27,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lifelong_co.protocols import Divergence, LearnerState, Method, Rollout, Solver
-from lifelong_co.replay.checked import checked_divergence
+from lifelong_co import registry
+from lifelong_co.protocols import Divergence, LearnerState, Method, Rollout, Solver, Weighting
+from lifelong_co.replay.checked import CheckedWeighting, checked_divergence, label
 from lifelong_co.tensors.modules import normalises_over_batch
+from lifelong_co.tensors.probabilities import probabilities
 from lifelong_co.validators import at_least_zero, fraction
 from lifelong_co_plugins.methods.experience_replay.behaviors import behavior, share_of_rows
 from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
@@ -37,11 +39,15 @@ from lifelong_co_plugins.methods.experience_replay.memory import Memory
 from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, ReplayedBundle
 from lifelong_co_plugins.methods.instance_replay.objective import ReplayObjective
 
+LEAST = 1e-9
+"""Least divisor: all states of a step can have the weight 0."""
+
 
 def der_plus_plus(
     alpha: float = 0.5,
     beta: float = 0.5,
     divergence: str = "logits",
+    weighting: str = "uniform",
     buffer_size: int = 1000,
     replay_size: int = 16,
     replay_rows: float = 1.0,
@@ -57,6 +63,9 @@ def der_plus_plus(
         Weight of the loss on replayed instances, at least 0.
     divergence
         ``logits`` or a registered divergence; see the module.
+    weighting
+        ``uniform``, as in DER, or a registered weighting. Then the states of each replayed step
+        are weighed by the recorded behavior, and their weights sum to 1.
     buffer_size, replay_size, replay_rows, buffer
         As in `llr_bc.llr_bc`.
 
@@ -65,12 +74,17 @@ def der_plus_plus(
     ConfigError
         If a number is out of its range.
     UnknownNameError
-        If there is no such divergence or buffer.
+        If there is no such divergence, weighting or buffer.
     """
     numbers = {"alpha": alpha, "beta": beta, "buffer_size": buffer_size, "replay_size": replay_size}
     at_least_zero("der++", numbers)
     fraction("der++", {"replay_rows": replay_rows})
     diverge = logit_distance if divergence == "logits" else checked_divergence(divergence)
+    weigh = (
+        None
+        if weighting == "uniform"
+        else CheckedWeighting(label("weighting", weighting), registry.weighting(weighting))
+    )
     memory = Memory(buffer, buffer_size, "always")  # replays the buffer of the present step
     objective = ReplayObjective()
 
@@ -85,7 +99,7 @@ def der_plus_plus(
         replayed = uniform_rows(learner.solver.module, sampled, replay_rows, memory.random)
         for part in replayed.of_one_size():
             share = alpha / len(replayed.bundles)
-            yield "behavior", share * distance(learner.solver, part, diverge)
+            yield "behavior", share * distance(learner.solver, part, diverge, weigh)
         for bundle in batches:
             yield "replay", beta * objective.loss(learner, bundle.steps[0].instances, "of a unit")
 
@@ -132,11 +146,23 @@ def uniform_rows(
     return Replayed(tuple(found), each_alone=normalises_over_batch(module))
 
 
-def distance(solver: Solver, replayed: Replayed, diverge: Divergence) -> Tensor:
-    """Return the sum over steps of their mean distance from the learner, a scalar."""
+def distance(
+    solver: Solver, replayed: Replayed, diverge: Divergence, weigh: Weighting | None = None
+) -> Tensor:
+    """Return the sum over steps of their mean distance from the learner, a scalar.
+
+    With a weighting the mean is weighted; where all weights of a step are 0, its term is 0.
+    """
     learners = behavior(solver, replayed).split(replayed.sizes)
     teachers = replayed.teacher.split(replayed.sizes)
-    means = [diverge(*pair).mean() for pair in zip(teachers, learners, strict=True)]
+    means = []
+    for teacher, learner in zip(teachers, learners, strict=True):
+        apart = diverge(teacher, learner)  # [b, S]
+        if weigh is None:
+            means.append(apart.mean())
+        else:
+            weights = weigh(probabilities(teacher))
+            means.append((weights * apart).sum() / weights.sum().clamp(min=LEAST))
     return sum(means[1:], start=means[0])
 
 

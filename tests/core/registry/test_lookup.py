@@ -1,6 +1,7 @@
 """Lookups of registered objects by name, their options, and refused registrations."""
 # ruff: noqa: ARG005  (a factory has the parameters of its contract, used or not)
 
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -9,6 +10,7 @@ import torch
 import lifelong_co as lco
 from lifelong_co import hookspecs, registry
 from lifelong_co.errors import ConfigError
+from lifelong_co.instance_files.formats import Format
 from lifelong_co.problems.tsp import TSP
 from lifelong_co.protocols import Method, Objective
 from lifelong_co.registry.catalog import HOOKS
@@ -31,6 +33,10 @@ SOLVER = SimpleNamespace(
     load_official=None,
 )
 
+FORMAT = Format((".new",))
+LOGGER = SimpleNamespace(start=None, epoch=None, tests=None, close=None)
+HERE = Path()
+
 DISTRIBUTION = SimpleNamespace(sample=None)
 
 BUFFER = lco.buffer("reservoir", 3)
@@ -48,11 +54,13 @@ THROUGH_EACH_HOOK = {
         lambda: lco.objective("new", SOLVER),
         OBJECTIVE,
     ),
+    "register_loggers": (lambda folder: LOGGER, lambda: lco.logger("new", HERE), LOGGER),
     "register_distributions": (
         lambda problem, *, variant, capacity: DISTRIBUTION,
         lambda: lco.distribution("new", "tsp"),
         DISTRIBUTION,
     ),
+    "register_file_formats": (FORMAT, lambda: registry.file_format("new"), FORMAT),
 }
 
 

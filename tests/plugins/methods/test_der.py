@@ -4,6 +4,7 @@ import math
 import random
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -92,9 +93,9 @@ def replaying(
     batches: list[Any] = []
     measure, replay = der.distance, der.ReplayObjective.loss
 
-    def spy_units(solver: Any, replayed: Any, diverge: Any) -> Any:
+    def spy_units(solver: Any, replayed: Any, diverge: Any, weigh: Any) -> Any:
         units.extend((step, each.rows) for each in replayed.bundles for step in each.steps)
-        return measure(solver, replayed, diverge)
+        return measure(solver, replayed, diverge, weigh)
 
     def spy_batches(self: Any, learner: Any, instances: Any, purpose: str) -> Any:
         batches.append(instances)
@@ -105,13 +106,23 @@ def replaying(
     return run, units, batches
 
 
+@pytest.mark.parametrize("weighting", ["uniform", "variance"])
 @pytest.mark.parametrize("divergence", ["logits", "kl"])
 @pytest.mark.parametrize("replay_rows", [1.0, 0.5])
 def test_gradient_of_a_step_by_hand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, divergence: str, replay_rows: float
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    divergence: str,
+    replay_rows: float,
+    weighting: str,
 ) -> None:
     """It is that of ``L_DRL + alpha D + beta L_DRL(replayed)``, written out."""
-    options = {"divergence": divergence, "replay_rows": replay_rows, "replay_size": 3}
+    options = {
+        "divergence": divergence,
+        "weighting": weighting,
+        "replay_rows": replay_rows,
+        "replay_size": 3,
+    }
     run, units, batches = replaying(tmp_path, monkeypatch, alpha=0.3, beta=0.7, **options)
     learner, module = run.learner, run.learner.solver.module
     streams = run.actions.get_state(), run.stream.generator.get_state()
@@ -134,12 +145,15 @@ def test_gradient_of_a_step_by_hand(
         teacher = unit.log_probs(rows)
         feasible = teacher.isfinite()
         gap = torch.where(feasible, behavior, 0.0) - torch.where(feasible, teacher, 0.0)
+        weights = torch.ones(teacher.shape[:2], dtype=teacher.dtype)
+        if weighting == "variance":
+            weights = lco.weighting("variance")(teacher.exp())
         if divergence == "kl":
-            distances.append(-(teacher.exp() * gap).sum(dim=2).mean())
+            each = -(teacher.exp() * gap).sum(dim=2)
         else:
             count = feasible.sum(dim=2)
-            squares = gap.square().sum(dim=2) / count - (gap.sum(dim=2) / count).square()
-            distances.append(squares.mean())
+            each = gap.square().sum(dim=2) / count - (gap.sum(dim=2) / count).square()
+        distances.append((weights * each).sum() / weights.sum())
     want = {
         "policy": policies[0],
         "behavior": 0.3 * sum(distances) / 3,
@@ -153,6 +167,18 @@ def test_gradient_of_a_step_by_hand(
     sum(want.values()).backward()
     for name, value in module.named_parameters():
         torch.testing.assert_close(got[name], value.grad, rtol=1e-6, atol=1e-9, msg=name)
+
+
+def test_weights_of_certain_behavior_only_give_no_term() -> None:
+    """A weighted mean whose weights are all 0 is 0, not NaN."""
+    certain = torch.tensor([[[1.0, 0.0]]]).log()
+    learner = torch.tensor([[[0.5, 0.5]]]).log()
+    solver: Any = None
+    replayed: Any = SimpleNamespace(teacher=certain, sizes=(1,))
+    weigh = lco.weighting("variance")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(der, "behavior", lambda solver, replayed: learner)  # noqa: ARG005
+        assert der.distance(solver, replayed, lco.divergence("kl"), weigh).item() == 0
 
 
 def test_every_step_of_every_epoch_is_offered(tmp_path: Path) -> None:

@@ -46,4 +46,5 @@ def test_without_checkpoints_the_sections_say_that_they_need_them(tmp_path: Path
     missing = "\n".join(report.missing)
     assert "What is in the buffer: 1 of the runs have no checkpoints" in missing
     assert "drifts: CVRP: needs the folder checkpoints/" in missing
-    assert {"metrics", "per-order-cvrp", "distances-cvrp", "runs"} == {s.key for s in report.sheets}
+    shown = {"metrics", "per-order-cvrp", "split-cvrp-pomo", "distances-cvrp", "runs"}
+    assert {sheet.key for sheet in report.sheets} == shown

@@ -7,7 +7,7 @@ from synthetic_references import cvrp, tsp
 
 from lifelong_co import registry
 from lifelong_co.experiments.references.subject import of_file, of_instances
-from lifelong_co.instance_files.vrplib_instances import FileInstance
+from lifelong_co.instance_files.file_instance import FileInstance
 
 TSP = registry.problem("tsp")
 CVRP = registry.problem("cvrp")

@@ -31,6 +31,19 @@ def test_runs_take_as_long_as_the_mean_of_the_finished_ones(plan: Plan) -> None:
     assert estimate.remaining(plan) == {three.name: 7.0, four.name: 12.0}
 
 
+def test_runs_of_the_same_row_count_first(plan: Plan) -> None:
+    """A method with replay takes longer than fine-tuning; only without its runs others count."""
+    one, two, three, four = plan.jobs.values()
+    for job, seconds, method in ((one, 2.0, "fine-tuning"), (two, 8.0, "li-inter")):
+        config = attrs.evolve(job.config, method=method)
+        job = plan.jobs[job.name] = attrs.evolve(job, config=config)
+        job.prepare()
+        finish(job.folder)
+        RunFolder(job.folder).write_log([{"learning": 1, "epoch": 1, "seconds": seconds}])
+    plan.jobs[four.name] = attrs.evolve(four, config=attrs.evolve(four.config, method="feng"))
+    assert estimate.remaining(plan) == {three.name: 2.0, four.name: 5.0}
+
+
 def test_nothing_is_estimated_where_a_kind_has_no_finished_run(plan: Plan) -> None:
     """Another solver, or another number of epochs, is another kind."""
     first, *others = plan.jobs.values()

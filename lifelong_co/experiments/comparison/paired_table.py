@@ -1,0 +1,135 @@
+"""The table of paired tests: each method against a baseline with the same tasks and seeds."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from lifelong_co import metrics
+from lifelong_co.experiments.comparison.comparison import Comparison, Group
+from lifelong_co.experiments.paired import LEAST_SEEDS, Difference, Values, difference, holm
+from lifelong_co.experiments.sheet import SCALE, THOUSANDTHS, Cell, Row, Sheet, words
+from lifelong_co.experiments.spread import LEVEL
+
+Measured = Mapping[tuple[str, int], metrics.Metrics]
+"""The metrics of a method by order and seed."""
+
+NOTE = (
+    "Difference: mean over seeds of the method's metric minus that of the other one with the same"
+    f" seed and tasks, in 10^-3; below 0 the method is better. ±: half-width of its {LEVEL:.0%}"
+    " interval by Student's t. p: two-sided paired t-test. p (Holm): corrected for the {count} of"
+    " a metric in this table."
+)
+ENDINGS = (THOUSANDTHS, f"ci{LEVEL * 100:.0f}_{THOUSANDTHS}")
+
+
+@attrs.frozen
+class Pair:
+    """A method and the one it is compared with."""
+
+    label: str
+    baseline: str
+    first: Measured
+    second: Measured
+
+    def differences(self) -> dict[str, Difference]:
+        """Return the test of each metric."""
+        return {
+            name: difference(_values(self.first, name), _values(self.second, name))
+            for name in metrics.NAMES
+        }
+
+
+def pairs_of(comparison: Comparison) -> list[Pair]:
+    """Return a pair of each group with the first one that has the same order of tasks."""
+    found: list[Pair] = []
+    firsts: dict[tuple[tuple[str, int], ...], Group] = {}
+    for group in comparison.groups:
+        first = firsts.setdefault(group.sequence, group)
+        if first is not group:
+            both = (_measured(comparison, each) for each in (group, first))
+            found.append(Pair(group.label, first.label, *both))
+    return found
+
+
+def paired_table(pairs: Sequence[Pair], key: str = "paired", title: str = "") -> Sheet:
+    """Return a row for each pair and metric; pairs with too few common seeds are in the note.
+
+    Parameters
+    ----------
+    pairs
+        At least one. All tests of one metric are corrected for their number.
+    """
+    tested, few = [], []
+    for pair in pairs:
+        found = pair.differences()
+        seeds = found[metrics.NAMES[0]].seeds
+        if seeds >= LEAST_SEEDS:
+            tested.append((pair, found))
+        else:
+            few.append(f"{pair.label} and {pair.baseline} ({seeds})")
+    corrected = {name: holm([found[name].p for _, found in tested]) for name in metrics.NAMES}
+    blocks = []
+    for number, (pair, found) in enumerate(tested):
+        named = [name for name in metrics.NAMES if not math.isnan(found[name].mean)]
+        rows = (_row(pair, name, found[name], corrected[name][number]) for name in named)
+        blocks.append(tuple(rows))
+    count = f"{len(tested)} test{'s' * (len(tested) != 1)}"
+    notes = [NOTE.format(count=count)] if tested else []
+    if few:
+        notes.append(f"Not tested, expected at least {LEAST_SEEDS} common seeds: {'; '.join(few)}.")
+    return Sheet(
+        key=key,
+        title=title or "Paired tests",
+        header=("method", "against", "metric", "seeds", "difference", "p", "p (Holm)"),
+        blocks=tuple(blocks),
+        note=" ".join(notes),
+        left=3,
+        best_of="none",
+    )
+
+
+def as_json(pairs: Sequence[Pair]) -> list[dict[str, object]]:
+    """Return the tests as JSON values; differences are plain fractions."""
+    each = [(pair, pair.differences()) for pair in pairs]
+    corrected = {name: holm([found[name].p for _, found in each]) for name in metrics.NAMES}
+    return [
+        {
+            "method": pair.label,
+            "against": pair.baseline,
+            "metric": name,
+            "seeds": found[name].seeds,
+            "difference": _number(found[name].mean),
+            "interval": _number(found[name].interval),
+            "p": _number(found[name].p),
+            "p_holm": _number(corrected[name][number]),
+        }
+        for number, (pair, found) in enumerate(each)
+        for name in metrics.NAMES
+    ]
+
+
+def _row(pair: Pair, name: str, found: Difference, corrected: float) -> Row:
+    mean, interval = found.mean * SCALE, found.interval * SCALE
+    parts = dict(zip(ENDINGS, (f"{mean:.6g}", f"{interval:.6g}"), strict=True))
+    return (
+        *words(pair.label, pair.baseline, name, str(found.seeds)),
+        Cell(f"{mean:+.1f} ± {interval:.1f}", parts),
+        *(Cell(_probability(p), {"": f"{p:.6g}"}) for p in (found.p, corrected)),
+    )
+
+
+def _probability(p: float) -> str:
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _measured(comparison: Comparison, group: Group) -> Measured:
+    return {(repr(run.names), run.config.seed): comparison.metrics(run) for run in group.runs}
+
+
+def _values(measured: Measured, name: str) -> Values:
+    return {place: getattr(of, name) for place, of in measured.items()}

@@ -1,0 +1,54 @@
+"""The table that splits AP into what was never learned, forgotten and gained back."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+
+from lifelong_co import metrics, registry
+from lifelong_co.experiments.comparison.comparison import Comparison
+from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.sheet import Row, Sheet, words
+from lifelong_co.experiments.spread import OVER_ORDERS, OVER_SEEDS, Spread, cell, spread
+
+COLUMNS = ("AP", "never learned", "forgotten", "gained back")
+NOTE = (
+    "In 10^-3. AP = never learned + forgotten - gained back. Never learned (APl): the mean gap on"
+    " each task just after learning it. Forgotten, gained back: the means over all tasks of how far"
+    " the gap rose, or fell, from then to the end."
+)
+
+
+def split_of(run: Run, best: Mapping[str, float]) -> tuple[float, ...]:
+    """Return AP and the parts of `metrics.split`, in the order of `COLUMNS`, of a lifelong run."""
+    found = metrics.split(run.costs, [best[name] for name in run.names])
+    return (found.learned + found.forgotten - found.regained, *attrs.astuple(found))
+
+
+def split_table(comparison: Comparison) -> Sheet:
+    """Return a row per group, without methods that learn all tasks at once."""
+    rows = []
+    for group in comparison.groups:
+        if not registry.knows_all_tasks(group.runs[0].config.method):
+            each = [split_of(run, comparison.best) for run in group.runs]
+            spreads = [spread(values, comparison.definition) for values in zip(*each, strict=True)]
+            rows.append(split_row(group.label, len(each), spreads, OVER_SEEDS))
+    return split_sheet(rows)
+
+
+def split_row(
+    label: str, runs: int, spreads: Iterable[Spread], names: Sequence[str] = OVER_ORDERS
+) -> Row:
+    """Return a row of the table: a method, its number of runs, and the spread of each column."""
+    return (*words(label, str(runs)), *(cell(each, names) for each in spreads))
+
+
+def split_sheet(rows: Sequence[Row], key: str = "split", title: str = "") -> Sheet:
+    """Return the table of some rows, at least one."""
+    return Sheet(
+        key=key,
+        title=title or "What AP consists of",
+        header=("method", "runs", *COLUMNS),
+        blocks=(tuple(rows),),
+        note=NOTE,
+        best_of="none",
+    )

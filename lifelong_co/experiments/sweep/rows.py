@@ -1,0 +1,129 @@
+"""The rows of a sweep's tables: methods with options, alone and in products."""
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from lifelong_co import registry
+from lifelong_co.errors import CONTROL, ConfigError
+
+Options = dict[str, Any]
+
+OF_RUN = ("objective", "schedule")
+"""Keys of a product that are settings of a run and not options of a method."""
+
+
+def named(instance: object, attribute: "attrs.Attribute[Any]", value: Any) -> None:  # noqa: ARG001
+    """Refuse an empty name, and control characters; ``value`` is a name or a tuple of names."""
+    for name in (value,) if isinstance(value, str) else value:
+        if not name.strip() or CONTROL.search(name):
+            raise ConfigError(f"{attribute.name}: expected a name, got {name!r}")
+
+
+def lists(instance: object, attribute: "attrs.Attribute[Any]", value: Mapping[str, Any]) -> None:  # noqa: ARG001
+    """Refuse a product with a value that is no list, an empty list, or one with equal values."""
+    for key, several in value.items():
+        label = f"{attribute.name}: {key}"
+        if not isinstance(several, list) or not several:
+            raise ConfigError(f"{label}: expected a list of values, got {several!r}")
+        twice = [each for number, each in enumerate(several) if each in several[:number]]
+        if twice:
+            raise ConfigError(f"{label}: expected each value once, got {twice[0]!r} twice")
+
+
+@attrs.frozen(kw_only=True)
+class Variant:
+    """A method with options: a row of the table, or with a product one row for each combination.
+
+    Parameters
+    ----------
+    name
+        The label of the row.
+    method, options
+        The method, and options that override those of the preset.
+    objective, objective_options, schedule
+        As in a grid; None: those of the grid.
+    product
+        Lists of values by option of the method, ``objective`` or ``schedule``. All combinations
+        become rows; each is named by its values, for example ``llr-bc weighting=entropy``.
+    """
+
+    name: str = attrs.field(validator=named)
+    method: str = "llr-bc"
+    options: Options = attrs.field(factory=dict)
+    objective: str | None = None
+    objective_options: Options | None = None
+    schedule: str | None = None
+    product: Options = attrs.field(factory=dict, validator=lists)
+
+    def settings(self, of_grid: Mapping[str, Any]) -> Options:
+        """Return the settings of a grid with those of this row in their place.
+
+        An objective of the row replaces the objective of the grid together with its options.
+        """
+        own: Options = {"schedule": self.schedule, "objective_options": self.objective_options}
+        own = {name: value for name, value in own.items() if value is not None}
+        if self.objective is not None:
+            own |= {"objective": self.objective, "objective_options": self.objective_options}
+        return {**of_grid, **own}
+
+
+def combinations(variant: Variant) -> list[Variant]:
+    """Return one row for each combination of a variant's product; without a product, itself.
+
+    Raises
+    ------
+    ConfigError
+        If an option is in both ``options`` and ``product``.
+    """
+    both = variant.options.keys() & variant.product.keys()
+    both |= {key for key in OF_RUN if key in variant.product and getattr(variant, key) is not None}
+    if both:
+        name = min(both)
+        raise ConfigError(
+            f"variant {variant.name!r}: {name}: expected one value or a list in product"
+        )
+    rows = []
+    for values in itertools.product(*variant.product.values()):
+        chosen = dict(zip(variant.product, values, strict=True))
+        settings = {key: chosen.pop(key) for key in OF_RUN if key in chosen}
+        words = [
+            variant.name,
+            *(f"{key}={_word(value)}" for key, value in zip(variant.product, values, strict=True)),
+        ]
+        options = {**variant.options, **chosen}
+        rows.append(
+            attrs.evolve(variant, name=" ".join(words), options=options, product={}, **settings)
+        )
+    return rows
+
+
+def with_axes(methods: Iterable[str], product: Mapping[str, Any]) -> list[Variant]:
+    """Return one variant for each method, with those lists of a product that the method takes.
+
+    Raises
+    ------
+    ConfigError
+        If no method takes an option of the product.
+    """
+    rows, left = [], dict.fromkeys(product)
+    for method in methods:
+        known = (*OF_RUN, *registry.method_options(method, {})) if product else ()
+        own = {key: values for key, values in product.items() if key in known}
+        left = {key: None for key in left if key not in own}
+        rows.append(Variant(name=method, method=method, product=own))
+    if left:
+        listed = ", ".join(row.method for row in rows) or "none"
+        raise ConfigError(
+            f"product: expected options of the methods ({listed}), objective or schedule,"
+            f" got {', '.join(left)}"
+        )
+    return rows
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)

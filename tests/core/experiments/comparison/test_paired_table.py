@@ -1,0 +1,99 @@
+"""The table of paired tests."""
+
+from pathlib import Path
+
+import pytest
+import synthetic_runs
+
+from lifelong_co.experiments import formats
+from lifelong_co.experiments.comparison import paired_table, tables
+from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
+from lifelong_co.experiments.comparison.report import make_report
+from lifelong_co.experiments.page import page
+from lifelong_co.experiments.paired import difference, holm
+
+
+@pytest.fixture(scope="module")
+def tested(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """Three seeds of three methods, two of another one, and one in another order."""
+    root = tmp_path_factory.mktemp("runs")
+    methods = {"llr-bc": 3, "fine-tuning": 3, "ewc": 3, "restart": 2, "multi-task-epoch": 3}
+    folders = [
+        synthetic_runs.write(root / f"{method}-{seed}", synthetic_runs.config(method, seed=seed))
+        for method, seeds in methods.items()
+        for seed in range(seeds)
+    ]
+    for method in ("llr-bc", "fine-tuning"):
+        for seed in range(3):
+            of = synthetic_runs.config(method, ("U", "E", "C"), order="2", seed=seed)
+            folders.append(synthetic_runs.write(root / f"{method}-2-{seed}", of))
+    return compare_folders(folders)
+
+
+def test_each_method_is_compared_with_the_first_of_its_order(tested: Comparison) -> None:
+    """Runs in different orders are no pairs."""
+    shown = [(pair.label, pair.baseline) for pair in paired_table.pairs_of(tested)]
+    first = "llr-bc (order=1)"
+    assert shown == [
+        ("fine-tuning (order=1)", first),
+        ("ewc (order=1)", first),
+        ("restart (order=1)", first),
+        ("multi-task-epoch (order=1)", first),
+        ("fine-tuning (order=2)", "llr-bc (order=2)"),
+    ]
+
+
+def test_rows_have_the_numbers_of_the_tests(tested: Comparison) -> None:
+    """The p-values of a metric are corrected for the number of its tests."""
+    pairs = paired_table.pairs_of(tested)
+    sheet = paired_table.paired_table(pairs)
+    by_method = [block[0][0].shown for block in sheet.blocks]
+    assert by_method == [pairs[i].label for i in (0, 1, 3, 4)]
+    assert [row[2].shown for row in sheet.blocks[0]] == ["AP", "AF", "AMF", "APl", "AG"]
+    assert [row[2].shown for row in sheet.blocks[2]] == ["AP"], "multi-task has only AP"
+    wanted = []
+    for pair in (pairs[i] for i in (0, 1, 3, 4)):
+        values = ({k: m.AP for k, m in each.items()} for each in (pair.first, pair.second))
+        wanted.append(difference(*values))
+    corrected = holm([each.p for each in wanted])
+    for block, want, p in zip(sheet.blocks, wanted, corrected, strict=True):
+        cells = block[0]
+        assert cells[3].shown == "3"
+        assert cells[4].shown == f"{want.mean * 1e3:+.1f} ± {want.interval * 1e3:.1f}"
+        assert float(cells[5].parts[""]) == pytest.approx(want.p, rel=1e-5)
+        assert float(cells[6].parts[""]) == pytest.approx(p, rel=1e-5)
+        assert cells[5].shown == ("<0.001" if want.p < 0.001 else f"{want.p:.3f}")
+    assert "corrected for the 4 tests of a metric" in sheet.note
+    few = "expected at least 3 common seeds: restart (order=1) and llr-bc (order=1) (2)."
+    assert few in sheet.note
+
+
+def test_tests_are_in_text_json_csv_and_page(tested: Comparison) -> None:
+    """All forms have the same numbers."""
+    sheet = paired_table.paired_table(paired_table.pairs_of(tested))
+    text = tables.as_text(tested)
+    assert formats.text(sheet) in text
+    assert max(map(len, text.splitlines())) <= 120
+    values = tables.as_json(tested)["paired"]
+    assert len(values) == 5 * 5
+    first = values[0]
+    assert first["p"] <= first["p_holm"]
+    assert f"{first['difference'] * 1e3:+.1f}" in sheet.rows[0][4].shown
+    assert values[10]["method"].startswith("restart")
+    assert (values[10]["seeds"], values[10]["p"]) == (2, None)
+    header = formats.as_csv(sheet).splitlines()[0]
+    assert header.endswith("seeds,difference_1e-3,difference_ci95_1e-3,p,p (Holm)")
+    assert "p (Holm)" in page(make_report(tested, {}))
+
+
+def test_too_few_seeds_are_said(comparison: Comparison, tmp_path: Path) -> None:
+    """There is no empty table; a run alone has nothing to be compared with."""
+    said = "expected at least 3 common seeds: fine-tuning and llr-bc (2)."
+    text = tables.as_text(comparison)
+    assert said in text
+    assert "p (Holm)" not in text
+    shown = page(make_report(comparison, {}))
+    assert said in shown
+    alone = compare_folders([synthetic_runs.write(tmp_path / "a", synthetic_runs.config())])
+    assert "Paired tests" not in tables.as_text(alone)
+    assert "Paired tests" not in page(make_report(alone, {}))

@@ -1,0 +1,104 @@
+"""Variants of a sweep, their products, and the axes of methods."""
+
+import pytest
+
+from lifelong_co.errors import ConfigError
+from lifelong_co.experiments.sweep.grid import Grid, grids_from_toml, grids_to_toml
+from lifelong_co.experiments.sweep.plan import make_plan
+from lifelong_co.experiments.sweep.rows import Variant, combinations
+
+PRODUCT = """
+preset = "demo"
+device = "cpu"
+methods = ["llr-bc", "der++", "fine-tuning"]
+product = {divergence = ["kl", "js"], alpha = [1, 2.5]}
+objective = "preference"
+objective_options = {beta = 1.0}
+variants = [
+    {name = "mine", product = {objective = ["reinforce", "best-of"], schedule = ["cosine"]}},
+    {name = "ewc", method = "ewc", objective = "best-of", objective_options = {compared = 4}},
+    {name = "li", method = "li-inter", objective_options = {beta = 2.0}, schedule = "linear"},
+]
+"""
+
+
+def test_product_has_a_row_for_every_combination(tmp_path):
+    """A method has only the axes of its options; rows are named by their values."""
+    grids = grids_from_toml(PRODUCT, "sweep.toml", tmp_path)
+    assert grids_from_toml(grids_to_toml(grids), "again", tmp_path) == grids
+    values = ["divergence=kl alpha=1", "divergence=kl alpha=2.5"]
+    values += [each.replace("kl", "js") for each in values]
+    assert [row.name for row in grids[0].rows] == [
+        *(f"{method} {each}" for method in ("llr-bc", "der++") for each in values),
+        *("fine-tuning", "mine objective=reinforce schedule=cosine"),
+        *("mine objective=best-of schedule=cosine", "ewc", "li"),
+    ]
+    jobs = make_plan(grids, tmp_path / "sweep").jobs
+    first = jobs["cvrp-pomo-llr-bc_divergence=kl_alpha=2.5-demo-own-seed0"].config
+    assert (first.method_options["divergence"], first.method_options["alpha"]) == ("kl", 2.5)
+    settings = {
+        config.method + config.objective: (config.objective_options, config.schedule)
+        for config in (job.config for job in jobs.values())
+    }
+    assert settings == {
+        "llr-bcpreference": ({"beta": 1.0}, "constant"),
+        "der++preference": ({"beta": 1.0}, "constant"),
+        "fine-tuningpreference": ({"beta": 1.0}, "constant"),
+        "llr-bcreinforce": ({}, "cosine"),
+        "llr-bcbest-of": ({}, "cosine"),
+        "ewcbest-of": ({"compared": 4}, "constant"),
+        "li-interpreference": ({"beta": 2.0}, "linear"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("product = {alpha = 1}", "alpha: expected a list of values, got 1"),
+        ("product = {alpha = []}", r"alpha: expected a list of values, got \[\]"),
+        ("product = {alpha = [1, 1]}", "alpha: expected each value once, got 1 twice"),
+        ("product = {alpa = [1]}", r"options of the methods \(llr-bc\).* got alpa"),
+        (
+            "variants = [{name = 'x', options = {alpha = 1}, product = {alpha = [1]}}]",
+            "variant 'x': alpha: expected one value or a list in product",
+        ),
+        (
+            "variants = [{name = 'x', schedule = 'cosine', product = {schedule = ['linear']}}]",
+            "variant 'x': schedule: expected one value or a list",
+        ),
+    ],
+)
+def test_wrong_product_is_refused(text, said, tmp_path):
+    """The error names the file and the option."""
+    with pytest.raises(ConfigError, match=rf"mine.toml: .*{said}"):
+        grids_from_toml(f"methods = ['llr-bc']\n{text}", "mine.toml", tmp_path)
+
+
+def test_grid_without_product_is_written_as_before():
+    """So the folder of a sweep of options has the same name as with earlier versions."""
+    text = grids_to_toml((Grid(methods=("ewc",), variants=(Variant(name="a"),)),))
+    assert "product" not in text
+    assert "tests_of" not in text
+
+
+def test_words_of_a_row_are_readable():
+    """Booleans and numbers as in TOML."""
+    [row] = combinations(Variant(name="x", product={"a": [True], "b": [0.1]}))
+    assert (row.name, row.options, row.product) == ("x a=true b=0.1", {"a": True, "b": 0.1}, {})
+
+
+def test_long_name_of_a_run_is_cut(tmp_path):
+    """A name of a file has at most 255 bytes; two long names stay different."""
+    product = {"alpha": [1, 2], "buffer": ["reservoir"], "record": ["last-epoch"]}
+    long = "a" * 200
+    grid = Grid(variants=(Variant(name=long, product=product),), preset="demo", device="cpu")
+    names = list(make_plan([grid], tmp_path).jobs)
+    assert len(names) == 2
+    assert all(len(name) < 200 for name in names)
+
+
+def test_tests_of_a_grid_are_those_of_its_runs(tmp_path):
+    """As `run --tests-of`."""
+    grid = Grid(methods=("ewc",), preset="paper", device="cpu", tests_of="published")
+    [job] = make_plan([grid], tmp_path).jobs.values()
+    assert {task.tests_of for task in job.config.tasks} == {"published"}
