@@ -52,8 +52,8 @@ def drawn(
     depot, nodes, demand
         ``[B, 1, 2]``, ``[B, n, 2]`` and ``[B, n]``.
     names
-        Some of `ATTRIBUTES`. Each has its draws at the same place of the random stream only if the
-        same names come before it in the order of `ATTRIBUTES`.
+        Some of `ATTRIBUTES`. All are drawn in any case, so that those named are the same with any
+        others.
     generator
         The random stream, on the device of the nodes.
 
@@ -67,28 +67,31 @@ def drawn(
         If a name is not in `ATTRIBUTES`.
     """
     _check(names)
-    B, away = len(nodes), lengths(nodes - depot)  # [B, n]
-    fields: dict[str, Tensor] = {}
+    away = lengths(nodes - depot)  # [B, n]
 
     def uniform(low: float | Tensor, high: float | Tensor, like: Tensor) -> Tensor:
         drawn = torch.rand(like.shape, generator=generator, dtype=like.dtype, device=like.device)
         return low + (high - low) * drawn
 
-    if "time-windows" in names:
-        service, width = uniform(*SERVICE, away), uniform(*WIDTH, away)
-        ready = uniform(away, HORIZON - service - width - away, away)
-        fields["windows"] = torch.stack((ready, ready + width), dim=2)
-        fields["service"], fields["horizon"] = service, away.new_full((B,), HORIZON)
-    if "open" in names:
-        fields["open"] = away.new_ones(B)
-    if "limit" in names:
-        least = 2 * away.amax(dim=1) + MARGIN
-        fields["limit"] = uniform(least, (least + MARGIN).clamp(min=LONGEST), least)
-    if "backhauls" in names:
-        collects = uniform(0.0, 1.0, demand) < BACKHAULS
-        fields["pickup"] = torch.where(collects, demand, 0.0)
-        fields["demand"] = torch.where(collects, 0.0, demand)
-    return fields
+    service, width = uniform(*SERVICE, away), uniform(*WIDTH, away)
+    ready = uniform(away, HORIZON - service - width - away, away)
+    least = 2 * away.amax(dim=1) + MARGIN
+    limit = uniform(least, (least + MARGIN).clamp(min=LONGEST), least)
+    collects = uniform(0.0, 1.0, demand) < BACKHAULS
+    found = {
+        "time-windows": {
+            "windows": torch.stack((ready, ready + width), dim=2),
+            "service": service,
+            "horizon": torch.full_like(least, HORIZON),
+        },
+        "open": {"open": torch.ones_like(least)},
+        "limit": {"limit": limit},
+        "backhauls": {
+            "pickup": torch.where(collects, demand, 0.0),
+            "demand": torch.where(collects, 0.0, demand),
+        },
+    }
+    return {field: value for name in names for field, value in found[name].items()}
 
 
 def sampler(*, attributes: Sequence[str] = ()) -> FieldSampler:

@@ -4,7 +4,8 @@ Source: ``CpModel.add_circuit``, OR-Tools 9.12 or newer. There is one worker, so
 does not depend on timing unless the time limit is reached.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -23,7 +24,13 @@ class Circuit:
     """Whether it is proven that no circuit costs less, in the given integers."""
 
 
-def shortest_circuit(costs: Mapping[Arc, int], hint: Sequence[int], *, seconds: float) -> Circuit:
+def shortest_circuit(
+    costs: Mapping[Arc, int],
+    hint: Sequence[int],
+    *,
+    seconds: float,
+    constrain: Callable[[Any, Mapping[Arc, Any]], None] | None = None,
+) -> Circuit:
     """Return the circuit of least cost, or the best one found when the time is over.
 
     Parameters
@@ -36,11 +43,16 @@ def shortest_circuit(costs: Mapping[Arc, int], hint: Sequence[int], *, seconds: 
         slow at finding good circuits.
     seconds
         Time limit.
+    constrain
+        Called with the ``CpModel`` and the variable of each arc; adds further constraints. The
+        hint must fulfil them.
     """
     cp_model = optional("ortools.sat.python.cp_model")
     model = cp_model.CpModel()
     arcs = {arc: model.new_bool_var("") for arc in costs}
     model.add_circuit([(i, j, variable) for (i, j), variable in arcs.items()])
+    if constrain is not None:
+        constrain(model, arcs)
     model.minimize(sum(int(costs[arc]) * variable for arc, variable in arcs.items()))
     follows = dict(zip(hint, [*hint[1:], hint[0]], strict=True))
     for (i, j), variable in arcs.items():

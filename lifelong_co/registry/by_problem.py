@@ -6,7 +6,7 @@ A problem may lack any of them.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import FieldSampler, FileFormat
 from lifelong_co.reference_solvers.contract import ReferenceModel
 from lifelong_co.registry.catalog import Entry
@@ -43,25 +43,20 @@ def sampler(problem: str, attributes: Sequence[str] = ()) -> FieldSampler | None
     return cast(FieldSampler, make(f"sampler {problem!r}", found.thing, **options))
 
 
-def order(problem: str, name: str) -> Sequence[Mapping[str, Any]]:
-    """Return the tables of a named order of a problem; each has fields of `tasks.Task`.
+def order(problem: str, name: str) -> Sequence[Mapping[str, Any]] | None:
+    """Return the tables of a problem's order, each with fields of `tasks.Task`; None if unknown.
 
     Raises
     ------
-    UnknownNameError
-        If the problem has no order of this name.
     PluginError
         If two plugins own a name.
     """
     found = _entry("order", f"{problem}:{name}")
-    if found is None:
-        valid = ["1", "2", "3", "4", "5", *orders(problem)]
-        raise UnknownNameError(f"order of problem {problem!r}", name, valid)
-    return cast(Sequence[Mapping[str, Any]], found.thing)
+    return None if found is None else cast(Sequence[Mapping[str, Any]], found.thing)
 
 
 def orders(problem: str) -> list[str]:
-    """Return the names of a problem's orders, except the numbers of the paper's."""
+    """Return the names of the orders that are registered for a problem."""
     owned = (name.partition(":") for name in names("order"))
     return [name for owner, _, name in owned if owner == problem]
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lifelong_co import registry
-from lifelong_co.tasks.task import order
+from lifelong_co.errors import UnknownNameError
+from lifelong_co.tasks.task import ORDERS, order
 
 Part = str | Mapping[str, Any]
 """A task of an order: a distribution, or a table with fields of `tasks.Task`."""
@@ -22,4 +23,8 @@ def named_order(name: str | int, problem: str) -> tuple[Part, ...]:
     """
     if str(name).isdecimal():
         return order(int(name))
-    return tuple(registry.order(problem, str(name)))
+    tables = registry.order(problem, str(name))
+    if tables is None:
+        valid = [*map(str, ORDERS), *registry.orders(problem)]
+        raise UnknownNameError(f"order of problem {problem!r}", str(name), valid)
+    return tuple(tables)

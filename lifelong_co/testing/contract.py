@@ -3,6 +3,9 @@
 import torch
 from torch import Tensor
 
+from lifelong_co.errors import PluginError
+from lifelong_co.registry import factory as factories
+
 # Highest difference of two computations of a number: absolute, and relative for numbers above 1.
 # In float32 a network sums up to about a hundred rounding errors of 1e-7.
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
@@ -13,7 +16,7 @@ HALF = 2e-4
 
 
 class ContractError(AssertionError):
-    """A solver breaks its contract.
+    """A component breaks its contract.
 
     Parameters
     ----------
@@ -39,6 +42,14 @@ def expect(holds: bool, check: str, expected: str, came: object) -> None:
     """Raise `ContractError` unless ``holds``."""
     if not holds:
         raise ContractError(check, expected, str(came))
+
+
+def expect_members(check: str, thing: object, protocol: type) -> None:
+    """Raise `ContractError` unless ``thing`` has every member of its protocol."""
+    try:
+        factories.check(protocol.__name__.lower(), thing, protocol)
+    except PluginError as error:
+        raise ContractError(check, f"every member of {protocol.__name__}", str(error)) from error
 
 
 def expect_shape(check: str, what: str, tensor: object, shape: tuple[int, ...]) -> None:

@@ -25,7 +25,7 @@ def check_policy_gradient(solver: Solver, instances: Any, *, seed: int = 0) -> N
         objective.before_task(_standing(solver, instances, seed))
         rollout, _ = observed_rollout(solver, instances, "sample", seed)
         loss = objective.loss(instances, rollout)
-        _check_gradients("check_policy_gradient", "the policy loss", loss, solver)
+        check_gradients("check_policy_gradient", "the policy loss", loss, solver)
 
 
 def check_consolidation_gradient(solver: Solver, instances: Any, *, seed: int = 0) -> None:
@@ -46,10 +46,11 @@ def check_consolidation_gradient(solver: Solver, instances: Any, *, seed: int = 
             for divergence in ("kl", "rkl"):
                 loss = consolidation_loss("variance", divergence, behavior)(teachers, learners)
                 what = f"the consolidation loss ({divergence}, {behavior})"
-                _check_gradients("check_consolidation_gradient", what, loss, solver)
+                check_gradients("check_consolidation_gradient", what, loss, solver)
 
 
-def _check_gradients(check: str, what: str, loss: Tensor, solver: Solver) -> None:
+def check_gradients(check: str, what: str, loss: Tensor, solver: Solver) -> None:
+    """Check that a loss is a finite scalar with finite gradients, not all zero."""
     expect(loss.ndim == 0, check, f"{what} to be a scalar", f"shape {list(loss.shape)}")
     expect(bool(loss.isfinite()), check, f"{what} to be finite", loss.item())
     expect(loss.requires_grad, check, f"{what} to depend on the parameters", "one without gradient")

@@ -24,20 +24,30 @@ def draw_instances(solver: Solver, size: int = 10, batch: int = 3, seed: int = 0
     ConfigError
         If the distribution ``U`` has no instances of the solver's problem.
     """
-    problem = solver.problem
-    try:
-        uniform = registry.distribution("U", problem)
-    except LifelongError as error:
-        raise ConfigError(
-            f"instances: expected a batch of problem {problem.name!r}, because the distribution "
-            f"'U' cannot draw one, got None ({error})"
-        ) from error
-    drawn = uniform.sample(batch, size, generator=generator(seed, "testing instances"))
+    drawn = drawn_for(solver.problem, size, batch, seed)
     kind = next((p for p in solver.module.parameters() if p.is_floating_point()), torch.empty(0))
     return records.transform(
         drawn,
         lambda tensor: tensor.to(kind) if tensor.is_floating_point() else tensor.to(kind.device),
     )
+
+
+def drawn_for(problem: Problem, size: int, batch: int, seed: int, distribution: str = "U") -> Any:
+    """Return ``B = batch`` instances of ``n = size`` from a named distribution, on the CPU.
+
+    Raises
+    ------
+    ConfigError
+        If the distribution has no instances of the problem.
+    """
+    try:
+        source = registry.distribution(distribution, problem)
+    except LifelongError as error:
+        raise ConfigError(
+            f"instances: expected a batch of problem {problem.name!r}, because the distribution "
+            f"{distribution!r} cannot draw one, got None ({error})"
+        ) from error
+    return source.sample(batch, size, generator=generator(seed, "testing instances"))
 
 
 def states(problem: Problem, instances: Any, trajectories: int, seed: int) -> list[Any]:

@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from lifelong_co.errors import PluginError
 from lifelong_co.protocols import Solver
-from lifelong_co.registry import factory as factories
 from lifelong_co.testing.behavior import (
     check_feasibility,
     check_permutation,
@@ -15,7 +13,7 @@ from lifelong_co.testing.behavior import (
     check_shapes,
     check_state_only,
 )
-from lifelong_co.testing.contract import ContractError
+from lifelong_co.testing.contract import expect_members
 from lifelong_co.testing.gradients import check_consolidation_gradient, check_policy_gradient
 from lifelong_co.testing.memory import check_replay, check_round_trip
 from lifelong_co.testing.samples import draw_instances
@@ -87,7 +85,4 @@ def check_solver(
 
 def check_members(solver: Solver) -> None:
     """Check that the solver has every member of `protocols.Solver`."""
-    try:
-        factories.check("solver", solver, Solver)
-    except PluginError as error:
-        raise ContractError("check_members", "every member of Solver", str(error)) from error
+    expect_members("check_members", solver, Solver)

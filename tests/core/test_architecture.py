@@ -57,7 +57,7 @@ LAYERS = {
     "learner": "config evaluation protocols rollout runs tensors",
     "pretraining": "config evaluation learner protocols registry runs seeding storage tasks tensors"
     " validators",
-    "testing": "protocols registry replay seeding tasks tensors",
+    "testing": "problems protocols registry replay seeding storage tasks tensors",
 }
 # What each folder of `experiments/` may import of the other ones. Of the rest of the core it may
 # import everything except `pretraining` and `testing`.
@@ -104,6 +104,8 @@ COVERED_BY = {
     "adapters/test_contract.py": ("lifelong_co", "protocols"),
     "docs/test_plugins_page.py": ("lifelong_co", "hookspecs"),
     "core/testing/test_suite.py": ("lifelong_co/testing", "behavior gradients memory solutions"),
+    "core/testing/test_problem.py": ("lifelong_co/testing", "problem_solutions"),
+    "core/testing/test_method.py": ("lifelong_co/testing", "trial"),
     "adapters/invit/test_golden.py": ("lifelong_co_adapters/invit", "decoder layer network"),
     "adapters/pomo/test_golden.py": ("lifelong_co_adapters/pomo", "network"),
     "adapters/official/test_pomo_omni.py": ("lifelong_co_adapters/official", "attention omni pomo"),

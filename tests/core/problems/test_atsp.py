@@ -24,6 +24,7 @@ from lifelong_co.reinforce import shared_baseline
 from lifelong_co.replay.experience import record
 from lifelong_co.rollout.decoding import multi_start
 from lifelong_co.tasks.task import Task
+from lifelong_co.testing import check_distribution, check_problem
 
 
 def embedded(matrix: torch.Tensor) -> torch.Tensor:
@@ -106,6 +107,13 @@ def test_solver_with_features_of_the_matrix_solves_it() -> None:
     loss.backward()
     assert rollout.actions.sort(dim=2).values.unique().tolist() == list(range(6))
     assert all(p.grad is not None for p in solver.module.parameters())
+
+
+@pytest.mark.parametrize("problem", [ATSP(), ATSP(embed=embedded, width=2)])
+def test_it_passes_the_checks_of_problems_and_distributions(problem: Any) -> None:
+    """`check_problem` and `check_distribution` pass, with features and without."""
+    check_problem(problem, instances=problem.instances(matrix=matrices(3, 6)))
+    check_distribution(lco.distribution("tmat", problem=problem), problem)
 
 
 def test_features_without_an_embedding_are_refused() -> None:

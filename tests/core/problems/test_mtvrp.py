@@ -18,7 +18,7 @@ from lifelong_co.problems.mtvrp_instances import MTVRPInstances
 from lifelong_co.replay.experience import record
 from lifelong_co.rollout.verification import best_of, complete
 from lifelong_co.tensors import records
-from lifelong_co.testing import check_solver
+from lifelong_co.testing import check_problem, check_solver
 
 variants = pytest.mark.parametrize("names", VARIANTS, ids="+".join)
 TINY = {"embedding_dim": 16, "head_num": 2, "qkv_dim": 8, "encoder_layer_num": 1}
@@ -270,8 +270,15 @@ def test_solvers_solve_every_variant(names: tuple[str, ...], solver_name: str) -
 @pytest.mark.parametrize("names", [VARIANTS[5], VARIANTS[-1]], ids="+".join)
 def test_solvers_pass_the_checks_of_the_contract(names: tuple[str, ...], solver_name: str) -> None:
     """`check_solver` passes on instances with attributes."""
+    torch.manual_seed(0)
     solver = lco.solver(solver_name, problem="mtvrp", **SOLVERS[solver_name])
     check_solver(solver, instances=drawn(names, batch=3, size=8, seed=2))
+
+
+@variants
+def test_every_variant_passes_the_check_of_problems(names: tuple[str, ...]) -> None:
+    """`check_problem` passes."""
+    check_problem(MTVRP(), instances=drawn(names, size=7))
 
 
 def test_costs_of_open_routes_are_those_of_closed_ones_without_the_way_back() -> None:

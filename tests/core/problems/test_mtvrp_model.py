@@ -52,7 +52,7 @@ def test_best_solution_of_pyvrp_is_optimal_and_costs_the_same(names: tuple[str, 
 
 def test_rules_of_the_model_are_in_its_integers() -> None:
     """Ways back are free, backhauls come last, absent bounds are never reached."""
-    batch = drawn(("open", "backhauls"), batch=1, size=8, seed=1, dtype=torch.float64)
+    batch = drawn(("open", "backhauls"), batch=1, size=8, seed=2, dtype=torch.float64)
     model = mtvrp_model(batch)
     backhaul = np.flatnonzero(batch.pickup[0].numpy() > 0) + 1
     assert len(backhaul)

@@ -4,10 +4,12 @@ import pytest
 import torch
 from variants import VARIANTS, drawn
 
+import lifelong_co as lco
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.problems import mtvrp_sampler
 from lifelong_co.problems.mtvrp_sampler import ATTRIBUTES
 from lifelong_co.tensors import records
+from lifelong_co.testing import check_distribution
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -54,12 +56,18 @@ def test_equal_seeds_draw_equal_instances(names: tuple[str, ...]) -> None:
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
-def test_names_may_come_in_any_order() -> None:
-    """The order of the names changes nothing."""
-    first, second = (
-        records.tensors(drawn(names)) for names in (("open", "limit"), ("limit", "open"))
-    )
-    assert all(torch.equal(first[name], second[name]) for name in first)
+@pytest.mark.parametrize("names", VARIANTS, ids="+".join)
+def test_attribute_is_the_same_with_any_others(names: tuple[str, ...]) -> None:
+    """So two variants differ in their attributes only; the order of the names does not matter."""
+    some, every = (records.tensors(drawn(each)) for each in (names, ATTRIBUTES[::-1]))
+    fields = {
+        "time-windows": ("windows", "service", "horizon"),
+        "open": ("open",),
+        "limit": ("limit",),
+        "backhauls": ("pickup", "demand"),
+    }
+    for field in ("depot", "nodes", *(field for name in names for field in fields[name])):
+        assert torch.equal(some[field], every[field])
 
 
 def test_unknown_attribute_is_refused() -> None:
@@ -67,3 +75,10 @@ def test_unknown_attribute_is_refused() -> None:
     empty = torch.zeros(1, 2, 2)
     with pytest.raises(UnknownNameError, match="time-windows"):
         mtvrp_sampler.drawn(empty[:, :1], empty, empty[..., 0], ["time-window"])
+
+
+@pytest.mark.parametrize("names", [(), ATTRIBUTES])
+def test_distributions_with_attributes_pass_their_check(names: tuple[str, ...]) -> None:
+    """`check_distribution` passes: a draw depends on the generator, the batch and the size."""
+    distribution = lco.distribution("GM", problem="mtvrp", attributes=names)
+    check_distribution(distribution, lco.problem("mtvrp"))

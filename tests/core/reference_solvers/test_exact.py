@@ -37,6 +37,19 @@ def test_node_is_left_out_where_its_loop_is_cheaper():
     assert sorted(dear.actions) == [0, 1, 2]
 
 
+def test_further_constraints_are_kept():
+    """A function adds constraints on the arcs."""
+    pytest.importorskip("ortools")
+    distances = np.array([[0, 1, 9, 9], [9, 0, 1, 9], [9, 9, 0, 1], [1, 9, 9, 0]])
+
+    def constrain(model, variables):
+        model.add(variables[0, 1] == 0)
+
+    found = shortest_circuit(arcs(distances), [0, 2, 1, 3], seconds=20, constrain=constrain)
+    assert length(distances, found.actions) > length(distances, [0, 1, 2, 3])
+    assert found.actions[1] != 1
+
+
 def arcs(distances):
     """Return the cost of every arc between two nodes."""
     n = len(distances)

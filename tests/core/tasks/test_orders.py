@@ -21,5 +21,7 @@ def test_names_are_the_orders_of_the_problem(plugin):
     tables = [{"distribution": "U"}, {"distribution": "U", "attributes": ["storm"]}]
     lco.register_plugin(plugin("register_orders", "sailing:storms", tables))
     assert named_order("storms", "sailing") == tuple(tables)
+    with pytest.raises(UnknownNameError, match=r"problem 'sailing' 'storm'; .*5, storms.*Did you"):
+        named_order("storm", "sailing")
     with pytest.raises(UnknownNameError, match="order of problem 'tsp' 'storms'"):
         named_order("storms", "tsp")

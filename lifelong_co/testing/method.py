@@ -1,0 +1,81 @@
+"""The check of a method: it learns, and it goes on exactly after an interruption."""
+
+import copy
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from lifelong_co.protocols import Method, Solver
+from lifelong_co.testing.contract import expect, expect_everywhere
+from lifelong_co.testing.trial import CHECK, Trial, new_trial
+
+STOPS = (1, 2, 5)
+"""The steps after which a run of eight steps is interrupted: in an epoch, at its end, in a task."""
+
+
+def check_method(
+    method: Callable[[], Method],
+    solver: Callable[[], Solver],
+    *,
+    distribution: str = "U",
+    sizes: tuple[int, int] = (5, 6),
+    seed: int = 0,
+) -> None:
+    """Check a method on two small tasks of two epochs with two batches of four instances.
+
+    - The parameters change, and they stay finite.
+    - ``instances`` returns instances of the problem, and ``batches`` a whole number of at least 1.
+    - ``loss_terms`` yields pairs of a name and a finite scalar that depends on the parameters.
+    - The same seed gives the same parameters, bit for bit.
+    - ``state_dict`` can be saved in a checkpoint. A new method that loads it goes on to the same
+      parameters, bit for bit, as without an interruption.
+
+    Parameters
+    ----------
+    method
+        Makes the method, for example ``functools.partial(l2_init, strength=0.1)``.
+    solver
+        Makes a solver with the same options at each call.
+    distribution, sizes
+        Distribution and size of the tasks.
+    seed
+        Seed of the run.
+
+    Raises
+    ------
+    ContractError
+        If the method breaks its contract.
+    """
+    first = solver()
+    start = copy.deepcopy(first.module.state_dict())
+
+    def make() -> Trial:
+        made = solver()
+        made.module.load_state_dict(start)
+        return new_trial(method(), made, distribution, sizes, seed)
+
+    went = make()
+    went.run()
+    before = {name: value for name, value in start.items() if value.is_floating_point()}
+    after = went.learner.solver.module.state_dict()
+    for name in before:
+        expect_everywhere(CHECK, f"finite parameters {name}", after[name].isfinite(), after[name])
+    changed = any(not torch.equal(before[name], after[name]) for name in before)
+    expect(changed, CHECK, "parameters that change while learning", "the parameters of the start")
+    again = make()
+    again.run()
+    _check_same("from the same seed", again, after)
+    for stop in STOPS:
+        stopped, resumed = make(), make()
+        stopped.run(until=stop)
+        resumed.load(stopped.saved())
+        resumed.run()
+        _check_same(f"when stopped after step {stop} and resumed", resumed, after)
+
+
+def _check_same(when: str, trial: Trial, after: dict[str, Tensor]) -> None:
+    came = trial.learner.solver.module.state_dict()
+    for name, value in after.items():
+        same = torch.equal(value, came[name])
+        expect(same, CHECK, f"the same parameters {when}", f"others, for example {name}")

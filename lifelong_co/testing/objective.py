@@ -1,0 +1,75 @@
+"""The check of an objective."""
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co.protocols import Method, Objective, Solver
+from lifelong_co.tensors import records
+from lifelong_co.testing.contract import expect
+from lifelong_co.testing.gradients import check_gradients
+from lifelong_co.testing.samples import draw_instances, mode, observed_rollout
+from lifelong_co.testing.trial import new_trial, stored
+
+
+def check_objective(
+    objective: Callable[[Solver], Objective],
+    solver: Solver,
+    *,
+    instances: Any = None,
+    seed: int = 0,
+) -> None:
+    """Check an objective with a solver.
+
+    - ``loss`` returns a finite scalar with finite gradients, not all zero.
+    - It makes cheap trajectories likelier than expensive ones: over the trajectories of an
+      instance, the cost correlates with the gradient by the log-likelihood. This is not checked
+      for a solver with one trajectory.
+    - ``state_dict`` can be saved in a checkpoint, and loading it gives the same loss.
+
+    Parameters
+    ----------
+    objective
+        Makes the objective of a solver.
+    solver
+        It is not changed.
+    instances
+        A batch of instances. None: three of the distribution ``U`` with ten nodes.
+    seed
+        Seed of the instances and the actions.
+
+    Raises
+    ------
+    ContractError
+        If the objective breaks its contract.
+    """
+    check = "check_objective"
+    if instances is None:
+        instances = draw_instances(solver, seed=seed)
+    with torch.enable_grad(), mode(solver.module, training=True):
+        trial = new_trial(Method(), solver, "U", (records.rows(instances),), seed)
+        made = objective(solver)
+        expect(isinstance(made, Objective), check, "an Objective", type(made).__name__)
+        made.before_task(trial.learner)
+        rollout, _ = observed_rollout(solver, instances, "sample", seed)
+        loss = made.loss(instances, rollout)
+        expect(isinstance(loss, Tensor), check, "a tensor as loss", type(loss).__name__)
+        check_gradients(check, "the loss", loss, solver)
+        leaf = rollout.log_likelihood.detach().requires_grad_()
+        evolved = attrs.evolve(rollout, log_likelihood=leaf)
+        (gradient,) = torch.autograd.grad(made.loss(instances, evolved), leaf)
+        if leaf.shape[1] > 1:
+            apart = rollout.cost - rollout.cost.mean(dim=1, keepdim=True)
+            together = float((apart * gradient).sum())
+            expect(
+                together > 0, check, "a gradient that makes cheap trajectories likelier", together
+            )
+        restored = objective(solver)
+        restored.before_task(trial.learner)
+        restored.load_state_dict(trial.learner, stored(check, made.state_dict()))
+        went_on, again = (each.loss(instances, rollout) for each in (made, restored))
+        what = f"the same loss {went_on.item():g} after load_state_dict"
+        expect(torch.equal(again, went_on), check, what, again.item())

@@ -1,0 +1,103 @@
+"""`check_method` passes the shipped methods and names the fault of a wrong one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from tiny_runs import MODEL
+
+import lifelong_co as lco
+from lifelong_co import registry, testing
+from lifelong_co.protocols import Method
+
+
+def tiny() -> Any:
+    """Return a small solver."""
+    return lco.solver("pomo", "cvrp", **MODEL)
+
+
+def pulled(learner: Any) -> Any:
+    """Return the squared length of the parameters."""
+    return sum(value.square().sum() for value in learner.solver.module.parameters())
+
+
+def terms(make: Callable[[Any], Any]) -> Callable[[], Method]:
+    """Return a factory of a method with one loss term."""
+    return lambda: Method(loss_terms=lambda learner, rollout: [make(learner)])  # noqa: ARG005
+
+
+def counting(save: bool) -> Method:
+    """Return a method whose term grows with its steps; it saves the count, or forgets it."""
+    steps = [0]
+
+    def loss_terms(learner: Any, rollout: Any) -> Any:  # noqa: ARG001
+        steps[0] += 1
+        yield "growing", steps[0] * pulled(learner)
+
+    def load(learner: Any, state: Any) -> None:  # noqa: ARG001
+        steps[0] = state["steps"]
+
+    if not save:
+        return Method(loss_terms=loss_terms)
+    state: Callable[[], Any] = lambda: {"steps": steps[0]}  # noqa: E731
+    return Method(loss_terms=loss_terms, state_dict=state, load_state_dict=load)
+
+
+def spoils(learner: Any) -> None:
+    """Make a parameter infinite."""
+    next(iter(learner.solver.module.parameters())).data.fill_(torch.inf)
+
+
+def frozen(learner: Any) -> None:
+    """Undo every step."""
+    learner.solver.module.load_state_dict(learner.initial)
+
+
+MUTANTS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "no method": ("a Method, got dict", dict),
+    "tensor term": ("loss terms (name, scalar)", terms(pulled)),
+    "vector term": ("a scalar with gradients", terms(lambda s: ("x", pulled(s)[None]))),
+    "number term": ("a scalar with gradients", terms(lambda s: ("x", pulled(s).item()))),
+    "detached term": ("a scalar with gradients", terms(lambda s: ("x", pulled(s).detach()))),
+    "NaN term": ("a finite loss term 'x'", terms(lambda s: ("x", pulled(s) * torch.nan))),
+    "no batches": ("batches of at least 1, got 0", lambda: Method(batches=lambda _: 0)),
+    "nodes": (
+        "instances of type CVRPInstances, got Tensor",
+        lambda: Method(instances=lambda learner: learner.draw(learner.task).nodes),
+    ),
+    "infinite": ("finite parameters", lambda: Method(after_task=spoils)),
+    "frozen": ("parameters that change", lambda: Method(after_step=frozen)),
+    "by chance": (
+        "the same parameters from the same seed",
+        terms(lambda s: ("x", float(torch.rand(())) * pulled(s))),
+    ),
+    "forgets": (
+        "the same parameters when stopped after step 1 and resumed",
+        lambda: counting(save=False),
+    ),
+    "unsaved": (
+        "a state_dict that can be saved",
+        lambda: Method(state_dict=lambda: {"object": object()}),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", registry.names("method"))
+def test_shipped_method_passes(name: str) -> None:
+    """All registered methods keep the contract."""
+    testing.check_method(lambda: lco.method(name), tiny)
+
+
+def test_method_that_saves_its_state_passes() -> None:
+    """It differs from a wrong one only in `state_dict`."""
+    testing.check_method(lambda: counting(save=True), tiny)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_fault_of_a_method_is_named(mutant: str) -> None:
+    """One line says what is wrong."""
+    says, factory = MUTANTS[mutant]
+    with pytest.raises(testing.ContractError, match=r"^check_method: expected ") as caught:
+        testing.check_method(factory, tiny)
+    assert says in str(caught.value)

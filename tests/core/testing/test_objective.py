@@ -1,0 +1,76 @@
+"""`check_objective` passes the shipped objectives and names the fault of a wrong one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from tiny_runs import MODEL
+from torch import Tensor
+
+import lifelong_co as lco
+from lifelong_co import registry, testing
+from lifelong_co.protocols import Objective, Rollout
+
+
+def changed(change: Callable[[Tensor], Tensor]) -> Callable[[Any], Objective]:
+    """Return REINFORCE with its loss changed."""
+
+    def objective(solver: Any) -> Objective:
+        inner = lco.objective("reinforce", solver)
+        return Objective(loss=lambda instances, rollout: change(inner.loss(instances, rollout)))
+
+    return objective
+
+
+def baseline(solver: Any) -> Objective:  # noqa: ARG001
+    """Return an objective that forgets its baseline."""
+    mean = torch.zeros(())
+
+    def loss(instances: Any, rollout: Rollout) -> Tensor:  # noqa: ARG001
+        mean.add_(1)
+        apart = rollout.cost - rollout.cost.mean(dim=1, keepdim=True)
+        return (apart * rollout.log_likelihood).mean() * mean
+
+    return Objective(loss=loss)
+
+
+MUTANTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "no objective": ("an Objective, got dict", lambda _: {}),
+    "float": ("a tensor as loss, got float", changed(float)),
+    "vector": ("to be a scalar", changed(lambda loss: loss[None])),
+    "NaN": ("to be finite", changed(lambda loss: loss * torch.nan)),
+    "detached": ("to depend on the parameters", changed(Tensor.detach)),
+    "zero": ("gradients of the loss, got zero", changed(lambda loss: 0 * loss)),
+    "wrong sign": ("cheap trajectories likelier, got -", changed(lambda loss: -loss)),
+    "no state_dict": ("after load_state_dict", baseline),
+    "unsaved": (
+        "a state_dict that can be saved",
+        lambda solver: Objective(
+            loss=lco.objective("reinforce", solver).loss, state_dict=lambda: {"x": object()}
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+@pytest.mark.parametrize("name", registry.names("objective"))
+def test_shipped_objective_passes(name: str, problem: str) -> None:
+    """All registered objectives keep the contract with several trajectories."""
+    solver = lco.solver("pomo", problem, **MODEL)
+    testing.check_objective(lambda each: lco.objective(name, each), solver)
+
+
+def test_objective_of_a_solver_with_one_trajectory_passes() -> None:
+    """INViT learns with a greedy baseline."""
+    solver = lco.solver("invit", "tsp")
+    testing.check_objective(lambda each: lco.objective("reinforce", each), solver)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_fault_of_an_objective_is_named(mutant: str) -> None:
+    """One line says what is wrong."""
+    says, objective = MUTANTS[mutant]
+    with pytest.raises(testing.ContractError, match=r"^check_objective: expected ") as caught:
+        testing.check_objective(objective, lco.solver("pomo", "tsp", **MODEL))
+    assert says in str(caught.value)
