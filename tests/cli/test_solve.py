@@ -1,5 +1,6 @@
 """`lifelong-co solve`: library files, costs in their units, solution files."""
 
+import io
 import re
 import shutil
 import sys
@@ -7,6 +8,7 @@ import sys
 import pytest
 from command_line import MODEL, call, contents
 from lifelong_co_adapters import shipped
+from lifelong_co_cli import progress
 from paths import FIXTURES
 
 from lifelong_co import registry
@@ -223,3 +225,16 @@ def test_solomon_file_is_solved_drawn_and_verified(place):
     assert solved.out.startswith(f"SEVEN: cost {report.cost:.10g}, best known 150, gap ")
     assert read_solution(place / "seven.sol").cost == pytest.approx(report.cost)
     assert (place / "seven.png").read_bytes().startswith(PNG)
+
+
+def test_progress_is_shown_on_a_terminal_only(monkeypatch):
+    """The bar goes to standard error, because standard output holds the results."""
+    with progress.share_of_work("four") as shown:
+        assert shown is None
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", terminal)
+    with progress.share_of_work("four") as shown:
+        assert shown is not None
+        shown(0.25)
+    assert "four" in terminal.getvalue()
