@@ -56,3 +56,23 @@ def register_objectives(register: Register) -> None:
 @hookspec
 def register_distributions(register: Register) -> None:
     """Register factories ``(problem, *, variant, capacity, **options) -> Distribution``."""
+
+
+@hookspec
+def register_file_formats(register: Register) -> None:
+    """Register `FileFormat` objects, each under the name of its problem."""
+
+
+@hookspec
+def register_samplers(register: Register) -> None:
+    """Register factories ``(**options) -> FieldSampler``, each under its problem's name."""
+
+
+@hookspec
+def register_orders(register: Register) -> None:
+    """Register sequences of tables with fields of `Task`, each as ``PROBLEM:NAME``."""
+
+
+@hookspec
+def register_reference_models(register: Register) -> None:
+    """Register functions from one instance to a `ReferenceModel`, each under its problem's name."""

@@ -5,6 +5,7 @@ TSP; ``n + 1`` for the CVRP, where action 0 is the depot), ``T`` actions of a so
 is a frozen attrs class whose fields are tensors with the same first dimension (`tensors.records`).
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
@@ -23,7 +24,7 @@ class Instances(Protocol):
 
     @property
     def nodes(self) -> Tensor:
-        """Coordinates, float ``[B, n, 2]``."""
+        """Coordinates, float ``[B, n, 2]``. A problem without coordinates lacks this field."""
 
 
 class State(Protocol):
@@ -252,6 +253,30 @@ class Distribution(Protocol):
 
     def sample(self, batch: int, size: int, *, generator: torch.Generator | None = None) -> Any:
         """Return ``B = batch`` instances of ``n = size`` on the generator's device."""
+
+
+class FileFormat(Protocol):
+    """How the instances of one problem are read from files."""
+
+    suffixes: tuple[str, ...]
+    """Of the files' names, e.g. ``(".vrp",)``."""
+
+    def __call__(self, path: str | os.PathLike[str], *, best_known: float | None = None) -> Any:
+        """Return a `file_instance.FileInstance`; raise `FileFormatError` if that is impossible."""
+
+
+class FieldSampler(Protocol):
+    """Draws the fields of a problem's instances that a distribution does not draw."""
+
+    def __call__(
+        self, known: Mapping[str, Tensor], generator: torch.Generator | None
+    ) -> Mapping[str, Tensor]:
+        """Return further fields of ``B`` instances, ``[B, ...]``, on the generator's device.
+
+        ``known`` has the fields that the distribution has drawn: ``nodes [B, n, 2]`` and, if the
+        instances have them, ``depot [B, 1, 2]`` and ``demand [B, n]`` in fractions of the capacity.
+        A field of the result replaces a known one of its name.
+        """
 
 
 @attrs.define(eq=False)

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from lifelong_co.instance_files.vrplib_instances import FileInstance
+from lifelong_co.instance_files.file_instance import FileInstance
 
 WHOLE = st.integers(-10_000, 10_000).map(float)
 FRACTIONAL = st.floats(-1e6, 1e6, allow_subnormal=False)

@@ -8,7 +8,7 @@ from lifelong_co import registry
 from lifelong_co.experiments.benchmark.conduct import Entrant, How, conduct
 from lifelong_co.experiments.benchmark.known import as_now
 from lifelong_co.experiments.benchmark.results import Result
-from lifelong_co.instance_files.vrplib_instances import FileInstance
+from lifelong_co.instance_files.file_instance import FileInstance
 
 
 def drawn(name, size=7, seed=0):

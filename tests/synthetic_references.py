@@ -9,8 +9,8 @@ import torch
 from lifelong_co import registry
 from lifelong_co.experiments.references import batch, gaps
 from lifelong_co.experiments.references.places import Places
-from lifelong_co.experiments.references.solvers import Settings
 from lifelong_co.experiments.references.subject import of_instances
+from lifelong_co.reference_solvers.contract import Settings
 from lifelong_co.tasks import instances as streams
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors import records

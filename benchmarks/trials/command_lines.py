@@ -108,7 +108,7 @@ OF_TYPER = _cases(
     ("run --seed=1.5", "--seed"),
     ("run --tests=0", "--tests"),
     ("run --curve-every=0", "--curve-every"),
-    ("run --order=one", "--order"),
+    ("run --order=one", "order of problem .cvrp. .one."),
     ("pretrain --meta-batch=0", "--meta-batch"),
     ("sweep --workers=0", "--workers"),
     ("sweep --retries=-1 --methods=llr-bc", "--retries"),

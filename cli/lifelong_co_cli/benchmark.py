@@ -1,6 +1,6 @@
 """``lifelong-co benchmark``: trained solvers on TSPLIB and CVRPLIB, ending in the paper's table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,13 +11,7 @@ from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References, c
 
 if TYPE_CHECKING:
     from lifelong_co.experiments.benchmark.conduct import Entrant
-
-
-class Library(StrEnum):
-    """The library of the instance files."""
-
-    TSPLIB = "tsplib"
-    CVRPLIB = "cvrplib"
+    from lifelong_co.instance_files.file_instance import FileInstance
 
 
 class Format(StrEnum):
@@ -29,8 +23,14 @@ class Format(StrEnum):
 
 
 def benchmark(
-    library: Annotated[Library, typer.Argument(metavar="LIBRARY", help="Library of the files.")],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of .tsp or .vrp files.")],
+    library: Annotated[
+        str,
+        typer.Argument(
+            metavar="LIBRARY",
+            help="tsplib, cvrplib, or a problem with a file format, e.g. mtvrp (Solomon).",
+        ),
+    ],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of instance files.")],
     checkpoint: Annotated[
         list[Path],
         typer.Option(metavar="DIR", help="Run folder with a solver; repeatable."),
@@ -91,10 +91,10 @@ def benchmark(
         ),
     ] = 1,
 ) -> None:
-    """Solve TSPLIB or CVRPLIB files, and print a table of gaps.
+    """Solve the instance files of a folder, and print a table of gaps.
 
-    Decoding is greedy from every node. Files that cannot be used are named and
-    left out.
+    Decoding is greedy from every node. The nearest-neighbor rule stands beside
+    the solvers. Files that cannot be used are named and left out.
     """
     from lifelong_co.experiments.benchmark import results as kept
     from lifelong_co.experiments.benchmark import tables
@@ -117,6 +117,8 @@ def benchmark(
     entrants = _entrants(checkpoint, after, where, found.instances[0].problem)
     for line in (*(f"left out: {reason}" for reason in found.refused), *found.faults):
         log(line)
+    for path, entrant in entrants.items():
+        _warn_of_sizes(path, entrant.label, after, found.instances, log)
     settings = {
         "library": str(library),
         "paper": paper,
@@ -179,6 +181,24 @@ def _entrants(
             )
         entrants[path] = Entrant(name, solver, fingerprint(run, solver))
     return entrants
+
+
+def _warn_of_sizes(
+    run: Path,
+    label: str,
+    after: int | None,
+    instances: "Sequence[FileInstance]",
+    log: Callable[[str], None],
+) -> None:
+    """Log the instances that are far larger than what a run has learned."""
+    from lifelong_co.experiments.benchmark.answer import largest_learned, too_large
+    from lifelong_co.runs.folder import RunFolder
+
+    largest = largest_learned(RunFolder(run).config(), after)
+    large = [warning for one in instances if (warning := too_large(one, largest))]
+    if large:
+        more = f" (and {len(large) - 1} more instances)" if len(large) > 1 else ""
+        log(f"warning: {label}: {large[0]}{more}")
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:

@@ -1,6 +1,7 @@
 """``lifelong-co evaluate``: test a trained solver on tasks."""
 
 import json as json_module
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,10 +20,28 @@ def evaluate(
             " or U:20:manhattan; repeatable (default: all tasks of the run).",
         ),
     ] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Instances from an .npz file, a .vrp or .tsp file, or a folder of those;"
+            " repeatable.",
+        ),
+    ] = None,
+    scale: Annotated[
+        bool,
+        typer.Option(
+            "--scale",
+            metavar=FLAG,
+            help="Scale each instance of an .npz file into the unit square. Others always are.",
+        ),
+    ] = False,
     tests: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Test instances of each task (default: as in the run).", min=1
+            metavar="N",
+            help="Test instances of each task (default: as in the run, or all of a file).",
+            min=1,
         ),
     ] = None,
     references: References = None,
@@ -42,15 +61,16 @@ def evaluate(
         ),
     ] = False,
 ) -> None:
-    """Test a trained solver, and print the mean costs.
+    """Test a trained solver on tasks or files, and print the mean costs.
 
     Decoding is greedy from every node; the best solution of an instance counts.
+    Costs are in the unit square.
     Where --references has near-optimal costs, the gap to them is shown.
     """
     import attrs
     import torch
 
-    from lifelong_co.errors import LifelongError
+    from lifelong_co.errors import ConfigError, LifelongError
     from lifelong_co.evaluation import best_costs, named_test, note_batches
     from lifelong_co.experiments.references.gaps import gap_of
     from lifelong_co.experiments.references.lookup import of_task, origins
@@ -62,7 +82,11 @@ def evaluate(
 
     folder = RunFolder(run)
     config = folder.config()
-    chosen = [find(name, config.tasks) for name in task] if task else list(config.tasks)
+    if scale and not files:
+        raise ConfigError("--scale: expected --files PATH beside it")
+    chosen = [find(name, config.tasks) for name in task or ()]
+    chosen += [of_files(path, scale) for path in files or ()]
+    chosen = chosen or list(config.tasks)
     if tests_of is not None:
         chosen = [attrs.evolve(one, tests_of=tests_of) for one in chosen]
     solver = load_solver(run, after=after, device=choose_device(device))
@@ -75,9 +99,10 @@ def evaluate(
         )
     note_batches(solver, lambda line: typer.echo(line, err=True))
     how: Any = {"augment": augment, "symmetries": config.symmetries}
-    count, looked = tests or config.tests, places(references)
+    looked = places(references)
     costs = {}
     for one in chosen:
+        count = tests or (config.tests if one in config.tasks or one.distribution else sys.maxsize)
         groups = testing(one, solver.problem, count)
         with named_test(f"task {one.label} of {run}"):
             found = [best_costs(solver, group, **how) for group in groups]
@@ -94,6 +119,13 @@ def evaluate(
             print(f"{one.label:<12} {costs[one.label]:.4f}{shown}", flush=True)
     if json:
         print(json_module.dumps(costs))
+
+
+def of_files(path: Path, scale: bool) -> Any:
+    """Return a task that is tested on the instances of a file or folder, in the unit square."""
+    from lifelong_co.tasks.task import Task
+
+    return Task(name=str(path), files=str(path), scale=scale, epochs=1, batches=1, batch_size=1)
 
 
 def find(name: str, tasks: Any) -> Any:

@@ -41,6 +41,7 @@ def tasks(
     ] = 0,
 ) -> None:
     """Show presets, their tasks, and the paper's task orders."""
+    from lifelong_co import registry
     from lifelong_co.config import presets
     from lifelong_co.errors import ConfigError
     from lifelong_co.tasks.task import ORDERS
@@ -71,6 +72,8 @@ def tasks(
     print("orders of the paper (--order)")
     for number, names in ORDERS.items():
         print(f"  {number}: {' '.join(names)}")
+    for owner, _, name in (each.partition(":") for each in registry.names("order")):
+        print(f"  {name}: for --problem {owner}")
     print(f"\nexample of a task file (--tasks FILE):\n{EXAMPLE}", end="")
 
 

@@ -17,7 +17,7 @@ FLAG = ""
 """The metavar of an option that takes no value."""
 
 Problem = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Routing problem: cvrp (default) or tsp.")
+    str | None, typer.Option(metavar="NAME", help="Routing problem: cvrp (default), tsp, …")
 ]
 Solver = Annotated[
     str | None, typer.Option(metavar="NAME", help="Solver: pomo (default), omni, invit, …")

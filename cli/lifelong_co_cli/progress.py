@@ -1,7 +1,7 @@
 """Progress of a run: a live bar with the time left on a terminal, plain lines elsewhere."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -93,6 +93,22 @@ def watching(config: "Config") -> Iterator[Shown]:
                 bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
         yield Live()
+
+
+@contextmanager
+def share_of_work(name: str) -> "Iterator[Callable[[float], None] | None]":
+    """Yield what shows the share of some work on a terminal; None elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
+    console = Console(stderr=True)  # standard output holds the results
+    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+        row = bar.add_task(name, total=1.0)
+        yield lambda share: bar.update(row, completed=share)
 
 
 def step_work(config: "Config", task: int) -> float:

@@ -64,9 +64,11 @@ def reference(
             )
     if check:
         raise typer.Exit(_check(batches, chosen, folder, published))
-    from lifelong_co.experiments.references.solvers import Settings
+    from lifelong_co.reference_solvers import Settings
     from lifelong_co_cli.system import stop_on_signal
 
+    for needed in {one.problem for _, subjects in batches for one in subjects}:
+        registry.reference_model(needed)  # refuses a problem without one, before any work
     settings = Settings(iterations=iterations, restarts=restarts, seconds=seconds, prove=prove)
     with stop_on_signal() as stop:
         for name, subjects in batches:
@@ -129,9 +131,11 @@ def _find(
         solved += fresh
         if fresh:
             proof = ", proven" if known.proven else ""
-            typer.echo(f"{subject.name}: {known.cost:.6f} ({known.solver}{proof})", err=True)
+            typer.echo(f"{subject.name}: {shown(known.cost, 6)} ({known.solver}{proof})", err=True)
     values = list(found.values())
-    mean = f", mean cost {sum(one.cost for one in values) / len(values):.4f}" if values else ""
+    mean = ""
+    if values:
+        mean = f", mean cost {shown(sum(one.cost for one in values) / len(values), 4)}"
     print(
         f"{name}: {len(values)} of {count} instances{mean}; {solved} solved now, "
         f"{sum(one.proven for one in values)} proven optimal; in {folder}",
@@ -140,6 +144,11 @@ def _find(
     if missing:
         typer.echo(f"no feasible solution found: {', '.join(missing)}", err=True)
     return found
+
+
+def shown(cost: float, digits: int) -> str:
+    """Return a cost with some decimals, but an integer, as of rounded distances, without any."""
+    return f"{cost:.0f}" if float(cost).is_integer() else f"{cost:.{digits}f}"
 
 
 def _compare(

@@ -16,7 +16,7 @@ Files = Annotated[
 ]
 Problem = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="tsp or cvrp (default: cvrp, or that of FILE)."),
+    typer.Option(metavar="NAME", help="Routing problem (default: cvrp, or that of FILE)."),
 ]
 Distribution = Annotated[
     str | None, typer.Option(metavar="NAME", help="Draw instances of U, R, E, G, C, GM, …")

@@ -16,8 +16,9 @@ Preset = Annotated[
     typer.Option(metavar="NAME", help="Scale: small (default), demo, paper, paper-economy."),
 ]
 Order = Annotated[
-    int | None, typer.Option(metavar="N", help="Task order of the paper, 1 to 5.")
-]  # fmt: skip
+    str | None,
+    typer.Option(metavar="NAME", help="Task order: 1 to 5 of the paper, or one of the problem's."),
+]
 Tasks = Annotated[
     Path | None, typer.Option(metavar="FILE", help="TOML file with a task sequence of yours.")
 ]

@@ -1,33 +1,66 @@
-"""``lifelong-co solve``: solve a TSPLIB or CVRPLIB file with a trained solver."""
+"""``lifelong-co solve``: solve instance files with a trained solver."""
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, Overwrite
+from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, Overwrite, References
+
+if TYPE_CHECKING:
+    from lifelong_co.instance_files.file_instance import FileInstance
+    from lifelong_co.protocols import Solver
 
 
 def solve(
-    file: Annotated[
-        Path, typer.Argument(help="A CVRPLIB .vrp or TSPLIB .tsp file.", metavar="FILE")
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="CVRPLIB .vrp, TSPLIB .tsp or .atsp, Solomon .txt files.", metavar="FILE"
+        ),
     ],
-    checkpoint: Annotated[Path, typer.Option(help="Run folder with the solver.", metavar="DIR")],
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="Run folder with the solver (default: the weights shipped for the problem).",
+            metavar="DIR",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="Solution file (default: FILE's stem with .sol or .tour, in this folder).",
+            metavar="PATH",
+            help="Solution file, or the folder of several (default: FILE's stem with .sol or .tour,"
+            " in this folder).",
         ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="PNG", help="Also draw the routes to this file.")
+        Path | None,
+        typer.Option(
+            metavar="PATH", help="Also draw the routes to this .png file, or folder of several."
+        ),
     ] = None,
+    improve: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="Let PyVRP go on from the solver's solution for this time."
+        ),
+    ] = 0.0,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            metavar=FLAG,
+            help="Beside --improve: show what PyVRP reaches alone in the same time.",
+        ),
+    ] = False,
     overwrite: Overwrite = False,
     device: Device = "auto",
     after: After = None,
+    references: References = None,
     augment: Annotated[
         bool,
         typer.Option(
@@ -49,53 +82,136 @@ def solve(
         float | None,
         typer.Option(
             metavar="X",
-            help="Best-known cost (default: of a .sol or .opt.tour beside FILE).",
+            help="Best-known cost of the one FILE (default: of a .sol or .opt.tour beside it, of a"
+            " published list, or of --references).",
             rich_help_panel=ADVANCED,
         ),
     ] = None,
 ) -> None:
-    """Solve a TSPLIB or CVRPLIB file, and write the solution.
+    """Solve instance files, and write the solutions.
 
-    The solution is checked. Costs are in the units of the file. The gap is
-    shown where a best-known cost is found.
+    Every solution is checked. Costs are in the units of the file. The cost of
+    the nearest-neighbor rule stands beside the solver's, and the gap where a
+    best-known cost is found.
     """
     from lifelong_co.errors import ConfigError
-    from lifelong_co.evaluation import named_test
-    from lifelong_co.experiments.comparison.routes import plot_routes
-    from lifelong_co.instance_files.solutions import best_known as stored_best
-    from lifelong_co.instance_files.solutions import check, write_solution
-    from lifelong_co.instance_files.solve import best_each
-    from lifelong_co.instance_files.vrplib_instances import read_instance
-    from lifelong_co.runs.trained_solver import load_solver
+    from lifelong_co.experiments.benchmark.answer import Effort, answer, too_large
+    from lifelong_co.experiments.benchmark.improve import refuse_unmodelled
+    from lifelong_co.experiments.comparison.routes import plot_routes, refuse_without_coordinates
+    from lifelong_co.instance_files.solutions import write_solution
+    from lifelong_co_cli.options import check_folder
+    from lifelong_co_cli.progress import share_of_work
     from lifelong_co_cli.system import choose_device
 
     if best_known is not None and not 0 < best_known < math.inf:
         raise ConfigError(f"--best-known: expected more than 0 and finite, got {best_known}")
-    known = best_known if best_known is not None else stored_best(file)
-    instance = read_instance(file, best_known=known)
-    target = out or Path(f"{file.stem}.{'sol' if instance.problem == 'cvrp' else 'tour'}")
-    check_outputs(file, target, plot, overwrite=overwrite)
-    solver = load_solver(checkpoint, after=after, device=choose_device(device))
-    if solver.problem.name != instance.problem:
-        raise ConfigError(
-            f"{file}: the file is a {instance.problem} instance, "
-            f"the solver in {checkpoint} was trained on {solver.problem.name}"
-        )
-    with named_test(f"{checkpoint} on {file}"):
-        (found,) = best_each(solver, [instance], augment=augment, trajectories=trajectories)
-    actions = found.actions
-    report = check(instance, actions)
-    write_solution(target, instance, actions, report.cost, overwrite=overwrite)
-    shown = f"{instance.name}: cost {report.cost}"
-    if instance.best_known:
-        gap = report.cost / instance.best_known - 1
-        shown += f", best known {instance.best_known:.10g}, gap {gap:.2%}"
-    count = len(report.routes)
-    print(f"{shown}; feasible ({count} {'route' if count == 1 else 'routes'})")
-    print(f"solution: {target}")
-    if plot is not None:
-        plot_routes(instance, actions, plot, overwrite=overwrite)
-        print(f"plot: {plot}")
+    if best_known is not None and len(files) > 1:
+        raise ConfigError(f"--best-known: expected one FILE, got {len(files)}")
+    if not 0 <= improve < math.inf:
+        raise ConfigError(f"--improve: expected seconds of at least 0, got {improve}")
+    if compare and not improve:
+        raise ConfigError("--compare: expected --improve SECONDS beside it")
+    check_folder(references, "--references")
+    instances = [_read(file, best_known, references) for file in files]
+    targets = _places(files, instances, out, plot)
+    for file, (target, picture) in zip(files, targets, strict=True):
+        check_outputs(file, target, picture, overwrite=overwrite)
+    for instance in instances:
+        if improve:
+            refuse_unmodelled(instance)
+        if plot is not None:
+            refuse_without_coordinates(instance)
+    where = choose_device(device)
+    solvers = {
+        name: _solver(checkpoint, name, after, where)
+        for name in dict.fromkeys(one.problem for one in instances)
+    }
+    for file, instance in zip(files, instances, strict=True):
+        learned = solvers[instance.problem][0].problem.name
+        if learned != instance.problem:
+            raise ConfigError(
+                f"{file}: the file is a {instance.problem} instance, "
+                f"the solver in {checkpoint} was trained on {learned}"
+            )
+    effort = Effort(augment=augment, trajectories=trajectories, improve=improve, compare=compare)
+    for instance, (target, picture) in zip(instances, targets, strict=True):
+        solver, largest, label = solvers[instance.problem]
+        warning = too_large(instance, largest)
+        if warning:
+            typer.echo(f"warning: {warning}", err=True)
+        with share_of_work(instance.name) as progress:
+            found = answer(solver, instance, effort, label=label, progress=progress)
+        write_solution(target, instance, found.actions, found.cost, overwrite=overwrite)
+        for line in (*found.lines(), f"solution: {target}"):
+            print(line, flush=True)
+        if picture is not None:
+            plot_routes(instance, found.actions, picture, overwrite=overwrite)
+            print(f"plot: {picture}", flush=True)
+
+
+def _read(file: Path, best_known: float | None, references: Path | None) -> "FileInstance":
+    """Read a file, with the best known cost."""
+    import attrs
+
+    from lifelong_co.experiments.benchmark.known import known_of
+    from lifelong_co.experiments.references.cache import FOLDER
+    from lifelong_co.instance_files.formats import read_file
+
+    instance = read_file(file)
+    if best_known is None:
+        best_known = known_of(file, instance, references or FOLDER)
+    return attrs.evolve(instance, best_known=best_known)
+
+
+def _places(
+    files: Sequence[Path],
+    instances: "Sequence[FileInstance]",
+    out: Path | None,
+    plot: Path | None,
+) -> list[tuple[Path, Path | None]]:
+    """Return where the solution and the picture of each file go.
+
+    Raises
+    ------
+    ConfigError
+        If two files have one place, or ``out`` or ``plot`` is no folder for several files.
+    """
+    from lifelong_co.errors import ConfigError
+
+    names = [
+        f"{file.stem}.{'tour' if instance.demand is None else 'sol'}"
+        for file, instance in zip(files, instances, strict=True)
+    ]
+    if len(files) == 1:
+        return [(out or Path(names[0]), plot)]
+    for flag, folder in (("--out", out), ("--plot", plot)):
+        if folder is not None and not folder.is_dir():
+            raise ConfigError(f"{flag}: expected a folder for several files, got {folder}")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ConfigError(f"{twice}: expected one FILE with this solution file, got several")
+    return [
+        ((out or Path()) / name, plot / f"{Path(name).stem}.png" if plot else None)
+        for name in names
+    ]
+
+
+def _solver(
+    checkpoint: Path | None, problem: str, after: int | None, device: str
+) -> "tuple[Solver, int | None, str]":
+    """Return the solver, the largest size that it has learned, and its name for messages."""
+    from lifelong_co_adapters import shipped
+
+    from lifelong_co.experiments.benchmark.answer import largest_learned
+    from lifelong_co.runs.folder import RunFolder
+    from lifelong_co.runs.trained_solver import load_solver
+
+    if checkpoint is None:
+        found = shipped.load(problem, device=device)
+        return found.solver, found.largest, f"the shipped weights for {problem}"
+    solver = load_solver(checkpoint, after=after, device=device)
+    run = RunFolder(checkpoint)
+    return solver, largest_learned(run.config(), after or run.learned() or None), str(checkpoint)
 
 
 def check_outputs(file: Path, target: Path, plot: Path | None, *, overwrite: bool) -> None:

@@ -87,9 +87,7 @@ Preset = Annotated[
 ]
 Orders = Annotated[
     str | None,
-    typer.Option(
-        metavar="LIST", help="Task orders of the paper, e.g. 1-3,5.", rich_help_panel=GRID
-    ),
+    typer.Option(metavar="LIST", help="Task orders, e.g. 1-3,5.", rich_help_panel=GRID),
 ]
 Seeds = Annotated[
     str | None,

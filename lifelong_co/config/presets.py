@@ -3,6 +3,7 @@
 ``paper`` has the paper's sizes and budgets (§4 and appendix); ``small`` and ``demo`` are smaller.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -15,6 +16,8 @@ from lifelong_co.config.solver_options import (
 )
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.problems.images import IMAGES
+from lifelong_co.storage.toml import structure
+from lifelong_co.tasks.orders import Part
 from lifelong_co.tasks.task import Task, order
 
 Options = dict[str, Any]
@@ -69,15 +72,16 @@ class Preset:
     counts_images: bool = False
     """Whether `Scale.batch_size` counts images if a run trains on images, as in INViT's code."""
 
-    def tasks(
-        self, distributions: tuple[str, ...], solver: str, images: bool = False
-    ) -> tuple[Task, ...]:
-        """Return one task for each of the distributions, at this preset's scales.
+    def tasks(self, parts: Sequence[Part], solver: str, images: bool = False) -> tuple[Task, ...]:
+        """Return one task for each part of an order, at this preset's scales.
 
         Parameters
         ----------
-        distributions, solver
-            Their names.
+        parts
+            Distributions, or tables with fields of `Task`; the scale of the distribution gives the
+            fields that a table lacks.
+        solver
+            Its name.
         images
             Whether the run trains on the images of each instance.
 
@@ -85,23 +89,23 @@ class Preset:
         ------
         UnknownNameError
             If the preset has no scale for a distribution.
+        ConfigError
+            If a table lacks a field that no scale gives, or has an unknown or invalid one.
         """
         each = IMAGES if images and self.counts_images else 1
         tasks = []
-        for name in distributions:
-            if name not in self.scales:
+        for number, part in enumerate(parts, start=1):
+            given = {"distribution": part} if isinstance(part, str) else dict(part)
+            name = str(given.get("distribution", ""))
+            budget: dict[str, Any] = {"epochs": self.epochs_of.get(solver, self.epochs)}
+            if name in self.scales:
+                scale = self.scales[name]
+                last = scale.last_batch_size and scale.last_batch_size // each
+                batch = {"batch_size": scale.batch_size // each, "last_batch_size": last}
+                budget |= {"size": scale.size, "batches": scale.batches, **batch}
+            elif not {"size", "batches", "batch_size"} <= given.keys():
                 raise UnknownNameError(f"distribution of preset {self.name!r}", name, self.scales)
-            scale = self.scales[name]
-            tasks.append(
-                Task(
-                    distribution=name,
-                    size=scale.size,
-                    epochs=self.epochs_of.get(solver, self.epochs),
-                    batches=scale.batches,
-                    batch_size=scale.batch_size // each,
-                    last_batch_size=scale.last_batch_size and scale.last_batch_size // each,
-                )
-            )
+            tasks.append(structure({**budget, **given}, Task, f"order, task {number}"))
         return tuple(tasks)
 
 

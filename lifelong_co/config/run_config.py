@@ -17,6 +17,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.problems.distances import EUCLIDEAN
 from lifelong_co.problems.images import SQUARE, SYMMETRIES
 from lifelong_co.storage.toml import drop_none, parse, structure
+from lifelong_co.tasks.orders import named_order
 from lifelong_co.tasks.task import Task, drifting, order, unique_labels
 from lifelong_co.tensors.precision import known_precision
 from lifelong_co.tensors.schedule import CONSTANT, SCHEDULES
@@ -34,7 +35,7 @@ class Config:
     method: str
     preset: str
     order: str
-    """Number of one of the paper's orders, or the path of the task file."""
+    """Number of one of the paper's orders, name of another one, or path of the task file."""
     seed: int = attrs.field(validator=at_least(0))
     """At least 0."""
     device: str
@@ -89,7 +90,7 @@ def resolve(
     problem: str | None = None,
     method: str | None = None,
     preset: str = "small",
-    order_number: int | None = None,
+    order_number: int | str | None = None,
     tasks_file: Path | None = None,
     seed: int = 0,
     device: str = "cpu",
@@ -112,14 +113,12 @@ def resolve(
     method
         None: that of the preset.
     order_number, tasks_file
-        One of the paper's orders at the preset's sizes, or a task file (`read_tasks`). If both
-        are None, the tasks are those of the preset.
+        An order (`tasks.orders`) or a task file (`read_tasks`). Both None: those of the preset.
     start_from, buffer_from
         Folders of other runs. The run starts with the parameters of the first one and with the
         experiences of the second one.
     fresh
-        Whether to start with random parameters even if the preset's solver needs a start
-        (`Preset.needs_start`).
+        Whether to start with random parameters even if the solver `Preset.needs_start`.
     drift
         Whether each task except the first drifts from the one before it (`tasks.task.drifting`).
     tests_of
@@ -151,7 +150,8 @@ def resolve(
     if tasks_file is not None:
         tasks, source = read_tasks(tasks_file), str(tasks_file)
     elif order_number is not None:
-        tasks, source = base.tasks(order(order_number), solver, images), str(order_number)
+        source = str(order_number)
+        tasks = base.tasks(named_order(source, problem), solver, images)
     else:
         tasks = base.tasks(base.order, solver, images)
         source = "1" if base.order == order(1) else base.name
@@ -224,14 +224,14 @@ def read_config(folder: Path) -> Config:
 def to_toml(config: Config) -> str:
     """Return the configuration as TOML.
 
-    It leaves out values that are None, and the text fields of a task that have their default.
+    It leaves out values that are None, and the texts, flags and lists of a task by default.
     """
     plain = drop_none(cattrs.unstructure(config))
     # The variant is always written: earlier versions wrote it, too.
-    unsaid = {f.name: f.default for f in attrs.fields(Task) if isinstance(f.default, str)}
+    unsaid = {f.name: f.default for f in attrs.fields(Task) if isinstance(f.default, str | bool)}
     del unsaid["variant"]
     plain["tasks"] = [
-        {name: value for name, value in task.items() if value != unsaid.get(name)}
+        {name: value for name, value in task.items() if value not in ([], unsaid.get(name))}
         for task in plain["tasks"]
     ]
     return tomli_w.dumps(plain)

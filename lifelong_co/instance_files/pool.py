@@ -1,27 +1,25 @@
-"""Instances from ``.npz``, TSPLIB and CVRPLIB files, and random draws of them."""
+"""Instances from files, and random draws of them."""
 
-import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 import torch
 
 from lifelong_co.errors import ConfigError, FileFormatError, InvalidInstancesError
-from lifelong_co.instance_files.vrplib_instances import read_instance, to_instances
+from lifelong_co.instance_files import npz
+from lifelong_co.instance_files.file_instance import to_instances
+from lifelong_co.instance_files.formats import read_file, suffixes
 from lifelong_co.instance_files.vrplib_parser import refuse
 from lifelong_co.protocols import Problem
 from lifelong_co.tensors import records
 
-_FIELDS = {"tsp": ("nodes",), "cvrp": ("depot", "nodes", "demand")}
-_SUFFIXES = {"tsp": ".tsp", "cvrp": ".vrp"}
 
-
-def load_instances(path: str | os.PathLike[str], problem: Problem) -> list[Any]:
+def load_instances(
+    path: str | os.PathLike[str], problem: Problem, *, scale: bool = False
+) -> list[Any]:
     """Read the instances of a file or folder, and join those of the same size.
 
     Parameters
@@ -29,13 +27,17 @@ def load_instances(path: str | os.PathLike[str], problem: Problem) -> list[Any]:
     path
         One of:
 
-        - an ``.npz`` file with the problem's arrays: ``nodes [B, n, 2]`` and, for the CVRP,
-          ``depot [B, 1, 2]`` and ``demand [B, n]``; coordinates in the unit square, demand in
-          fractions of the capacity, or integers together with a scalar ``capacity``;
-        - a TSPLIB (``.tsp``) or CVRPLIB (``.vrp``) file, scaled into the unit square;
-        - a folder of TSPLIB or CVRPLIB files, read in the order of their names.
+        - an ``.npz`` file with an array for each field of the problem's instances, for the CVRP
+          ``nodes [B, n, 2]``, ``depot [B, 1, 2]`` and ``demand [B, n]``; coordinates in the unit
+          square, demand in fractions of the capacity, or integers together with a scalar
+          ``capacity``;
+        - a file of the problem's format (`formats`), such as TSPLIB's ``.tsp`` or CVRPLIB's
+          ``.vrp``, scaled into the unit square;
+        - a folder of files of this format, read in the order of their names.
     problem
-        ``tsp`` or ``cvrp``.
+        The problem of the instances.
+    scale
+        Whether the coordinates of an ``.npz`` file have any unit, such as metres; see `npz.read`.
 
     Returns
     -------
@@ -46,113 +48,51 @@ def load_instances(path: str | os.PathLike[str], problem: Problem) -> list[Any]:
     FileFormatError
         If a file cannot be used; the message names the file and the field.
     ConfigError
-        If the problem is neither ``tsp`` nor ``cvrp``.
+        If a folder is given, and the problem has no file format.
     """
-    if problem.name not in _FIELDS:
-        raise ConfigError(f"instances from files: expected tsp or cvrp, got {problem.name}")
-    source = Path(path)
+    source, known = Path(path), suffixes(problem.name)
+    named = " or ".join(known)
     if source.is_dir():
-        files = _listed(source, _SUFFIXES[problem.name])
-    elif source.suffix in (".npz", _SUFFIXES[problem.name]):
+        files = _listed(source, problem, known)
+    elif source.suffix in (".npz", *known):
         files = [source]
     else:
+        wanted = f", a {named} file or a folder of those" if known else ""
         raise refuse(
             source,
-            f"expected an .npz file, a {_SUFFIXES[problem.name]} file or a folder of those, "
+            f"expected an .npz file{wanted}, "
             f"got {'a file of another kind' if source.exists() else 'a path that does not exist'}",
         )
     by_size: dict[int, list[Any]] = {}
     for file in files:
-        instances = _read(file, problem)
+        instances = _read(file, problem, scale)
         by_size.setdefault(problem.size(instances), []).append(instances)
     return [records.concatenate(by_size[size]) for size in sorted(by_size)]
 
 
-def _listed(folder: Path, suffix: str) -> list[Path]:
+def _listed(folder: Path, problem: Problem, known: Sequence[str]) -> list[Path]:
     """Return the folder's instance files in the order of their names."""
-    files = sorted(file for file in folder.iterdir() if file.suffix == suffix and file.is_file())
+    if not known:
+        raise ConfigError(
+            f"instances of {problem.name}: expected an .npz file, because the problem has no file"
+            f" format, got the folder {folder}"
+        )
+    files = sorted(file for file in folder.iterdir() if file.suffix in known and file.is_file())
     if not files:
-        raise refuse(folder, f"expected at least one {suffix} file in this folder, got none")
+        raise refuse(
+            folder, f"expected at least one {' or '.join(known)} file in this folder, got none"
+        )
     return files
 
 
-def _read(file: Path, problem: Problem) -> Any:
+def _read(file: Path, problem: Problem, scale: bool) -> Any:
     """Return the instances of one file; every error names the file."""
     try:
         if file.suffix == ".npz":
-            return problem.instances(**dict(_arrays(file, problem.name)))
-        return to_instances(read_instance(file), problem)
+            return npz.read(file, problem, scale=scale)
+        return to_instances(read_file(file, problem.name), problem)
     except (InvalidInstancesError, ConfigError) as error:
         raise refuse(file, str(error)) from error
-
-
-def _arrays(file: Path, problem: str) -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    """Yield the problem's fields of an ``.npz`` file, floats as float32."""
-    with contextlib.ExitStack() as stack:
-        try:
-            # Opened here, because numpy does not close a file that it cannot read.
-            stream = stack.enter_context(file.open("rb"))
-            archive = np.load(stream, allow_pickle=False)
-        except Exception as error:  # zipfile, zlib and numpy's parser raise different errors
-            # numpy takes a file of another kind for a pickle, and advises to load it unsafely.
-            reason = "no archive of arrays" if "pickle" in str(error) else error
-            raise refuse(file, f"cannot be read as .npz ({reason})") from error
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise refuse(file, "expected an archive of named arrays, got a single array")
-        stack.enter_context(archive)
-        for field in _FIELDS[problem]:
-            yield field, _field(file, archive, field)
-
-
-def _field(file: Path, archive: Any, field: str) -> npt.NDArray[Any]:
-    """Return one field; integer demand is divided by the capacity, floats become float32.
-
-    `Problem.instances` refuses other types.
-    """
-    array = _member(file, archive, field)
-    if field == "demand" and np.issubdtype(array.dtype, np.integer):
-        array = array / _capacity(file, archive)
-    if np.issubdtype(array.dtype, np.floating):
-        with np.errstate(over="ignore"):  # too large numbers become infinite and are refused later
-            array = array.astype(np.float32)
-        if field != "demand":
-            _in_unit_square(file, field, array)
-    return array
-
-
-def _member(file: Path, archive: Any, field: str) -> npt.NDArray[Any]:
-    if field not in archive.files:
-        found = ", ".join(archive.files) or "none"
-        raise refuse(file, f"{field}: expected an array of this name, got {found}")
-    try:
-        return np.asarray(archive[field])
-    except Exception as error:  # zipfile, zlib and numpy's parser raise different errors
-        raise refuse(file, f"{field}: cannot be read ({error})") from error
-
-
-def _capacity(file: Path, archive: Any) -> int:
-    """Return the scalar ``capacity``, by which integer demand is divided."""
-    if "capacity" not in archive.files:
-        raise refuse(
-            file, "demand: expected fractions, or integers and a scalar 'capacity', got integers"
-        )
-    capacity = _member(file, archive, "capacity")
-    whole = np.issubdtype(capacity.dtype, np.integer) and capacity.size == 1
-    if not whole or capacity.item() < 1:
-        raise refuse(
-            file, f"capacity: expected one integer of at least 1, got {capacity.tolist()!r:.80}"
-        )
-    return int(capacity.item())
-
-
-def _in_unit_square(file: Path, field: str, array: npt.NDArray[Any]) -> None:
-    """Refuse coordinates outside the unit square, where networks learn badly; tolerance 1e-6."""
-    if array.size and (array.min() < -1e-6 or array.max() > 1 + 1e-6):
-        raise refuse(
-            file,
-            f"{field}: expected coordinates in the unit square, "
-            f"got {array.min():g} to {array.max():g}; scale each instance into it",
-        )
 
 
 @attrs.frozen(eq=False)

@@ -6,7 +6,6 @@ Nothing here uses `lifelong_co.problems`: the check is independent, so it finds 
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Literal
 
 import attrs
@@ -14,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from vrplib.parse import parse_solution
 
-from lifelong_co.instance_files.vrplib_instances import (
+from lifelong_co.instance_files.file_instance import (
     Actions,
     FileInstance,
     InvalidSolutionError,
     cost,
-    read_instance,
+    legs,
     visits,
 )
 from lifelong_co.instance_files.vrplib_parser import read_text, refuse, scan
@@ -33,12 +32,12 @@ _LENGTH = re.compile(r"(?:length|cost)\s*[:=]?\s*(\d+(?:\.\d+)?)", re.IGNORECASE
 class Report:
     """The cost, routes and loads of a feasible solution."""
 
-    cost: int
-    """In the unit of the file."""
+    cost: float
+    """In the unit of the file; an integer if its distances are rounded."""
     routes: list[list[int]]
-    """CVRP: the customers (1 … n) of each route. TSP: a single tour over 0 … n - 1."""
+    """The customers (1 … n) of each route; without a depot a single tour over 0 … n - 1."""
     loads: list[int]
-    """The total demand of each route; empty for the TSP."""
+    """The total demand of each route; empty without a depot."""
 
 
 @attrs.frozen(eq=False)
@@ -71,11 +70,11 @@ def check(file_instance: FileInstance, actions: Actions) -> Report:
     Raises
     ------
     InvalidSolutionError
-        If a node is missing or visited twice, a route exceeds the capacity, or a CVRP solution
-        does not start and end at the depot.
+        If a node is missing or visited twice, a route exceeds the capacity or breaks another rule
+        of the file, or the solution does not start and end at the depot.
     """
     sequence = visits(file_instance, actions)
-    first = 0 if file_instance.problem == "tsp" else 1
+    first = 0 if file_instance.demand is None else 1
     counts = np.bincount(sequence, minlength=len(file_instance.coordinates))
     wrong = np.flatnonzero(counts[first:] != 1) + first
     if wrong.size:
@@ -93,13 +92,24 @@ def check(file_instance: FileInstance, actions: Actions) -> Report:
         )
     split = routes(sequence)
     loads = [sum(int(file_instance.demand[i - 1]) for i in route) for route in split]
-    for number, load in enumerate(loads, start=1):
+    for number, (route, load) in enumerate(zip(split, loads, strict=True), start=1):
         if load > file_instance.capacity:
             raise InvalidSolutionError(
                 f"{file_instance.name}: expected at most the capacity "
                 f"{file_instance.capacity} on every route, got {load} on route #{number}"
             )
+        fault = _broken_rule(file_instance, route)
+        if fault:
+            raise InvalidSolutionError(f"{file_instance.name}: route #{number}: {fault}")
     return Report(cost(file_instance, sequence), split, loads)
+
+
+def _broken_rule(file_instance: FileInstance, route: list[int]) -> str:
+    """Return why the customers of a route break a rule of the file; empty if they do not."""
+    if file_instance.rules is None:
+        return ""
+    stops = np.array([0, *route], dtype=np.int64)
+    return file_instance.rules.fault(route, legs(file_instance, stops).tolist())
 
 
 def write_solution(
@@ -135,19 +145,19 @@ def write_solution(
         raise InvalidSolutionError(
             f"{file_instance.name}: expected the cost {report.cost} of the actions, got {cost}"
         )
-    lines = _sol(report) if file_instance.problem == "cvrp" else _tour(file_instance.name, report)
+    lines = _sol(report) if report.loads else _tour(file_instance.name, report)
     write_new(path, "\n".join(lines) + "\n", overwrite=overwrite)
 
 
 def _sol(report: Report) -> Iterator[str]:
     for number, route in enumerate(report.routes, start=1):
         yield f"Route #{number}: {' '.join(map(str, route))}"
-    yield f"Cost {report.cost}"
+    yield f"Cost {report.cost:.12g}"
 
 
 def _tour(name: str, report: Report) -> Iterator[str]:
     yield f"NAME : {name}.tour"
-    yield f"COMMENT : Length = {report.cost}"
+    yield f"COMMENT : Length = {report.cost:.12g}"
     yield "TYPE : TOUR"
     yield f"DIMENSION : {len(report.routes[0])}"
     yield "TOUR_SECTION"
@@ -202,39 +212,3 @@ def _read_tour(path: str | os.PathLike[str], text: str) -> Solution:
         )
     stated = _LENGTH.search(header.comment)
     return Solution("tsp", np.array(nodes, dtype=np.int64), float(stated[1]) if stated else None)
-
-
-def best_known(path: str | os.PathLike[str]) -> float | None:
-    """Return the best-known cost of an instance file, in the file's units.
-
-    Parameters
-    ----------
-    path
-        The instance. Its solution file is ``X.sol`` for ``X.vrp`` and ``X.opt.tour`` for
-        ``X.tsp``, in the same folder.
-
-    Returns
-    -------
-    Without a solution file: the cost that the instance's COMMENT states, or None. Else the cost
-    that the solution file states, if it is a whole number. A fractional cost belongs to distances
-    without rounding; if it is fractional or missing, and the file holds a solution, the cost of
-    this solution under the instance's distance rule.
-
-    Raises
-    ------
-    FileFormatError
-        If either file cannot be used, or the solution does not solve the instance.
-    """
-    instance = read_instance(path)
-    suffix = ".opt.tour" if instance.problem == "tsp" else ".sol"
-    beside = Path(path).with_suffix(suffix)
-    if not beside.exists():
-        return instance.best_known
-    solution = read_solution(beside)
-    whole = solution.cost is not None and float(solution.cost).is_integer()
-    if solution.cost is not None and (whole or not solution.actions.size):
-        return float(solution.cost)
-    try:
-        return float(check(instance, solution.actions).cost)
-    except InvalidSolutionError as error:
-        raise refuse(beside, f"does not solve {os.fspath(path)}: {error}") from error

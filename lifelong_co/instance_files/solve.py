@@ -1,6 +1,6 @@
 """Solving instances from files greedily, with a few trajectories at a time to limit memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -9,7 +9,9 @@ import numpy.typing as npt
 import torch
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.instance_files.vrplib_instances import FileInstance, cost, to_instances
+from lifelong_co.instance_files.file_instance import FileInstance, cost, to_instances
+from lifelong_co.instance_files.route_rules import in_time
+from lifelong_co.problems.images import IMAGES
 from lifelong_co.protocols import Problem, Solver
 from lifelong_co.rollout.verification import all_valid, require_valid
 from lifelong_co.tensors import records
@@ -28,8 +30,8 @@ Integers = npt.NDArray[np.int64]
 class Best:
     """The best cost and the best length found for an instance, in file units."""
 
-    cost: int
-    """The least cost, by the file's rounded distances."""
+    cost: float
+    """The least cost, by the file's distances; an integer if these are rounded."""
     actions: Integers
     """A solution of that cost, ``[T]``."""
     length: float
@@ -41,7 +43,7 @@ def paper_instances(instance: FileInstance, problem: Problem) -> Any:
     fitted = to_instances(instance, problem)
     scaled = instance.coordinates / max(float(instance.coordinates.max()), 1e-9)
     points = torch.as_tensor(scaled, dtype=torch.float32)[None]
-    if problem.name == "tsp":
+    if instance.demand is None:
         return attrs.evolve(fitted, nodes=points)
     return attrs.evolve(fitted, depot=points[:, :1], nodes=points[:, 1:])
 
@@ -124,23 +126,26 @@ def decode(
             rollout = solver.rollout(chunk, "greedy", trajectories=min(size, wanted - start))
             valid = all_valid(solver.problem, chunk, rollout)
             require_valid(solver, rollout.cost.amin(dim=1), valid)
-            actions = rollout.actions.cpu().numpy()
-            yield unrotated(actions, start, n, solver.problem), rollout.cost.cpu().numpy()
+            actions, costs = rollout.actions.cpu().numpy(), rollout.cost.cpu().numpy()
+            yield unrotated(actions, start, n, depot=hasattr(batch, "depot")), costs
 
 
 def rotated(instances: Any, start: int) -> Any:
     """Return instances with rotated nodes: node ``start`` becomes the first; the depot stays."""
+    matrix = not hasattr(instances, "nodes")  # then rows and columns belong to nodes
     moved = {
-        name: tensor.roll(-start, dims=1)
+        name: tensor.roll((-start, -start), dims=(1, 2))
+        if matrix and tensor.dim() == 3
+        else tensor.roll(-start, dims=1)
         for name, tensor in records.tensors(instances).items()
-        if name != "depot"
+        if name != "depot" and tensor.dim() > 1
     }
     return attrs.evolve(instances, **moved)
 
 
-def unrotated(actions: Integers, start: int, n: int, problem: Problem) -> Integers:
+def unrotated(actions: Integers, start: int, n: int, *, depot: bool) -> Integers:
     """Return actions on rotated instances as actions on the original ones; see `rotated`."""
-    if problem.name == "tsp":
+    if not depot:
         return (actions + start) % n
     return np.where(actions == 0, 0, (actions - 1 + start) % n + 1)
 
@@ -153,6 +158,7 @@ def best_each(
     augment: bool = False,
     trajectories: int | None = None,
     at_once: int | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> list[Best]:
     """Solve instances from files in one batch and return the best solutions of each.
 
@@ -164,9 +170,11 @@ def best_each(
         At least one, all of one size; `room` returns how many to solve together.
     as_paper
         Whether to scale coordinates as the official code does (`paper_instances`). Otherwise they
-        fill the unit square (`vrplib_instances.to_instances`).
+        fill the unit square (`file_instance.to_instances`).
     augment, trajectories, at_once
         See `decode`.
+    progress
+        Called after each chunk with the share of the work that is done, from 0 to 1.
 
     Returns
     -------
@@ -182,6 +190,7 @@ def best_each(
         raise ConfigError(f"instances: expected one size in a batch, got {sorted(sizes)}")
     scale = paper_instances if as_paper else to_instances
     found: list[Best] = []
+    done, work = 0, (trajectories or instances[0].size) * (IMAGES if augment else 1)
     for actions, costs in decode(
         solver,
         records.concatenate([scale(one, solver.problem) for one in instances]),
@@ -191,6 +200,9 @@ def best_each(
     ):
         chunk = [_best(*each) for each in zip(instances, actions, costs, strict=True)]
         found = [_joined(pair) for pair in zip(found, chunk, strict=True)] if found else chunk
+        done += actions.shape[1]
+        if progress is not None:
+            progress(done / work)
     return found
 
 
@@ -200,7 +212,7 @@ def _best(instance: FileInstance, actions: Integers, costs: npt.NDArray[np.float
     ``costs [k]`` come from scaled coordinates. The file's rounding can change the order of
     solutions with nearly equal costs, so the best `FINALISTS` are compared in file units.
     """
-    finalists = actions[costs.argsort()[:FINALISTS]]
+    finalists = [in_time(instance, one) for one in actions[costs.argsort()[:FINALISTS]]]
     return _joined([Best(cost(instance, one), one, length(instance, one)) for one in finalists])
 
 

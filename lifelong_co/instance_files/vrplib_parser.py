@@ -154,8 +154,10 @@ def table(
     return numbers[_order(header, title, ids)]
 
 
-def where_explicit(header: Header) -> str:
+def where_explicit(header: Header, kind: str) -> str:
     """Return the section with the coordinates of a file with EXPLICIT distances.
+
+    Empty if the TYPE ``kind`` is ATSP, which needs none.
 
     Raises
     ------
@@ -169,19 +171,23 @@ def where_explicit(header: Header) -> str:
             header.path,
             f"EDGE_WEIGHT_FORMAT: {form} is not supported; expected LOWER_ROW or FULL_MATRIX",
         )
+    if kind == "ATSP":
+        return ""
     for section in ("NODE_COORD", "DISPLAY_DATA"):
         if section in header.ids:
             return section
     raise refuse(header.path, "EDGE_WEIGHT_TYPE: EXPLICIT is not supported without coordinates")
 
 
-def weights(header: Header, parsed: dict[str, Any], count: int) -> npt.NDArray[np.int64]:
-    """Return the distances that a file lists: int64 ``[count, count]``, symmetric, diagonal 0.
+def weights(
+    header: Header, parsed: dict[str, Any], count: int, *, symmetric: bool = True
+) -> npt.NDArray[np.int64]:
+    """Return the distances that a file lists: int64 ``[count, count]``, diagonal 0.
 
     Raises
     ------
     FileFormatError
-        If they are missing, too few or too many, not whole, or not symmetric.
+        If they are missing, too few or too many, not whole, or not ``symmetric``.
     """
     title = "EDGE_WEIGHT_SECTION"
     if "EDGE_WEIGHT" not in header.ids:
@@ -195,7 +201,7 @@ def weights(header: Header, parsed: dict[str, Any], count: int) -> npt.NDArray[n
     # This form of the test refuses NaN, too.
     if not ((numbers >= 0) & (numbers <= 1e12) & (numbers == np.floor(numbers))).all():
         raise refuse(header.path, f"{title}: expected whole numbers from 0 to 1e12")
-    if (numbers != numbers.T).any():
+    if symmetric and (numbers != numbers.T).any():
         raise refuse(header.path, f"{title}: expected symmetric distances")
     whole = numbers.astype(np.int64)
     # Files have a filler on the diagonal; a route that stays at the depot would pay it.

@@ -54,7 +54,7 @@ def measured(instances: Any, name: str) -> Any:
     Parameters
     ----------
     instances
-        A record of Euclidean instances, with ``nodes [B, n, 2]``.
+        A record of instances; with ``nodes [B, n, 2]`` if another distance is wanted.
     name
         A name in `EXPONENTS`; ``euclidean`` returns the same record.
 
@@ -65,28 +65,27 @@ def measured(instances: Any, name: str) -> Any:
     UnknownNameError
         If `EXPONENTS` lacks the name.
     """
-    p = exponents(name, instances.nodes)
-    if p is None:
+    if exponent(name) == EXPONENTS[EUCLIDEAN]:
         return instances
     kind = type(instances)
     if "distance" not in attrs.fields_dict(kind):
         raise ConfigError(
             f"distance: expected {EUCLIDEAN!r}, the only distance of {kind.__name__}, got {name!r}"
         )
-    return attrs.evolve(instances, distance=p)
+    return attrs.evolve(instances, distance=exponents(name, instances.nodes))
 
 
-def lengths(legs: Tensor, p: Tensor | None) -> Tensor:
-    """Return the lengths ``[B, S, T]`` of ``legs`` ``[B, S, T, 2]``.
+def lengths(legs: Tensor, p: Tensor | None = None) -> Tensor:
+    """Return the lengths ``[B, *]`` of ``legs`` ``[B, *, 2]``.
 
     Parameters
     ----------
     legs
-        Differences of coordinates.
+        Differences of coordinates; ``[B, S, T, 2]`` if ``p`` is given.
     p
         ``[B]``, each 1, 2 or infinite; None: 2 for all.
     """
-    straight = legs.square().sum(dim=3).sqrt()
+    straight = legs.square().sum(dim=-1).sqrt()
     if p is None:
         return straight
     # Compute all three and choose: an `if` on the values of p would wait for the device.

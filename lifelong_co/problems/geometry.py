@@ -1,4 +1,4 @@
-"""Geometry of the plane for both problems: lengths of closed routes and the eight symmetries."""
+"""Geometry of the plane for all problems: lengths of closed routes and the eight symmetries."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,12 @@ from lifelong_co.problems.distances import lengths
 
 
 def closed_length(points: Tensor, actions: Tensor, p: Tensor | None = None) -> Tensor:
-    """Return the length of closed routes.
+    """Return the length ``[B, S]`` of closed routes: the sum of `closed_legs`."""
+    return closed_legs(points, actions, p).sum(dim=2)
+
+
+def closed_legs(points: Tensor, actions: Tensor, p: Tensor | None = None) -> Tensor:
+    """Return the lengths of the legs of closed routes, from each visit to the next.
 
     Parameters
     ----------
@@ -21,13 +26,13 @@ def closed_length(points: Tensor, actions: Tensor, p: Tensor | None = None) -> T
 
     Returns
     -------
-    ``[B, S]`` in the unit of ``points``. It includes the way back to the first visit.
+    ``[B, S, T]`` in the unit of ``points``. The last leg is the way back to the first visit.
     """
     B, S, T = actions.shape
     flat = actions.reshape(B, S * T, 1).expand(-1, -1, 2)
     ordered = points.gather(1, flat).reshape(B, S, T, 2)
     legs = ordered - ordered.roll(-1, dims=2)  # [B, S, T, 2]
-    return lengths(legs, p).sum(dim=2)
+    return lengths(legs, p)
 
 
 def all_true(mask: Tensor) -> Tensor:

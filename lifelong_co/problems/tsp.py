@@ -92,11 +92,7 @@ class TSP:
 
     def step(self, instances: TSPInstances, state: TSPState, action: Tensor) -> TSPState:  # noqa: ARG002
         """Visit node ``action`` long ``[B, S]``."""
-        return TSPState(
-            first=torch.where(state.first < 0, action, state.first),
-            current=action,
-            visited=state.visited.scatter(2, action[..., None], True),
-        )
+        return visit(state, action)
 
     def done(self, instances: TSPInstances, state: TSPState) -> Tensor:  # noqa: ARG002
         """Return bool ``[B, S]``: whether every node has been visited."""
@@ -131,5 +127,19 @@ class TSP:
 
     def context(self, state: TSPState) -> Context:
         """Return the part of a state that a network reads: the first and the last node."""
-        first, last = state.first.clamp(min=0), state.current.clamp(min=0)
-        return Context(nodes={"first": first, "last": last}, nowhere=state.current < 0)
+        return ends(state)
+
+
+def visit(state: TSPState, action: Tensor) -> TSPState:
+    """Return the state after a visit to node ``action`` long ``[B, S]``."""
+    return TSPState(
+        first=torch.where(state.first < 0, action, state.first),
+        current=action,
+        visited=state.visited.scatter(2, action[..., None], True),
+    )
+
+
+def ends(state: TSPState) -> Context:
+    """Return the first and the last node of the partial tours."""
+    first, last = state.first.clamp(min=0), state.current.clamp(min=0)
+    return Context(nodes={"first": first, "last": last}, nowhere=state.current < 0)

@@ -25,6 +25,24 @@ def fractions(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
     InvalidInstancesError
         If it is not a tensor of that shape, or holds integers, NaN or infinity.
     """
+    tensor = _shaped(name, value, shape)
+    # A finite sum proves finite numbers in a fourth of the time. Only if it is not finite, look at
+    # each number: the sum of finite numbers can overflow.
+    if not math.isfinite(tensor.detach().sum()) and not bool(torch.isfinite(tensor).all()):
+        raise InvalidInstancesError(f"{name}: expected finite numbers, got NaN or infinity")
+    return tensor
+
+
+def bounds(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
+    """Return ``value`` as `fractions` does, but accept infinity, which stands for no bound."""
+    tensor = _shaped(name, value, shape)
+    if bool(torch.isnan(tensor).any() | (tensor == -torch.inf).any()):
+        raise InvalidInstancesError(f"{name}: expected numbers or infinity, got NaN or -infinity")
+    return tensor
+
+
+def _shaped(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
+    """Return ``value`` as a floating-point tensor of the expected shape."""
     wanted = "[" + ", ".join(str(size) for size in shape) + "]"
     try:
         tensor = torch.as_tensor(value)
@@ -43,10 +61,6 @@ def fractions(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
         raise InvalidInstancesError(
             f"{name}: expected fractions in a floating-point tensor, got {tensor.dtype}"
         )
-    # A finite sum proves finite numbers in a fourth of the time. Only if it is not finite, look at
-    # each number: the sum of finite numbers can overflow.
-    if not math.isfinite(tensor.detach().sum()) and not bool(torch.isfinite(tensor).all()):
-        raise InvalidInstancesError(f"{name}: expected finite numbers, got NaN or infinity")
     return tensor
 
 

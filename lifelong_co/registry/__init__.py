@@ -1,5 +1,12 @@
 """Solvers, problems, methods and all other components by their registered names."""
 
+from lifelong_co.registry.by_problem import (
+    file_format,
+    order,
+    orders,
+    reference_model,
+    sampler,
+)
 from lifelong_co.registry.lookup import (
     buffer,
     distribution,
@@ -29,6 +36,7 @@ __all__ = [
     "distribution",
     "divergence",
     "failures",
+    "file_format",
     "knows_all_tasks",
     "method",
     "method_options",
@@ -36,9 +44,13 @@ __all__ = [
     "names",
     "objective",
     "objective_options",
+    "order",
+    "orders",
     "problem",
+    "reference_model",
     "register_plugin",
     "reload",
+    "sampler",
     "solver",
     "testset",
     "weighting",

@@ -1,7 +1,7 @@
 """The components that plugins register: one entry for each name, with its owner."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -19,6 +19,10 @@ HOOKS = {
     "register_methods": "method",
     "register_objectives": "objective",
     "register_distributions": "distribution",
+    "register_file_formats": "file_format",
+    "register_samplers": "sampler",
+    "register_orders": "order",
+    "register_reference_models": "reference-model",
 }
 """Every hook and the kind of component it registers."""
 
@@ -28,8 +32,7 @@ class Component:
     """A registered name and its owner."""
 
     kind: str
-    """``solver``, ``problem``, ``weighting``, ``divergence``, ``buffer``, ``method``,
-    ``objective`` or ``distribution``."""
+    """A value of `HOOKS`, e.g. ``solver``."""
     name: str
     owner: str
     """The installed distribution that has the plugin, or ``this process`` (`register_plugin`)."""
@@ -185,8 +188,19 @@ def _register(
                 f"{where}, name {name!r}: expected a problem, got the class {thing.__name__}; "
                 f"register {thing.__name__}()"
             )
+    elif owner.kind == "order":
+        _check_order(where, name, thing)
     elif not callable(thing):
         raise PluginError(f"{where}, name {name!r}: expected something callable, got {thing!r}")
     if (owner.kind, name) in entries:
         raise PluginError(f"{where}: {name!r} is registered twice")
     entries[owner.kind, name] = Entry(attrs.evolve(owner, name=name), thing)
+
+
+def _check_order(where: str, name: str, thing: Any) -> None:
+    """Refuse an order that is not ``PROBLEM:NAME`` with a sequence of tables."""
+    if not all(name.partition(":")):
+        raise PluginError(f"{where}: expected a name of the form PROBLEM:NAME, got {name!r}")
+    listed = isinstance(thing, Sequence) and not isinstance(thing, str) and len(thing) > 0
+    if not listed or not all(isinstance(table, Mapping) for table in thing):
+        raise PluginError(f"{where}, name {name!r}: expected a list of tables, got {thing!r}")

@@ -204,14 +204,8 @@ def testset(problem: str | Problem, distribution: str, of: str = "generator") ->
     ConfigError
         If the distribution has no test set.
     """
-    chosen = _made(
-        "distribution",
-        distribution,
-        Distribution,
-        _problem(problem),
-        variant="official",
-        capacity=None,
-    )
+    fixed = {"variant": "official", "capacity": None}
+    chosen = _made("distribution", distribution, Distribution, _problem(problem), **fixed)
     instances = getattr(chosen, "testset", None)
     if instances is None:
         raise ConfigError(

@@ -88,7 +88,8 @@ class PackedExperience:
     @property
     def precision(self) -> torch.dtype:
         """The floating-point type of the instances."""
-        return records.tensors(self.instances)["nodes"].dtype
+        fields = records.tensors(self.instances).values()
+        return next(field.dtype for field in fields if field.is_floating_point())
 
 
 def record(

@@ -76,6 +76,31 @@ def complete(
     return valid & problem.done(instances, state)
 
 
+@torch.no_grad()
+def fault(problem: Problem, instances: Any, actions: Sequence[int]) -> str:
+    """Return why ``actions [T]`` do not solve one instance (``B = 1``); empty if they do.
+
+    Only the problem itself decides: each action must be feasible in its state, and the last state
+    must be done. The first action may be the one that a rollout forces, e.g. the depot.
+    """
+    state = problem.reset(instances, 1)
+    nodes = problem.unfinished(state)[0, 0]
+    last = nodes.shape[0] - 1
+    forced = [int(action[0, 0]) for action in problem.starts(instances, 1)[:1]]
+    for t, action in enumerate(actions):
+        if not 0 <= action <= last:
+            return f"expected nodes 0 to {last}, got {action}"
+        if forced[t : t + 1] != [action] and not problem.feasible(instances, state)[0, 0, action]:
+            if nodes[action] and action in actions[:t]:
+                return f"visits node {action} {list(actions).count(action)} times"
+            return f"visits node {action} in step {t + 1}, where it is not feasible"
+        state = problem.step(instances, state, torch.tensor([[action]]))
+    if problem.done(instances, state)[0, 0]:
+        return ""
+    left = problem.unfinished(state)[0, 0].nonzero()
+    return f"visits node {int(left[0])} 0 times" if len(left) else "ends before it is complete"
+
+
 def require_valid(solver: Solver, costs: Tensor, valid: Tensor) -> None:
     """Refuse solutions that must not be scored; waits for the device.
 

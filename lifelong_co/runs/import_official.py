@@ -33,6 +33,19 @@ PARALLEL = "module."
 NAMED = re.compile(r"GLOBAL ([\w.]+)")
 
 
+class _Unused:
+    """Stands for an object in a checkpoint that is not used; only its attributes are set."""
+
+
+# LLR-BC saves its buffers, which hold states of the official environments. Reading these names
+# makes empty objects of ours, and runs nothing of the official code.
+UNUSED: list[Any] = [
+    (_Unused, f"{module}.{state}")
+    for module in ("CVRPEnv", "TSPEnv")
+    for state in ("Reset_State", "Step_State")
+]
+
+
 @attrs.frozen
 class Official:
     """The trained parameters of an official checkpoint."""
@@ -139,8 +152,8 @@ def import_checkpoint(
 def _load(file: Path) -> Any:
     """Return the content of a file of `torch.save`, if it holds only tensors and plain values."""
     try:
-        with warnings.catch_warnings():  # torch warns of what is refused below
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(), torch.serialization.safe_globals(UNUSED):
+            warnings.simplefilter("ignore")  # torch warns of what is refused below
             return torch.load(file, map_location="cpu", weights_only=True)
     except OSError as error:
         raise CheckpointError(f"{file}: cannot be read ({error.strerror or error})") from error

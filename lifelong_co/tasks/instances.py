@@ -10,7 +10,7 @@ from lifelong_co import registry
 from lifelong_co.errors import ConfigError, LifelongError
 from lifelong_co.instance_files.pool import InstancePool, load_instances
 from lifelong_co.problems.distances import EUCLIDEAN, measured
-from lifelong_co.protocols import Problem
+from lifelong_co.protocols import Distribution, Problem
 from lifelong_co.seeding import generator
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors import records
@@ -54,16 +54,14 @@ def training(task: Task, problem: Problem) -> Draw:
 
 def _training(task: Task, problem: Problem) -> Draw:
     if task.files:
-        pool = InstancePool(problem, load_instances(task.files, problem))
+        pool = InstancePool(problem, load_instances(task.files, problem, scale=task.scale))
         if task.size and task.size not in pool.sizes:
             sizes = ", ".join(map(str, pool.sizes))
             raise ConfigError(
                 f"{task.files}: expected an instance of size {task.size}, got {sizes}"
             )
         return lambda stream, B: pool.sample(B, task.size or None, generator=stream)
-    source = registry.distribution(
-        task.distribution, problem, variant=task.variant, capacity=task.capacity
-    )
+    source = _source(task, problem)
     return lambda stream, B: source.sample(B, task.size, generator=stream)
 
 
@@ -96,23 +94,29 @@ def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
             f"instances, got {task.label} with {tests}"
         )
     if task.files:
-        groups = load_instances(task.test_files or task.files, problem)
+        groups = load_instances(task.test_files or task.files, problem, scale=task.scale)
         if task.size:
             groups = [group for group in groups if problem.size(group) == task.size]
             if not groups:
                 place = task.test_files or task.files
                 raise ConfigError(f"{place}: expected a test instance of size {task.size}")
         return [records.select(group, slice(tests)) for group in groups]
-    source = registry.distribution(
-        task.distribution, problem, variant=task.variant, capacity=task.capacity
-    )
+    source = _source(task, problem)
     stream = stream_of_tests(problem, task.distribution, task.size)
     return [source.sample(tests, task.size, generator=stream)]
 
 
+def _source(task: Task, problem: Problem) -> Distribution:
+    # A distribution that takes no attributes still draws for all tasks that have none.
+    options: dict[str, Any] = {"attributes": task.attributes} if task.attributes else {}
+    return registry.distribution(
+        task.distribution, problem, variant=task.variant, capacity=task.capacity, **options
+    )
+
+
 def papers_own(task: Task, problem: Problem, tests: int) -> Any | None:
     """Return the paper's 1,000 test instances if the task is tested on them, else None."""
-    official = task.variant == "official" and task.capacity is None
+    official = task.variant == "official" and task.capacity is None and not task.attributes
     if not (task.distribution and official and tests == PUBLISHED):
         return None
     source = registry.distribution(task.distribution, problem, variant=task.variant, capacity=None)

@@ -8,7 +8,7 @@ import attrs
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.problems.distances import EUCLIDEAN, exponent
-from lifelong_co.validators import at_least, printable
+from lifelong_co.validators import at_least, boolean, printable
 
 ORDERS: dict[int, tuple[str, ...]] = {
     1: ("E", "C", "G", "U", "R", "GM"),
@@ -24,6 +24,15 @@ TESTS_OF = ("generator", "published")
 
 def _known(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001
     exponent(value)
+
+
+def _listed(instance: object, attribute: "attrs.Attribute[Any]", value: tuple[str, ...]) -> None:
+    for name in value:
+        printable(instance, attribute, name)
+        if not name or name != "".join(name.split()) or value.count(name) > 1:
+            raise ConfigError(
+                f"task attributes: expected different names without spaces, got {list(value)!r}"
+            )
 
 
 @attrs.frozen(kw_only=True)
@@ -43,6 +52,9 @@ class Task:
         The paper's 10,000 instances at ``n = 20`` are 156 batches of 64 and one of 16.
     name
         The name in tables and figures; empty: made of distribution and size.
+    attributes
+        What the problem's sampler draws besides, e.g. ``("time-windows", "open")``; each problem
+        has other names, or none (`completion`).
     capacity
         The vehicle capacity; demands are fractions of it. None: the rule of the official code.
     variant
@@ -51,6 +63,9 @@ class Task:
         A ``.npz`` file or a folder of TSPLIB/CVRPLIB files to train on.
     test_files
         The same for testing; empty: the training files.
+    scale
+        Whether the coordinates of ``.npz`` files have any unit, such as metres: each instance is
+        scaled into the unit square.
     distance
         The distance between two nodes: ``euclidean``, ``manhattan`` or ``chebyshev``.
     tests_of
@@ -82,9 +97,11 @@ class Task:
     variant: str = "official"
     files: str = attrs.field(default="", validator=printable)
     test_files: str = attrs.field(default="", validator=printable)
+    scale: bool = attrs.field(default=False, validator=boolean)
     distance: str = attrs.field(default=EUCLIDEAN, validator=_known)
     tests_of: str = "generator"
     drift_from: str = ""
+    attributes: tuple[str, ...] = attrs.field(default=(), validator=_listed)
 
     def __attrs_post_init__(self) -> None:
         if bool(self.distribution) == bool(self.files):
@@ -101,10 +118,17 @@ class Task:
             raise UnknownNameError("tests_of", self.tests_of, TESTS_OF)
         if self.distribution and self.size < 2:
             raise ConfigError(f"task size: expected at least 2 nodes, got {self.size}")
+        if self.scale and not self.files:
+            raise ConfigError(f"task scale: expected files beside it, got {self.distribution!r}")
         if self.drift_from and self.size < 2:
             raise ConfigError(
                 "task drift_from: expected a task with a size, because all instances of a batch"
                 f" have one size, got files={self.files!r} without a size"
+            )
+        if self.attributes and not self.distribution:
+            raise ConfigError(
+                "task attributes: expected a task with a distribution, because files have them"
+                f" already, got files={self.files!r}"
             )
         if self.drift_from:
             _ = self.former  # raises if its distance is unknown
@@ -115,7 +139,8 @@ class Task:
         if self.name:
             return self.name
         label = f"{self.distribution}{self.size}" if self.distribution else Path(self.files).stem
-        return label if self.distance == EUCLIDEAN else f"{label} {self.distance}"
+        distance = () if self.distance == EUCLIDEAN else (self.distance,)
+        return " ".join((label, *self.attributes, *distance))
 
     @property
     def instances(self) -> int:
@@ -137,6 +162,7 @@ class Task:
             distribution=distribution,
             files="",
             test_files="",
+            scale=False,
             distance=distance or self.distance,
             drift_from="",
         )
@@ -150,8 +176,10 @@ class Task:
             "capacity": self.capacity or "the official rule",
             "variant": self.variant,
             "test files": self.test_files or self.files or "none",
+            "scale": self.scale,
             "tests of": self.tests_of,
             "distance": self.distance,
+            "attributes": " ".join(self.attributes) or "none",
         }
 
 
@@ -192,7 +220,7 @@ def drifting(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     Raises
     ------
     ConfigError
-        If the task before has files and no distribution.
+        If the task before has files and no distribution, or has other attributes.
     """
     found = list(tasks[:1])
     for before, task in pairwise(tasks):
@@ -200,6 +228,11 @@ def drifting(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
             raise ConfigError(
                 f"drift: task {task.label}: expected a task with a distribution before it, "
                 f"got {before.label}, whose instances come from files"
+            )
+        if before.attributes != task.attributes:
+            raise ConfigError(
+                f"drift: task {task.label}: expected the attributes of the task before it,"
+                f" got another set than {before.label}"
             )
         source = before.distribution
         if before.distance != task.distance:

@@ -17,6 +17,9 @@ R = TypeVar("R")
 ABSENT = "absent"
 """Key of a field's metadata: the value in every row where the field is None."""
 
+LENGTH = "length"
+"""Key of a field's metadata: true if the field is in the unit of the coordinates, which scales."""
+
 
 def tensors(record: object) -> dict[str, Tensor]:
     """Return the fields of a record that are not None, by name, in the order of definition."""

@@ -63,6 +63,32 @@ def test_after_gives_an_earlier_row_of_the_cost_matrix(after, finished):
     assert list(shown.values()) == costs(folder)[after - 1]
 
 
+def test_evaluate_takes_files(finished, tmp_path):
+    """All instances of a file count; --scale divides coordinates in any unit."""
+    folder = finished().folder
+    drawn = np.random.default_rng(0)
+    fields = {"depot": drawn.random((3, 1, 2)), "demand": drawn.integers(1, 5, (3, 6))}
+    fields |= {"nodes": drawn.random((3, 6, 2)), "capacity": np.array(20)}
+    fields["depot"][:, 0], fields["nodes"][:, 0] = (0.0, 0.0), (1.0, 1.0)  # fills the unit square
+    unit, metres = tmp_path / "unit.npz", tmp_path / "metres.npz"
+    np.savez(unit, **fields)
+    far = {name: 5000 + 800 * fields[name] for name in ("depot", "nodes")}
+    np.savez(metres, **(fields | far))
+    given = ("evaluate", folder, "--json", "--files")
+    plain = json.loads(call(*given, unit).out)
+    assert list(plain) == [str(unit)]
+    refused = call(*given, metres)
+    assert refused.status == 2
+    assert "metres.npz: depot: expected coordinates in the unit square" in refused.err
+    scaled = json.loads(call(*given, metres, "--scale").out)
+    assert scaled[str(metres)] == pytest.approx(plain[str(unit)], rel=1e-5)
+    both = json.loads(call(*given, unit, "--files", FIXTURES / "four.vrp", "--task", "E7").out)
+    assert list(both) == ["E7", str(unit), str(FIXTURES / "four.vrp")]
+    first = json.loads(call(*given, unit, "--tests", 1).out)
+    assert first[str(unit)] != plain[str(unit)]
+    assert "--scale: expected --files" in call("evaluate", folder, "--scale").err
+
+
 def test_evaluate_takes_chosen_and_new_tasks(finished):
     """A task is a name of the run, or a distribution and a size."""
     folder = finished().folder

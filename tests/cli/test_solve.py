@@ -1,11 +1,16 @@
 """`lifelong-co solve`: library files, costs in their units, solution files."""
 
+import re
 import shutil
+import sys
 
 import pytest
-from command_line import call, contents
+from command_line import MODEL, call, contents
+from lifelong_co_adapters import shipped
 from paths import FIXTURES
 
+from lifelong_co import registry
+from lifelong_co.instance_files.formats import read_file
 from lifelong_co.instance_files.solutions import check, read_solution
 from lifelong_co.instance_files.vrplib_instances import read_instance
 
@@ -30,10 +35,12 @@ def test_solution_of_a_file_is_checked_and_written(problem, place, finished):
     solution = read_solution(place / written)
     report = check(instance, solution.actions)
     assert solution.cost == report.cost
-    first, second = solved.out.splitlines()
+    first, second, third = solved.out.splitlines()
     assert first.startswith(f"{instance.name}: cost {report.cost}, best known ")
     assert "; feasible (" in first
-    assert second == f"solution: {written}"
+    assert re.search(r"\), \d+\.\d s$", first)
+    assert re.fullmatch(r"nearest neighbor: cost \d+, gap \d+\.\d\d% \(best of \d starts\)", second)
+    assert third == f"solution: {written}"
 
 
 def test_solution_files_have_the_format_of_the_libraries(place, finished):
@@ -60,7 +67,8 @@ def test_gap_is_to_the_given_or_stored_cost(place, finished):
     (place / "four.vrp").write_text(text)
     (place / "four.sol").unlink()
     unknown = call(*solve, "--out", "elsewhere.sol").out
-    assert unknown.splitlines()[0] == "four: cost 43; feasible (2 routes)"
+    assert unknown.splitlines()[0].startswith("four: cost 43; feasible (2 routes), ")
+    assert unknown.splitlines()[1] == "nearest neighbor: cost 43 (best of 4 starts)"
     (place / "elsewhere.sol").rename(place / "four.sol")
     assert "best known 43, gap 0.00%" in call(*solve, "--out", "again.sol").out
 
@@ -69,7 +77,7 @@ def test_plot_is_drawn(place, finished):
     """--plot writes a PNG beside the solution."""
     solve = ("solve", FIXTURES / "four.vrp", "--checkpoint", finished().folder)
     solved = call(*solve, "--plot", "routes.png", "--out", "mine.sol")
-    assert solved.out.splitlines()[1:] == ["solution: mine.sol", "plot: routes.png"]
+    assert solved.out.splitlines()[2:] == ["solution: mine.sol", "plot: routes.png"]
     assert (place / "routes.png").read_bytes().startswith(PNG)
     assert sorted(contents(place)) == ["mine.sol", "routes.png"]
 
@@ -122,3 +130,96 @@ def test_augmentation_and_starts_can_be_limited(place, finished):
     assert solved.status == 0, solved.err
     solution = read_solution(place / "one.sol")
     assert check(read_instance(FIXTURES / "four.vrp"), solution.actions).cost == solution.cost
+
+
+def test_several_files_are_solved_into_a_folder(place, finished):
+    """Each file has its lines, its solution and its picture."""
+    shutil.copy(FIXTURES / "four.vrp", place / "again.vrp")
+    (place / "out").mkdir()
+    files = (FIXTURES / "four.vrp", "again.vrp")
+    solve = ("solve", *files, "--checkpoint", finished().folder)
+    solved = call(*solve, "--out", "out", "--plot", "out")
+    assert solved.status == 0, solved.err
+    assert [line for line in solved.out.splitlines() if line.startswith("solution")] == [
+        "solution: out/four.sol",
+        "solution: out/again.sol",
+    ]
+    assert sorted(path.name for path in (place / "out").iterdir()) == sorted(
+        ["again.png", "again.sol", "four.png", "four.sol"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--out=mine.sol",), "--out: expected a folder for several files, got mine.sol"),
+        (("--best-known=3",), "--best-known: expected one FILE, got 2"),
+        (("--compare",), "--compare: expected --improve SECONDS beside it"),
+        (("--improve=-1",), "--improve: expected seconds of at least 0, got -1.0"),
+        ((FIXTURES / "four.vrp",), "four.sol: expected one FILE with this solution file"),
+    ],
+)
+def test_wrong_use_of_several_files_is_refused(arguments, expected, place, finished):
+    """Before any file is solved."""
+    shutil.copy(FIXTURES / "four.vrp", place / "again.vrp")
+    files = (FIXTURES / "four.vrp", "again.vrp")
+    refused = call("solve", *files, *arguments, "--checkpoint", finished().folder)
+    assert refused.status == 2
+    assert expected in refused.err
+    assert sorted(contents(place)) == ["again.vrp"]
+
+
+def test_improved_solution_is_written(place, finished):
+    """Both costs are shown, and PyVRP alone beside them."""
+    pytest.importorskip("pyvrp")
+    solve = ("solve", FIXTURES / "four.vrp", "--checkpoint", finished().folder)
+    solved = call(*solve, "--improve", 0.1, "--compare")
+    assert solved.status == 0, solved.err
+    *_, started, alone, written = solved.out.splitlines()
+    assert started == "PyVRP from the solver's solution, 0.1 s: cost 43, gap 0.00%"
+    assert alone == "PyVRP alone, 0.1 s: cost 43, gap 0.00%"
+    assert written == "solution: four.sol"
+    assert read_solution(place / "four.sol").cost == 43
+
+
+def test_missing_pyvrp_is_found_before_the_work(place, finished, monkeypatch):
+    """The message names the extra; nothing is written."""
+    monkeypatch.setitem(sys.modules, "pyvrp", None)
+    solve = ("solve", FIXTURES / "four.vrp", "--checkpoint", finished().folder)
+    refused = call(*solve, "--improve", 1)
+    assert refused.status == 2
+    assert "pip install 'lifelong-co[reference]'" in refused.err
+    assert contents(place) == {}
+
+
+def test_shipped_weights_are_the_default(place, monkeypatch):
+    """Without --checkpoint; if none are shipped for the problem, a message says what to do."""
+    refused = call("solve", FIXTURES / "four.atsp")
+    assert refused.status == 2
+    assert "no weights are shipped for atsp" in refused.err
+    assert "--checkpoint" in refused.err
+    solver = registry.solver("pomo", "cvrp", **MODEL)
+    tasks = [{"name": "U1", "size": 1}]
+    monkeypatch.setattr(shipped.load, "__kwdefaults__", {"device": "cpu", "folder": place / "w"})
+    shipped.write(solver, {"solver": "pomo", "solver_options": MODEL, "tasks": tasks}, place / "w")
+    solved = call("solve", FIXTURES / "four.vrp")
+    assert solved.status == 0, solved.err
+    assert "solution: four.sol" in solved.out
+    assert solved.err.startswith("warning: four: 4 nodes are more than twice the largest size")
+
+
+def test_solomon_file_is_solved_drawn_and_verified(place):
+    """In its own units, without rounding; the routes are in time."""
+    solver = registry.solver("pomo", "mtvrp", **MODEL)
+    card = {"solver": "pomo", "solver_options": MODEL, "tasks": [{"name": "C20", "size": 20}]}
+    shipped.write(solver, card, place / "weights")
+    with pytest.MonkeyPatch.context() as patch:
+        defaults = {"device": "cpu", "folder": place / "weights"}
+        patch.setattr(shipped.load, "__kwdefaults__", defaults)
+        solved = call("solve", FIXTURES / "seven.txt", "--plot", "seven.png", "--best-known", 150)
+    assert solved.status == 0, solved.err
+    assert solved.err == ""
+    report = check(read_file(FIXTURES / "seven.txt"), read_solution(place / "seven.sol").actions)
+    assert solved.out.startswith(f"SEVEN: cost {report.cost:.10g}, best known 150, gap ")
+    assert read_solution(place / "seven.sol").cost == pytest.approx(report.cost)
+    assert (place / "seven.png").read_bytes().startswith(PNG)

@@ -43,13 +43,14 @@ LAYERS = {
     "protocols": "",
     "tensors": "",
     "storage": "",
-    "registry": "hookspecs protocols",
-    "problems": "hookspecs protocols tensors",
+    "reference_solvers": "validators",
+    "registry": "hookspecs protocols reference_solvers",
+    "problems": "hookspecs protocols reference_solvers tensors",
     "replay": "hookspecs protocols registry tensors",
     "rollout": "protocols tensors",
     "evaluation": "problems protocols rollout tensors",
     "reinforce": "problems protocols rollout tensors validators",
-    "instance_files": "problems protocols rollout storage tensors",
+    "instance_files": "problems protocols registry rollout storage tensors",
     "tasks": "instance_files problems protocols registry seeding tensors validators",
     "config": "problems storage tasks tensors validators",
     "runs": "config evaluation metrics protocols registry seeding storage tasks tensors",
@@ -110,12 +111,13 @@ COVERED_BY = {
     "adapters/official/test_pomo_omni.py": ("lifelong_co_adapters/official", "attention omni pomo"),
     "adapters/official/test_invit.py": ("lifelong_co_adapters/official", "invit_policy"),
     "cli/test_upstream.py": ("lifelong_co_adapters/official", "fetching"),
+    "core/reference_solvers/test_heuristic.py": ("lifelong_co/reference_solvers", "contract"),
     "core/experiments/test_page.py": ("lifelong_co/experiments", "style"),
     "cli/test_sweep_command.py": ("lifelong_co/experiments/sweep", "cluster"),
 }
 LONGEST = 250
 # Every contract is in one file, so that the shape of each tensor is written once.
-LONGER = {"lifelong_co/protocols.py": 375}
+LONGER = {"lifelong_co/protocols.py": 400}
 
 
 def part(module: str) -> str:

@@ -25,6 +25,8 @@ class Encoder(nn.Module):
     ----------
     widths
         The number of features of each kind of token; a view may have no anchor.
+    width
+        The number of features in the block of each kind, at least each of ``widths``.
     dim, heads, dim_ff, layers
         Width, heads and layers of the attention; ``dim_ff`` is the width of the feed-forward.
     batchnorm
@@ -33,18 +35,22 @@ class Encoder(nn.Module):
     """
 
     def __init__(
-        self, widths: dict[str, int], *, dim: int, heads: int, dim_ff: int, layers: int,
+        self, widths: dict[str, int], *, width: int, dim: int, heads: int, dim_ff: int, layers: int,
         batchnorm: bool,
     ) -> None:  # fmt: skip
         super().__init__()
+        self.width = width
         self.batchnorm = batchnorm
         self.embeddings = nn.ModuleDict({kind: nn.Linear(k, dim) for kind, k in widths.items()})
         self.layers = nn.ModuleList(Layer(dim, heads, dim_ff, batchnorm) for _ in range(layers))
 
     def fold(self) -> Folded:
-        """Return the embeddings and the first layer's attention in terms of a view's features."""
+        """Return the embeddings and the first layer's attention in terms of a view's features.
+
+        Every kind has a block of the largest width. The features that a kind lacks count nothing.
+        """
         node = cast(nn.Linear, self.embeddings["node"])
-        width, dim = node.in_features, node.out_features
+        width, dim = self.width, node.out_features
         blocks, constant = [], []
         for kind in KINDS:
             if kind in self.embeddings:

@@ -12,6 +12,7 @@ from lifelong_co.protocols import Context, Problem
 from lifelong_co_adapters.invit.decoder import Decoder, Weights
 from lifelong_co_adapters.invit.encoder import Encoder
 from lifelong_co_adapters.invit.layer import Folded
+from lifelong_co_adapters.invit.sizes import token_widths
 from lifelong_co_adapters.invit.views import HIDDEN, nearest, tokens, view
 
 
@@ -54,6 +55,8 @@ nb_layers_decoder, action_k, state_k, batchnorm
         batchnorm: bool,
     ) -> None:
         super().__init__()
+        widths = token_widths(problem)
+        self.width = max(widths.values())
         self.depots = int("depot" in problem.feature_dims)
         self.action_k = action_k
         # An anchor that is not an action is only in the views of the state.
@@ -64,12 +67,9 @@ nb_layers_decoder, action_k, state_k, batchnorm
         )
 
         def encoder(anchored: bool, layers: int) -> Encoder:
-            width = problem.feature_dims["node"]
-            widths = {"node": width, "last": width, "anchor": 2}
-            if not anchored:
-                del widths["anchor"]
             return Encoder(
-                widths,
+                {kind: k for kind, k in widths.items() if anchored or kind != "anchor"},
+                width=self.width,
                 dim=dim_emb,
                 heads=nb_heads,
                 dim_ff=dim_ff,
@@ -93,8 +93,8 @@ nb_layers_decoder, action_k, state_k, batchnorm
 
     def prepare(self, features: dict[str, Tensor]) -> Prepared:
         """Prepare a batch from the features of its actions: ``[B, *, dim]`` for each kind."""
-        width = features["node"].shape[2]
-        table = torch.cat([F.pad(x, (0, width - x.shape[2])) for x in features.values()], dim=1)
+        padded = [F.pad(x, (0, self.width - x.shape[2])) for x in features.values()]
+        table = torch.cat(padded, dim=1)
         return Prepared(
             table=table,
             folded=[encoder.fold() for encoder in self.encoders()],

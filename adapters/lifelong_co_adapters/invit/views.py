@@ -77,7 +77,7 @@ class Tokens:
 
     lists: Lists
     points: Tensor  # [N, T, 2], in the instance's coordinates
-    scalars: Tensor  # [N, T, k]: of nodes their features; of the last node the state's; else 0
+    scalars: Tensor  # [N, T, k]: of nodes and depots their features; of the last node the state's
     gap: Tensor  # [N, 1, 2]: a point that the frame includes if a list has gaps
 
 
@@ -99,13 +99,13 @@ def tokens(
     lists
         The nodes of every row, from `nearest`.
     table
-        ``[B, A, 2 + k]``, coordinates and scalars of every action.
+        ``[B, A, 2 + k]``, coordinates and features of every action, filled up with zeros.
     instance
         Long ``[N]``, the instance of each row.
     last, anchor
         Long ``[N]``, actions.
     scalars
-        ``[N, k]``, of the state; None if ``k = 0``.
+        ``[N, s]``, of the state, ``s <= k``; None if ``s = 0``.
     longest
         The length of the longest list.
     depots
@@ -115,13 +115,13 @@ def tokens(
     # The official code fills gaps with the number of the last node, counted from the first
     # customer. At the depot this number is -1, which means the last customer.
     gap = torch.where(last < depots, A - 1, last) if depots else last
-    own = torch.stack((last, anchor, gap), dim=1)
+    own, k = torch.stack((last, anchor, gap), dim=1), features - 2
     nodes, w = lists.nodes[:, :longest], lists.width
     index = torch.cat((nodes[:, :w], own[:, :2], nodes[:, w:], own[:, 2:]), dim=1)
     found = F.embedding(index + A * instance[:, None], table.view(-1, features))
-    if scalars is not None:
-        found[:, w, 2:] = scalars
-        found[:, w + 1, 2:] = 0
+    found[:, w, 2:] = 0 if scalars is None else F.pad(scalars, (0, k - scalars.shape[1]))
+    if not depots:
+        found[:, w + 1, 2:] = 0  # the anchor is the first node
     return Tokens(
         lists=lists, points=found[:, :-1, :2], scalars=found[:, :-1, 2:], gap=found[:, -1:, :2]
     )

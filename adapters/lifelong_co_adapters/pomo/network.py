@@ -7,6 +7,7 @@ import attrs
 import torch
 from torch import Tensor, nn
 
+from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import Context, Problem
 from lifelong_co.tensors.precision import not_half
 from lifelong_co_adapters.onednn_linear import linear
@@ -64,6 +65,11 @@ class Network(nn.Module):
         Names of the official code; see `solver.pomo`.
     norm
         One of `normalization.NORMALIZATIONS`; POMO's is ``instance``.
+
+    Raises
+    ------
+    ConfigError
+        If the problem has no features, as the asymmetric TSP.
     """
 
     def __init__(
@@ -79,6 +85,11 @@ class Network(nn.Module):
         norm: str = "instance",
     ) -> None:
         super().__init__()
+        if not problem.feature_dims:
+            raise ConfigError(
+                f"solver: expected a problem with features of its nodes, got {problem.name!r},"
+                " which has none for an attention network"
+            )
         width = head_num * qkv_dim
         self.head_num = head_num
         self.logit_clipping = logit_clipping

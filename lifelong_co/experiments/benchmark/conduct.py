@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 import attrs
 
 from lifelong_co.evaluation import named_test
+from lifelong_co.experiments.benchmark.answer import nearest
 from lifelong_co.experiments.benchmark.known import as_now
 from lifelong_co.experiments.benchmark.results import Result
 from lifelong_co.experiments.references.subject import of_file
+from lifelong_co.instance_files.file_instance import FileInstance
 from lifelong_co.instance_files.solve import best_each, room
-from lifelong_co.instance_files.vrplib_instances import FileInstance
 from lifelong_co.protocols import Solver
 
 
@@ -62,16 +63,23 @@ def conduct(
     """
     kept = valid(done, instances, entrants, log)
     found = {(one.instance, one.solver): one for one in kept}
+    simple = {one.instance: one.nearest_neighbor for one in kept if one.nearest_neighbor}
     for group in groups(instances, how.batch):
         for entrant in entrants:
             missing = [one for one in group if (one.name, entrant.label) not in found]
             most = room(entrant.solver, group[0].size, how.at_once)
             for start in range(0, len(missing), most):
-                for one in solve(missing[start : start + most], entrant, how):
+                part = missing[start : start + most]
+                for instance in part:
+                    if instance.name not in simple:
+                        simple[instance.name] = nearest(instance, entrant.solver.problem)[0]
+                for one in solve(part, entrant, how):
+                    one = attrs.evolve(one, nearest_neighbor=simple[one.instance])
                     found[one.instance, one.solver] = one
                     each = f" each, {one.batch} together" if one.batch > 1 else ""
                     log(
-                        f"{one.instance}: {one.solver}: cost {one.cost} ({one.seconds:.1f} s{each})"
+                        f"{one.instance}: {one.solver}: cost {one.cost:.10g}"
+                        f" ({one.seconds:.1f} s{each})"
                     )
                 keep(_ordered(list(found.values()), instances, entrants))
     results = _ordered(list(found.values()), instances, entrants)

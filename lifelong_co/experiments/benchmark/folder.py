@@ -5,10 +5,12 @@ from pathlib import Path
 
 import attrs
 
+from lifelong_co import registry
 from lifelong_co.errors import ConfigError, FileFormatError, UnknownNameError
 from lifelong_co.experiments.benchmark.known import known_of
 from lifelong_co.experiments.benchmark.published import LIBRARIES
-from lifelong_co.instance_files.vrplib_instances import FileInstance, read_instance
+from lifelong_co.instance_files.file_instance import FileInstance
+from lifelong_co.instance_files.formats import read_file, suffixes
 
 
 @attrs.frozen(eq=False)
@@ -31,16 +33,17 @@ def read_folder(
     largest: int | None = None,
     references: Path | None = None,
 ) -> Folder:
-    """Read the ``.tsp`` or ``.vrp`` files of a folder.
+    """Read the instance files of a folder.
 
     Parameters
     ----------
     library
-        ``tsplib`` or ``cvrplib``.
+        ``tsplib``, ``cvrplib``, or a problem with a file format.
     folder
         The folder; files in its subfolders are not read.
     paper
-        Whether to read only the paper's instances; all of them must be there.
+        Whether to read only the paper's instances; all of them must be there. Only for TSPLIB and
+        CVRPLIB.
     largest
         Highest number of nodes or customers; None: no limit.
     references
@@ -53,12 +56,13 @@ def read_folder(
     UnknownNameError
         If the library is unknown.
     """
-    if library not in LIBRARIES:
-        raise UnknownNameError("library", library, LIBRARIES)
-    problem, suffix, papers = LIBRARIES[library]
+    problem, suffix, papers = _library(library)
+    if paper and not papers:
+        raise ConfigError(f"--paper: expected tsplib or cvrplib, got {library}")
     if not folder.is_dir():
         raise ConfigError(f"{folder}: expected a folder with {suffix} files, found none")
-    files = sorted(path for path in folder.iterdir() if path.suffix == suffix and path.is_file())
+    endings = suffixes(problem)
+    files = sorted(path for path in folder.iterdir() if path.suffix in endings and path.is_file())
     if paper:
         missing = [name for name in papers if folder / f"{name}{suffix}" not in files]
         if missing:
@@ -69,23 +73,35 @@ def read_folder(
     faults: list[str] = []
     for file in files:
         try:
-            one = attrs.evolve(read_instance(file), name=file.stem, best_known=None)
+            one = attrs.evolve(read_file(file, problem), name=file.stem)
         except FileFormatError as error:
             refused.append(str(error))
             continue
         if one.problem != problem:
             refused.append(f"{file}: expected an instance of {problem}, got one of {one.problem}")
         elif largest is None or one.size <= largest:
+            known = None
             try:
-                one = attrs.evolve(one, best_known=known_of(file, one, references))
+                known = known_of(file, one, references)
             except FileFormatError as error:
                 faults.append(f"{file.stem}: no best known cost: {error}")
-            instances.append(one)
+            instances.append(attrs.evolve(one, best_known=known))
     if not instances:
         reason = f" ({refused[0]})" if refused else ""
         raise ConfigError(f"{folder}: expected at least one usable {suffix} file, got none{reason}")
     order = instances if paper else sorted(instances, key=lambda one: (one.size, one.name))
     return Folder(order, refused, faults)
+
+
+def _library(name: str) -> tuple[str, str, tuple[str, ...]]:
+    """Return the problem, the suffix of the files, and the paper's instances of a library."""
+    if name in LIBRARIES:
+        return LIBRARIES[name]
+    covered = {problem for problem, _, _ in LIBRARIES.values()}
+    others = [problem for problem in registry.names("file_format") if problem not in covered]
+    if name not in others:
+        raise UnknownNameError("library", name, (*LIBRARIES, *others))
+    return name, " or ".join(suffixes(name)), ()
 
 
 def _few(names: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """The best known cost of an instance: from a file, published, or found as a reference."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,8 +10,10 @@ from lifelong_co.experiments.benchmark.published import BEST, LIBRARIES
 from lifelong_co.experiments.benchmark.results import Benchmark, Result
 from lifelong_co.experiments.references.cache import Cache
 from lifelong_co.experiments.references.subject import of_file
-from lifelong_co.instance_files.solutions import best_known
-from lifelong_co.instance_files.vrplib_instances import FileInstance
+from lifelong_co.instance_files.file_instance import FileInstance, InvalidSolutionError
+from lifelong_co.instance_files.solutions import check, read_solution
+from lifelong_co.instance_files.vrplib_instances import read_instance
+from lifelong_co.instance_files.vrplib_parser import refuse
 
 
 def known_of(file: Path, instance: FileInstance, references: Path | None) -> float | None:
@@ -25,10 +28,49 @@ def known_of(file: Path, instance: FileInstance, references: Path | None) -> flo
     FileFormatError
         If the solution beside the file or the reference cannot be read.
     """
-    stated = best_known(file)
+    stated = best_known(file, instance)
     if stated is None and instance.distance_rule == "EUC_2D":
         stated = BEST.get(file.stem)
     return _least(stated, instance.problem, of_file(instance).key, references)
+
+
+def best_known(path: str | os.PathLike[str], instance: FileInstance | None = None) -> float | None:
+    """Return the best-known cost of an instance file, in the file's units.
+
+    Parameters
+    ----------
+    path
+        The file ``X.vrp`` or ``X.tsp``. Its solution is ``X.sol`` or, without a depot,
+        ``X.opt.tour``, in the same folder.
+    instance
+        The content of the file; None: read as TSPLIB text.
+
+    Returns
+    -------
+    Without a solution file: the cost that the instance's COMMENT states, or None. Else the cost
+    that the solution file states, if it is a whole number. A fractional cost belongs to distances
+    without rounding; if it is fractional or missing, and the file holds a solution, the cost of
+    this solution under the instance's distance rule.
+
+    Raises
+    ------
+    FileFormatError
+        If either file cannot be used, or the solution does not solve the instance.
+    """
+    instance = instance or read_instance(path)
+    suffix = ".opt.tour" if instance.demand is None else ".sol"
+    beside = Path(path).with_suffix(suffix)
+    if not beside.exists():
+        return instance.best_known
+    solution = read_solution(beside)
+    exact = instance.distance_rule == "UNROUNDED"
+    whole = solution.cost is not None and (exact or float(solution.cost).is_integer())
+    if solution.cost is not None and (whole or not solution.actions.size):
+        return float(solution.cost)
+    try:
+        return float(check(instance, solution.actions).cost)
+    except InvalidSolutionError as error:
+        raise refuse(beside, f"does not solve {os.fspath(path)}: {error}") from error
 
 
 def as_now(results: Sequence[Result], instances: Sequence[FileInstance]) -> list[Result]:
@@ -50,9 +92,9 @@ def with_references(benchmark: Benchmark, references: Path) -> Benchmark:
         If a reference cannot be read.
     """
     library = benchmark.settings.get("library")
-    if library not in LIBRARIES:
+    if not isinstance(library, str):
         return benchmark
-    problem = LIBRARIES[library][0]
+    problem = LIBRARIES[library][0] if library in LIBRARIES else library
     results = [
         attrs.evolve(one, best_known=_least(one.best_known, problem, one.instance_key, references))
         for one in benchmark.results

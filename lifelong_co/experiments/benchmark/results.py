@@ -24,8 +24,8 @@ class Result:
     """The best known cost when the instance was solved; `known` updates it."""
     solver: str
     """The label of the checkpoint."""
-    cost: int
-    """In the rounded distances of the file."""
+    cost: float
+    """In the distances of the file; an integer if these are rounded."""
     length: float
     """In distances that are not rounded."""
     seconds: float
@@ -36,6 +36,8 @@ class Result:
     """Hash of the instance (`subject.of_file`); empty in results of older versions."""
     weights: str = ""
     """Hash of the solver (`trained_solver.fingerprint`); empty in results of older versions."""
+    nearest_neighbor: float | None = None
+    """The least cost of the nearest-neighbor rule; None in results of older versions."""
 
 
 @attrs.frozen

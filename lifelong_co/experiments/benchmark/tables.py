@@ -13,7 +13,7 @@ from lifelong_co.experiments.spread import Spread, cell, spread
 
 CSV = (
     *("instance", "n", "best_known", "checkpoint", "cost", "gap_fraction"),
-    *("length", "batch", "seconds_per_instance"),
+    *("length", "batch", "seconds_per_instance", "nearest_neighbor"),
 )
 COSTS = "Cost in the rounded distances of the files, and gap to the best known cost"
 NORMALISED = (
@@ -23,25 +23,45 @@ NORMALISED = (
 
 
 def cost_table(results: Sequence[Result]) -> Sheet:
-    """Return a row per instance: size, best known cost, then cost and gap of each checkpoint."""
+    """Return a row per instance: size, best known cost, then cost and gap of each checkpoint.
+
+    The nearest-neighbor rule comes before the checkpoints, unless an older version made the
+    results. The seconds are those of one instance.
+    """
     found = _solved_by_all(results)
     solvers = _solvers(results)
+    simple = all(one.nearest_neighbor is not None for one in results)
     rows: list[Row] = []
     for instance, row in found.items():
         first = row[solvers[0]]
         cells = words(instance, str(first.size), number(first.best_known))
+        if simple:
+            cells += (Cell(number(first.nearest_neighbor)), _percent(_of_rule(first)))
         for name in solvers:
-            cells += (Cell(str(row[name].cost)), _percent(to_best_known(row[name])))
+            one = row[name]
+            cells += (Cell(number(one.cost)), _percent(to_best_known(one)))
+            cells += words(f"{one.seconds:.1f}")
         rows.append(cells)
     last = words("mean", "", "")
+    if simple:
+        mean = spread(_of_rule(row[solvers[0]]) for row in found.values()).mean
+        last += (Cell(""), _percent(mean))
     for name in solvers:
         mean = spread(to_best_known(row[name]) for row in found.values()).mean
-        last += (Cell(""), _percent(mean))
+        last += (Cell(""), _percent(mean), Cell(""))
     return Sheet(
         key="costs",
         title=COSTS,
-        header=("instance", "n", "best known", *("cost", "gap") * len(solvers)),
-        spans=(("", 3), *((name, 2) for name in solvers)),
+        header=(
+            *("instance", "n", "best known"),
+            *(("cost", "gap") if simple else ()),
+            *("cost", "gap", "s") * len(solvers),
+        ),
+        spans=(
+            ("", 3),
+            *((("nearest neighbor", 2),) if simple else ()),
+            *((name, 3) for name in solvers),
+        ),
         blocks=(tuple(rows), (last,)),
         best_of="none",
     )
@@ -93,8 +113,9 @@ def as_csv(results: Sequence[Result]) -> str:
     rows = []
     for one in results:
         gap = _percent(to_best_known(one)).parts["fraction"]
-        solved = (one.instance, one.size, number(one.best_known), one.solver, one.cost, gap)
-        rows.append(words(*map(str, (*solved, one.length, one.batch, one.seconds))))
+        solved = (one.instance, one.size, number(one.best_known), one.solver, number(one.cost), gap)
+        told = (one.length, one.batch, one.seconds, number(one.nearest_neighbor))
+        rows.append(words(*map(str, (*solved, *told))))
     return formats.as_csv(Sheet(key="all", title="", header=CSV, blocks=(tuple(rows),)))
 
 
@@ -116,6 +137,13 @@ def _percent(fraction: float | None) -> Cell:
 def to_best_known(one: Result) -> float | None:
     """Return the gap to the best known cost as a plain fraction; None if no cost is known."""
     return gap(one.cost, one.best_known) if one.best_known else None
+
+
+def _of_rule(one: Result) -> float | None:
+    """Return the gap of the nearest-neighbor rule; None if it or the best cost is not known."""
+    if one.nearest_neighbor is None or not one.best_known:
+        return None
+    return gap(one.nearest_neighbor, one.best_known)
 
 
 def _solvers(results: Sequence[Result]) -> list[str]:

@@ -8,8 +8,8 @@ import numpy as np
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison import figures, panels
+from lifelong_co.instance_files.file_instance import Actions, FileInstance
 from lifelong_co.instance_files.solutions import check
-from lifelong_co.instance_files.vrplib_instances import Actions, FileInstance
 from lifelong_co.storage.files import write_new
 
 _TURN = 0.618034  # golden section: neighboring routes get very different hues
@@ -52,16 +52,17 @@ def plot_routes(
     InvalidSolutionError
         If the actions do not solve the instance.
     ConfigError
-        If matplotlib is missing, the file exists and ``overwrite`` is false, or it cannot be
-        written.
+        If matplotlib is missing, the instance has no coordinates, the file exists and
+        ``overwrite`` is false, or it cannot be written.
     """
     if not figures.available():
         raise ConfigError(f"plot: expected matplotlib, which is not installed; {figures.INSTALL}")
+    refuse_without_coordinates(file_instance)
     report = check(file_instance, actions)
     figure = panels.empty_figure(*_inches(file_instance), dpi=120)
     axes = figure.add_subplot()
     points = file_instance.coordinates
-    depot = file_instance.problem == "cvrp"
+    depot = file_instance.demand is not None
     for number, route in enumerate(report.routes):
         color = _color(number)
         nodes = points[route if depot else [*route, route[0]]]  # [k, 2]
@@ -80,6 +81,14 @@ def plot_routes(
     axes.set_aspect("equal", adjustable="datalim")
     axes.tick_params(labelsize=8, color="0.6", labelcolor="0.4")
     write_new(path_png, figures.png(figure), overwrite=overwrite)
+
+
+def refuse_without_coordinates(file_instance: FileInstance) -> None:
+    """Raise `ConfigError` if the instance cannot be drawn, because its file has only distances."""
+    if not file_instance.coordinates.shape[1]:
+        raise ConfigError(
+            f"plot: expected a file with coordinates, got {file_instance.name} without"
+        )
 
 
 def _color(number: int) -> tuple[float, float, float]:

@@ -10,8 +10,8 @@ import attrs
 
 from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.references.cache import Cache, Reference
-from lifelong_co.experiments.references.solvers import Found, Settings, solve
 from lifelong_co.experiments.references.subject import Subject
+from lifelong_co.reference_solvers.contract import Found, ReferenceModel, Settings
 
 
 class SolverError(LifelongError):
@@ -123,6 +123,11 @@ def _apart(
                         f"{subject.name}: a solver's process died, perhaps because memory ran out; "
                         "the references found are kept; start again with fewer jobs"
                     ) from error
+
+
+def solve(model: ReferenceModel, settings: Settings) -> Found | None:
+    """Return what the model finds, in this process or in another."""
+    return model.solve(settings)
 
 
 def _leave_signals() -> None:

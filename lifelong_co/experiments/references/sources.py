@@ -7,12 +7,10 @@ from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.references.subject import Subject, of_file, of_instances
+from lifelong_co.instance_files.formats import read_file, suffixes
 from lifelong_co.instance_files.pool import load_instances
-from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.protocols import Problem
 from lifelong_co.tasks.instances import stream_of_tests, testing
-
-SUFFIXES = (".vrp", ".tsp")
 
 
 def from_distribution(
@@ -42,16 +40,16 @@ def from_run(config: Config) -> list[Subject]:
 
 
 def from_files(path: Path, problem: Problem, *, scaled: bool = False) -> list[Subject]:
-    """Return the instances of an ``.npz`` file or of TSPLIB or CVRPLIB files.
+    """Return the instances of an ``.npz`` file or of files of a problem's format.
 
     Parameters
     ----------
     path
-        An ``.npz``, ``.vrp`` or ``.tsp`` file, or a folder of ``.vrp`` or ``.tsp`` files.
+        An ``.npz`` file, a file such as TSPLIB's ``.tsp``, or a folder of those (not ``.npz``).
     problem
         The problem of an ``.npz`` file; in a folder only files of this problem are read.
     scaled
-        Whether ``.vrp`` and ``.tsp`` files are scaled to the unit square without rounding, as in
+        Whether files of a format are scaled to the unit square without rounding, as in
         the tests of tasks. Else the distances are rounded as the file says.
 
     Raises
@@ -68,8 +66,12 @@ def from_files(path: Path, problem: Problem, *, scaled: bool = False) -> list[Su
             for group in groups
             for one in of_instances(group, problem, f"{path.stem}, size {problem.size(group)},")
         ]
-    suffix = ".vrp" if problem.name == "cvrp" else ".tsp"
-    files = sorted(path.glob(f"*{suffix}")) if path.is_dir() else [path]
+    known = suffixes(problem.name)
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix in known)
     if not files or not files[0].exists():
-        raise ConfigError(f"{path}: expected a file or a folder with {suffix} files, found none")
-    return [of_file(read_instance(file)) for file in files]
+        raise ConfigError(
+            f"{path}: expected a file or a folder with {' or '.join(known)} files, found none"
+        )
+    return [of_file(read_file(file, problem.name)) for file in files]

@@ -21,6 +21,7 @@ from lifelong_co import registry
 from lifelong_co.errors import FileFormatError
 from lifelong_co.experiments.references.subject import keys_of
 from lifelong_co.protocols import Problem
+from lifelong_co.tasks.completion import needed_fields
 from lifelong_co.tensors import records
 
 # The official code's names of the distributions that the paper calls G and R.
@@ -83,7 +84,7 @@ def _arrays(file: Path, problem: Problem) -> Stored:
     try:
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             costs = np.asarray(archive["reference_cost"], dtype=np.float64).tolist()
-            fields = ("nodes",) if problem.name == "tsp" else ("depot", "nodes", "demand")
+            fields = sorted(needed_fields(problem))
             instances = problem.instances(**{name: archive[name] for name in fields})
             _require_costs(costs)
     except READING as error:

@@ -10,41 +10,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 import torch
 
-from lifelong_co.instance_files.solutions import check as check_solution
-from lifelong_co.instance_files.vrplib_instances import (
+from lifelong_co import registry
+from lifelong_co.experiments.references.file_models import model_of_file
+from lifelong_co.instance_files.file_instance import (
     FileInstance,
     InvalidSolutionError,
-    distance_matrix,
 )
-from lifelong_co.instance_files.vrplib_instances import cost as file_cost
-from lifelong_co.problems.cvrp import ROUNDING
-from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS
+from lifelong_co.instance_files.file_instance import cost as file_cost
+from lifelong_co.instance_files.solutions import check as check_solution
 from lifelong_co.protocols import Problem
+from lifelong_co.reference_solvers.contract import ReferenceModel
+from lifelong_co.rollout.verification import fault
 from lifelong_co.tensors import records
-
-# Integer steps of one unit of length: for a route of 100 legs the rounding error is at most 5e-5.
-STEPS = 1_000_000
-# The highest capacity for which demands are read as whole numbers.
-LARGEST_CAPACITY = 1_000
-# Integer steps of the capacity for all other demands.
-FINE = 100_000_000
-
-Integers = npt.NDArray[np.int64]
-
-
-@attrs.frozen(eq=False)
-class Model:
-    """The instance in integers, as the solvers need it."""
-
-    distances: Integers
-    """``[A, A]``, symmetric; for the CVRP the depot comes first."""
-    demand: Integers | None = None
-    """``[n]`` of the customers; None for the TSP."""
-    capacity: int | None = None
 
 
 @attrs.frozen(eq=False)
@@ -58,8 +37,8 @@ class Subject:
     problem: str
     size: int
     """Number of nodes ``n``."""
-    model: Callable[[], Model]
-    """Returns the instance in integers."""
+    model: Callable[[], ReferenceModel]
+    """Returns the instance in the form that solvers need."""
     cost: Callable[[Sequence[int]], float]
     """Returns the cost of actions ``[T]``, in the units of the instance."""
     fault: Callable[[Sequence[int]], str]
@@ -94,62 +73,18 @@ def keys_of(instances: Any, problem: Problem) -> list[str]:
 def _of_row(row: Any, problem: Problem, name: str, key: str) -> Subject:
     exact = records.transform(row, lambda tensor: tensor.detach().cpu().double())
 
-    def model() -> Model:
-        demand = getattr(exact, "demand", None)
-        points = exact.nodes if demand is None else torch.cat((exact.depot, exact.nodes), dim=1)
-        p = getattr(exact, "distance", None)  # a third-party problem may have no distances
-        power = EXPONENTS[EUCLIDEAN] if p is None else float(p[0])
-        lengths = torch.cdist(points[0], points[0], power, compute_mode=_EXACT)
-        distances = np.rint(lengths.numpy() * STEPS)
-        loads = (None, None) if demand is None else whole_demand(demand[0].numpy())
-        return Model(distances.astype(np.int64), *loads)
-
     def cost(actions: Sequence[int]) -> float:
         return float(problem.cost(exact, torch.tensor(actions).view(1, 1, -1)))
 
-    def fault(actions: Sequence[int]) -> str:
-        demand = getattr(exact, "demand", None)
-        return _fault(actions, problem.size(exact), None if demand is None else demand[0].numpy())
-
-    return Subject(name, key, problem.name, problem.size(row), model, cost, fault)
-
-
-_EXACT = "donot_use_mm_for_euclid_dist"
-
-
-def whole_demand(fractions: npt.NDArray[np.float64]) -> tuple[Integers, int]:
-    """Return demand ``[n]`` and capacity in integers, from demand in fractions of the capacity.
-
-    The capacity is the lowest one up to 1,000 for which all demands are whole numbers in single
-    precision. If there is none, it is 1e8 plus half the tolerance `problems.cvrp.ROUNDING`.
-    """
-    for capacity in range(1, LARGEST_CAPACITY + 1):
-        units = fractions * capacity
-        if np.abs(units - np.rint(units)).max() <= 2e-7 * capacity:
-            return np.rint(units).astype(np.int64), capacity
-    return np.rint(fractions * FINE).astype(np.int64), round(FINE * (1 + ROUNDING / 2))
-
-
-def _fault(actions: Sequence[int], size: int, demand: npt.NDArray[np.float64] | None) -> str:
-    """Check a solution of a test instance: each node once, no load above the capacity."""
-    first = 0 if demand is None else 1
-    outside = [action for action in actions if not 0 <= action < size + first]
-    if outside:
-        return f"expected nodes 0 to {size + first - 1}, got {outside[0]}"
-    counts = np.bincount(np.asarray(actions, dtype=np.int64), minlength=size + first)[first:]
-    wrong = np.flatnonzero(counts != 1)
-    if wrong.size:
-        return f"visits node {wrong[0] + first} {counts[wrong[0]]} times"
-    if demand is None:
-        return ""
-    if actions[0] != 0 or actions[-1] != 0:
-        return "does not start and end at the depot"
-    load = 0.0
-    for action in actions:
-        load = 0.0 if action == 0 else load + float(demand[action - 1])
-        if load > 1 + ROUNDING:
-            return f"a route carries {load:.4g} times the capacity"
-    return ""
+    return Subject(
+        name=name,
+        key=key,
+        problem=problem.name,
+        size=problem.size(row),
+        model=lambda: registry.reference_model(problem.name)(exact),
+        cost=cost,
+        fault=lambda actions: fault(problem, exact, actions),
+    )
 
 
 def of_file(instance: FileInstance) -> Subject:
@@ -161,8 +96,11 @@ def of_file(instance: FileInstance) -> Subject:
         digest.update(instance.weights.astype("<i8").tobytes())
     if instance.demand is not None:
         digest.update(instance.demand.astype("<i8").tobytes())
+    fields = instance.rules.fields(1.0) if instance.rules is not None else {}
+    for name, tensor in sorted(fields.items()):
+        digest.update(f"\n{name}\n".encode() + tensor.numpy().astype("<f4").tobytes())
 
-    def fault(actions: Sequence[int]) -> str:
+    def fault_in_file(actions: Sequence[int]) -> str:
         try:
             check_solution(instance, actions)
         except InvalidSolutionError as error:
@@ -174,7 +112,7 @@ def of_file(instance: FileInstance) -> Subject:
         key=digest.hexdigest(),
         problem=instance.problem,
         size=instance.size,
-        model=lambda: Model(distance_matrix(instance), instance.demand, instance.capacity),
+        model=lambda: model_of_file(instance),
         cost=lambda actions: float(file_cost(instance, actions)),
-        fault=fault,
+        fault=fault_in_file,
     )

@@ -11,7 +11,7 @@ import tomli_w
 from lifelong_co.config.ablations import ABLATIONS
 from lifelong_co.config.run_config import read_config
 from lifelong_co.errors import ConfigError, UnknownNameError
-from lifelong_co.experiments.sweep.ranges import parse_ranges
+from lifelong_co.experiments.sweep.ranges import parse_orders, parse_ranges
 from lifelong_co.experiments.sweep.rows import (
     Options,
     Variant,
@@ -42,8 +42,8 @@ class Grid:
     problems, solvers, preset
         As in ``lifelong-co run``.
     orders
-        Numbers of the paper's orders, e.g. ``1-3,5``. If this and ``tasks`` are empty, the order
-        is that of the preset.
+        Numbers of the paper's orders, e.g. ``1-3,5``, and names of the problems' orders. If this
+        and ``tasks`` are empty, the order is that of the preset.
     tasks
         Task files; each gives one more order.
     seeds
@@ -110,7 +110,7 @@ class Grid:
             raise ConfigError(f"device: expected auto, cpu or cuda, got {self.device!r}")
         parse_ranges(self.seeds, "seeds")
         if self.orders:
-            parse_ranges(self.orders, "orders")
+            parse_orders(self.orders)
 
     @property
     def rows(self) -> tuple[Variant, ...]:

@@ -13,7 +13,7 @@ from lifelong_co.config.run_config import Config, read_config, resolve, to_toml
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.sweep.grid import Grid
-from lifelong_co.experiments.sweep.ranges import parse_ranges
+from lifelong_co.experiments.sweep.ranges import parse_orders, parse_ranges
 from lifelong_co.experiments.sweep.rows import Variant
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.names import check_names
@@ -181,8 +181,10 @@ class _Planner:
 
 
 def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[str, int, Config]]:
-    numbers = parse_ranges(grid.orders, "orders") if grid.orders else ()
-    orders: dict[str, dict[str, Any]] = {f"order{n}": {"order_number": n} for n in numbers}
+    named = parse_orders(grid.orders) if grid.orders else ()
+    orders: dict[str, dict[str, Any]] = {
+        f"order{name}" if name.isdecimal() else name: {"order_number": name} for name in named
+    }
     for path in map(Path, grid.tasks):
         label = path.stem if path.stem not in orders else f"{path.stem}-{_short(str(path))}"
         orders[label] = {"tasks_file": path}

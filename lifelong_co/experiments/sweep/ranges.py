@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lifelong_co.errors import ConfigError
 
 PART = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", re.ASCII)
+NAME = re.compile(r"[^\W\d][\w.+-]*")
 # A larger range is probably a typing error: each number is at least one run.
 MOST = 10_000
 
@@ -43,6 +44,24 @@ def parse_ranges(text: str, what: str) -> tuple[int, ...]:
     if twice:
         raise ConfigError(f"{what}: expected each number once, got {twice[0]} twice in {text!r}")
     return tuple(numbers)
+
+
+def parse_orders(text: str) -> tuple[str, ...]:
+    """Return the orders of a text like ``1-3,variants``: first the numbers, then the names.
+
+    Raises
+    ------
+    ConfigError
+        As `parse_ranges`; also if a name occurs twice.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    named = [part for part in parts if NAME.fullmatch(part)]
+    if len(set(named)) < len(named):
+        raise ConfigError(f"orders: expected each name once, got {text!r}")
+    numbers = ",".join(part for part in parts if part not in named)
+    if named and not numbers:
+        return tuple(named)
+    return (*map(str, parse_ranges(numbers, "orders")), *named)
 
 
 def show_ranges(numbers: Sequence[int]) -> str:

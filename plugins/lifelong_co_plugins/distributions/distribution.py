@@ -27,6 +27,7 @@ points lie on the border of the rectangle, too. "``p ≤ 0.5, p ~ U(0, 1)``" of 
 in G. R is clamped to the unit square. Demands of U are whole numbers.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import attrs
@@ -35,12 +36,16 @@ from torch import Tensor
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.protocols import Problem
+from lifelong_co.seeding import generator as seeded
+from lifelong_co.tasks.completion import Completion, completion, fields_of
 from lifelong_co_plugins.distributions.demand import capacity_of, check_capacity
 from lifelong_co_plugins.distributions.noise import Noise
 from lifelong_co_plugins.distributions.official import draw_testset
 from lifelong_co_plugins.distributions.samplers import SAMPLERS
 
 Variant = Literal["official", "paper"]
+DRAWN = ("nodes", "depot", "demand")
+"""The fields that these distributions draw."""
 
 
 @attrs.frozen
@@ -50,11 +55,17 @@ class PaperDistribution:
     name: str
     """``U GM E C G R``."""
     problem: Problem
-    """The TSP or the CVRP."""
+    completion: Completion
+    """Draws the fields of the instances that are neither coordinates nor demand."""
     variant: Variant = "official"
     capacity: int | None = None
     """Capacity of the vehicle in units of demand; None: the official rule of
-    `demand.capacity_of`. Not used for the TSP."""
+    `demand.capacity_of`. Not used by problems without demand."""
+
+    @property
+    def with_depot(self) -> bool:
+        """Whether the instances have a depot or demands: G and R draw demands by the depot."""
+        return not {"depot", "demand"}.isdisjoint(fields_of(self.problem))
 
     def sample(self, batch: int, size: int, *, generator: torch.Generator | None = None) -> Any:
         """Draw new instances.
@@ -83,15 +94,17 @@ class PaperDistribution:
                     f"distribution {self.name}: {what}: expected at least {least}, got {value}"
                 )
         noise = Noise(generator)
-        depot = noise.uniform(batch, 1, 2) if self.problem.name == "cvrp" else None
+        depot = noise.uniform(batch, 1, 2) if self.with_depot else None
         placed, wanted = SAMPLERS[self.name](noise, batch, size, depot, self.variant == "paper")
-        return self._instances(placed, depot, wanted, capacity_of(size, self.capacity))
+        capacity = capacity_of(size, self.capacity)
+        return self._instances(placed, depot, wanted, capacity, generator)
 
     def testset(self, of: str = "generator") -> Any:
         """Return the first 1,000 test instances of the paper, the same bits on every call.
 
         They come from the official code with the official capacity and ignore the variant and the
-        capacity of this object. Sizes are 20 (U, R), 50 (G, E) and 100 (C, GM).
+        capacity of this object. Sizes are 20 (U, R), 50 (G, E) and 100 (C, GM). Fields that the
+        paper's problems lack are drawn with a fixed seed.
 
         Parameters
         ----------
@@ -102,20 +115,32 @@ class PaperDistribution:
             are the same in both.
         """
         stored = of == "published"
-        drawn = draw_testset(self.name, with_demand=self.problem.name == "cvrp", stored=stored)
-        capacity = capacity_of(drawn.nodes.shape[1])
-        return self._instances(drawn.nodes, drawn.depot, drawn.demand, capacity)
+        drawn = draw_testset(self.name, with_demand=self.with_depot, stored=stored)
+        size = drawn.nodes.shape[1]
+        stream = seeded(0, f"test set {self.problem.name} {self.name} {size}")
+        return self._instances(drawn.nodes, drawn.depot, drawn.demand, capacity_of(size), stream)
 
     def _instances(
-        self, placed: Tensor, depot: Tensor | None, wanted: Tensor | None, capacity: int
+        self,
+        placed: Tensor,
+        depot: Tensor | None,
+        wanted: Tensor | None,
+        capacity: int,
+        generator: torch.Generator | None,
     ) -> Any:
-        if depot is None or wanted is None:
-            return self.problem.instances(nodes=placed)
-        return self.problem.instances(depot=depot, nodes=placed, demand=wanted / capacity)
+        known = {"nodes": placed}
+        if depot is not None and wanted is not None:
+            known |= {"depot": depot, "demand": wanted / capacity}
+        return self.completion.instances(known, generator)
 
 
 def make_distribution(
-    name: str, problem: Problem, *, variant: str = "official", capacity: int | None = None
+    name: str,
+    problem: Problem,
+    *,
+    variant: str = "official",
+    capacity: int | None = None,
+    attributes: Sequence[str] = (),
 ) -> PaperDistribution:
     """Build one of the six distributions; the plugin registers this function for each name.
 
@@ -124,27 +149,32 @@ def make_distribution(
     name
         ``U GM E C G R``.
     problem
-        The TSP or the CVRP.
+        A problem whose instances have ``nodes``. Its sampler (`register_samplers`) draws the fields
+        that are neither ``nodes`` nor ``depot`` nor ``demand``.
     variant
         ``"official"`` or ``"paper"``; see the module.
     capacity
         See `PaperDistribution`; at least 10, the largest demand.
+    attributes
+        Those of the task, for the sampler of the problem.
 
     Raises
     ------
     UnknownNameError
         If the variant has another name.
     ConfigError
-        If the capacity is not a whole number of at least 10, or the problem is neither the TSP nor
-        the CVRP.
+        If the capacity is not a whole number of at least 10, the instances of the problem have no
+        coordinates, or its sampler is missing or refuses the attributes.
     """
     for known in get_args(Variant):
         if variant == known:
             break
     else:
         raise UnknownNameError("variant", variant, get_args(Variant))
-    if problem.name not in ("tsp", "cvrp"):
+    if "nodes" not in (has := fields_of(problem)):
         raise ConfigError(
-            f"distribution {name}: expected problem 'tsp' or 'cvrp', got {problem.name!r}"
+            f"distribution {name}: expected a problem whose instances have nodes, got"
+            f" {problem.name!r} with {', '.join(sorted(has))}; take a distribution of its plugin"
         )
-    return PaperDistribution(name, problem, known, check_capacity(capacity))
+    complete = completion(problem, DRAWN, attributes)
+    return PaperDistribution(name, problem, complete, known, check_capacity(capacity))

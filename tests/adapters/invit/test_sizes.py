@@ -1,8 +1,10 @@
-"""The sizes of an INViT: what is refused."""
+"""The sizes of an INViT: widths of its tokens, and what is refused."""
 
 from typing import Any
 
+import attrs
 import pytest
+from lifelong_co_adapters.invit.sizes import token_widths
 
 import lifelong_co as lco
 from lifelong_co.errors import ConfigError
@@ -34,3 +36,48 @@ def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
     """The error names the option, what was expected and what came."""
     with pytest.raises(ConfigError, match=message):
         lco.solver("invit", problem="tsp", **{**TINY, **options})
+
+
+class Altered:
+    """A problem with some members of another kind."""
+
+    def __init__(self, base: str, **members: Any) -> None:
+        self.base, self.members = lco.problem(base), members
+
+    def __getattr__(self, member: str) -> Any:
+        return self.members[member] if member in self.members else getattr(self.base, member)
+
+
+@pytest.mark.parametrize(
+    ("base", "members", "widths"),
+    [
+        ("tsp", {}, (2, 2, 2)),
+        ("cvrp", {}, (3, 3, 2)),
+        ("tsp", {"context_scalars": 2}, (2, 4, 2)),
+        ("cvrp", {"feature_dims": {"depot": 3, "node": 6}}, (6, 3, 3)),
+    ],
+)
+def test_widths_follow_the_problem(
+    base: str, members: dict[str, Any], widths: tuple[int, ...]
+) -> None:
+    """The node has its features, the last node the scalars of the state, the anchor the depot's."""
+    assert tuple(token_widths(Altered(base, **members)).values()) == widths
+
+
+@pytest.mark.parametrize(
+    ("base", "members", "message"),
+    [
+        ("tsp", {"instances_type": attrs.make_class("Matrix", ["matrix"])}, r"coordinates.*matrix"),
+        ("tsp", {"feature_dims": {"city": 2}}, "features of node, or of depot and node.*city"),
+        ("cvrp", {"feature_dims": {"node": 3, "depot": 2}}, "in this order, got node, depot"),
+        ("tsp", {"feature_dims": {"node": 1}}, "two coordinates as the first features of a node"),
+        ("tsp", {"context_nodes": ("last",)}, "roles first, last in its context, got last"),
+        ("cvrp", {"context_nodes": ("last", "home")}, "roles last in its context, got home, last"),
+    ],
+)
+def test_problem_that_invit_cannot_read_is_refused(
+    base: str, members: dict[str, Any], message: str
+) -> None:
+    """The error names the solver and the problem, before any instance is seen."""
+    with pytest.raises(ConfigError, match=f"invit: problem '{base}': expected .*{message}"):
+        lco.solver("invit", Altered(base, **members))

@@ -1,14 +1,19 @@
 """INViT, compared with the same network in plain code, and its options."""
 
+from typing import Any, ClassVar
+
+import attrs
 import pytest
 import torch
 from goldens import PROBLEMS, invit_golden
 from invit_reference import Reference, reference_probs
 from lifelong_co_adapters.invit.official_names import from_official
-from tiny_invit import drawn, mixed, tiny, walk
+from tiny_invit import TINY, drawn, mixed, tiny, walk
+from torch import Tensor
 
 import lifelong_co as lco
 from lifelong_co.tensors import records
+from lifelong_co.testing import check_solver, draw_instances
 
 both = pytest.mark.parametrize("name", PROBLEMS)
 
@@ -146,3 +151,41 @@ def test_batch_norm_in_evaluation_uses_running_statistics(name: str) -> None:
     torch.testing.assert_close(alone, together[:1], rtol=0, atol=1e-12)
     tracked = [key for key in solver.module.state_dict() if key.endswith("running_mean")]
     assert len(tracked) == 2 * 2 * 3  # norms, layers, encoders
+
+
+class Timed:
+    """A CVRP whose nodes and depot have a third and more features, and whose state has a clock."""
+
+    name = "timed"
+    feature_dims: ClassVar[dict[str, int]] = {"depot": 3, "node": 5}
+    context_scalars = 2
+
+    def __getattr__(self, member: str) -> Any:
+        return getattr(lco.problem("cvrp"), member)
+
+    def features(self, instances: Any) -> dict[str, Tensor]:
+        """Return the CVRP's features and further ones."""
+        found = lco.problem("cvrp").features(instances)
+        node, depot = found["node"], found["depot"]
+        late = torch.cat((node, node[..., :2].square()), dim=2)
+        return {"depot": torch.cat((depot, depot[..., :1].sin()), dim=2), "node": late}
+
+    def context(self, state: Any) -> Any:
+        """Return the CVRP's context with the number of visits as the time."""
+        found = lco.problem("cvrp").context(state)
+        clock = state.visited.sum(dim=2, keepdim=True).to(found.scalars) / 10
+        return attrs.evolve(found, scalars=torch.cat((found.scalars, clock), dim=2))
+
+
+def test_other_features_and_scalars_are_read() -> None:
+    """INViT serves a problem with more of both, and each feature gets a gradient."""
+    problem: Any = Timed()
+    solver = lco.solver("invit", problem, **TINY)
+    check_solver(solver, size=8)
+    rollout = solver.rollout(draw_instances(solver, size=8), decode="sample")
+    rollout.log_likelihood.sum().backward()
+    for encoder in solver.module.encoders():
+        for kind, width in (("node", 5), ("last", 4), ("anchor", 3)):
+            gradient = encoder.embeddings[kind].weight.grad
+            assert gradient.shape[1] == width
+            assert gradient.abs().sum(dim=0).gt(0).all(), kind

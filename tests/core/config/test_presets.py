@@ -120,6 +120,23 @@ def test_unknown_preset_or_distribution_is_refused() -> None:
         preset("small").tasks(("gm",), "pomo")
 
 
+def test_tables_of_an_order_override_the_scale() -> None:
+    """A table has fields of a task; the scale of its distribution gives those that it lacks."""
+    windy, other = preset("small").tasks(
+        (
+            {"distribution": "U", "attributes": ["windy"], "epochs": 3},
+            {"distribution": "mine", "size": 7, "batches": 2, "batch_size": 5},
+        ),
+        "pomo",
+    )
+    assert (windy.size, windy.epochs, windy.attributes) == (10, 3, ("windy",))
+    assert (other.distribution, other.size, other.epochs) == ("mine", 7, 10)
+    with pytest.raises(lco.ConfigError, match=r"order, task 1: .*key 'sise'"):
+        preset("small").tasks(({"distribution": "U", "sise": 3},), "pomo")
+    with pytest.raises(lco.UnknownNameError, match="distribution of preset 'small' 'mine'"):
+        preset("small").tasks(({"distribution": "mine"},), "pomo")
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_run_without_options_is_that_of_the_preset(name: str) -> None:
     """Solver, problem and method are registered, and their options are the preset's."""

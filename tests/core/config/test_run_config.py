@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -166,6 +167,14 @@ def test_new_fields_of_tasks_are_written_only_when_given() -> None:
     assert to_toml(paper).count("last_batch_size = 16\n") == 2
     assert to_toml(paper).count('tests_of = "published"\n') == 6
     assert from_toml(to_toml(paper)) == paper
+
+
+def test_attributes_survive_toml() -> None:
+    """They are written as a list, and only when given."""
+    small = resolve(preset="small")
+    assert "attributes" not in to_toml(small)
+    windy = attrs.evolve(small, tasks=(attrs.evolve(small.tasks[0], attributes=("windy", "open")),))
+    assert from_toml(to_toml(windy)) == windy
 
 
 def test_order_and_task_file_together_are_refused(task_file: Any) -> None:

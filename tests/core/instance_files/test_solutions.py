@@ -10,20 +10,11 @@ from hypothesis import strategies as st
 from paths import FIXTURES
 
 from lifelong_co.errors import ConfigError, FileFormatError
+from lifelong_co.experiments.benchmark.known import best_known
 from lifelong_co.experiments.comparison.routes import plot_routes
-from lifelong_co.instance_files.solutions import (
-    best_known,
-    check,
-    read_solution,
-    routes,
-    write_solution,
-)
-from lifelong_co.instance_files.vrplib_instances import (
-    FileInstance,
-    InvalidSolutionError,
-    cost,
-    read_instance,
-)
+from lifelong_co.instance_files.file_instance import FileInstance, InvalidSolutionError, cost
+from lifelong_co.instance_files.solutions import check, read_solution, routes, write_solution
+from lifelong_co.instance_files.vrplib_instances import read_instance
 
 FOUR = read_instance(FIXTURES / "four.vrp")
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError, InvalidRolloutError
 from lifelong_co.experiments.benchmark.results import Result
+from lifelong_co.instance_files.file_instance import FileInstance, to_instances
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.solve import (
     CPU_WORK,
@@ -19,7 +20,6 @@ from lifelong_co.instance_files.solve import (
     paper_instances,
     room,
 )
-from lifelong_co.instance_files.vrplib_instances import FileInstance, to_instances
 from lifelong_co.tensors import records
 
 MODEL = {

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from paths import FIXTURES, ROOT
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.instance_files.vrplib_instances import (
+from lifelong_co.instance_files.file_instance import (
     FileInstance,
     InvalidSolutionError,
     cost,
     distance_matrix,
-    read_instance,
     to_instances,
 )
+from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.tsp import TSP
 

@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 from paths import FIXTURES
 
 from lifelong_co.errors import FileFormatError
-from lifelong_co.instance_files.vrplib_instances import (
-    FileInstance,
-    read_instance,
-    to_instances,
-)
+from lifelong_co.instance_files.file_instance import FileInstance, to_instances
+from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.tsp import TSP
 
@@ -59,7 +56,8 @@ def test_damaged_files_are_refused_by_name(
     ("old", "new", "message"),
     [
         ("TYPE : CVRP\n", "", "'TYPE : …'"),
-        ("TYPE : CVRP", "TYPE : VRPTW", "TYPE: expected TSP or CVRP, got VRPTW"),
+        ("TYPE : CVRP", "TYPE : HCP", "TYPE: expected TSP, ATSP, CVRP or VRPTW, got HCP"),
+        ("TYPE : CVRP", "TYPE : VRPTW", "expected a TIME_WINDOW_SECTION, got none"),
         ("EUC_2D", "EXPLICIT", "expected a line 'EDGE_WEIGHT_FORMAT : …'"),
         ("EUC_2D", "GEO", "GEO is not supported; expected EUC_2D, CEIL_2D, FLOOR_2D, EXACT_2D or"),
         ("EUC_2D", "ATT", "ATT is not supported; expected EUC_2D, CEIL_2D, FLOOR_2D, EXACT_2D or"),

@@ -13,8 +13,9 @@ from strategies import PROBLEMS, identical, instances, walks
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co.experiments.references.subject import STEPS, of_instances
+from lifelong_co.experiments.references.subject import of_instances
 from lifelong_co.problems.distances import EXPONENTS, exponents, lengths, measured
+from lifelong_co.reference_solvers.contract import STEPS
 from lifelong_co.replay.experience import from_state_dicts, record, state_dicts
 from lifelong_co.tensors import records
 

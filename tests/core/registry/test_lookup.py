@@ -9,6 +9,7 @@ import torch
 import lifelong_co as lco
 from lifelong_co import hookspecs, registry
 from lifelong_co.errors import ConfigError
+from lifelong_co.instance_files.formats import Format
 from lifelong_co.problems.tsp import TSP
 from lifelong_co.protocols import Method, Objective
 from lifelong_co.registry.catalog import HOOKS
@@ -30,6 +31,8 @@ SOLVER = SimpleNamespace(
     objective=None,
     load_official=None,
 )
+
+FORMAT = Format((".new",))
 
 DISTRIBUTION = SimpleNamespace(sample=None)
 
@@ -53,10 +56,18 @@ THROUGH_EACH_HOOK = {
         lambda: lco.distribution("new", "tsp"),
         DISTRIBUTION,
     ),
+    "register_file_formats": (FORMAT, lambda: registry.file_format("new"), FORMAT),
 }
 
 
-@pytest.mark.parametrize("hook", [name for name in vars(hookspecs) if name.startswith("register_")])
+# `test_by_problem` has those that are registered under the name of a problem.
+BY_PROBLEM = ("register_samplers", "register_orders", "register_reference_models")
+HOOKS_BY_NAME = [
+    name for name in vars(hookspecs) if name.startswith("register_") and name not in BY_PROBLEM
+]
+
+
+@pytest.mark.parametrize("hook", HOOKS_BY_NAME)
 def test_registered_objects_are_found_by_name(hook, plugin):
     """Every hook accepts a third-party object, and the registry returns the same object."""
     thing, ask, expected = THROUGH_EACH_HOOK[hook]
@@ -69,15 +80,15 @@ def test_registered_objects_are_found_by_name(hook, plugin):
 def test_functions_are_not_replaced_by_modules():
     """`lco.buffer` stays the function, although a module of that name is imported lazily."""
     assert lco.buffer is registry.buffer
-    assert all(not isinstance(getattr(lco, name), ModuleType) for name in set(HOOKS.values()))
+    assert all(not isinstance(getattr(lco, name, None), ModuleType) for name in set(HOOKS.values()))
 
 
 def test_documented_names_are_registered():
     """The names of the public interface exist, in their fixed order."""
     assert registry.names("weighting") == ["variance", "entropy", "top2-margin", "uniform"]
     assert registry.names("divergence") == ["kl", "rkl", "mixture", "js", "squared"]
-    assert registry.names("distribution") == ["U", "GM", "E", "C", "G", "R"]
-    assert registry.names("problem") == ["tsp", "cvrp"]
+    assert registry.names("distribution") == ["U", "GM", "E", "C", "G", "R", "tmat"]
+    assert registry.names("problem") == ["tsp", "cvrp", "mtvrp", "atsp"]
     known = ["reinforce", "reinforce-normalised", "preference", "best-of"]
     assert registry.names("objective") == known
     assert {"llr-bc", "fine-tuning", "restart"} <= set(registry.names("method"))

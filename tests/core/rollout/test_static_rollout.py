@@ -11,7 +11,7 @@ from lifelong_co.rollout.action_selection import Decoding
 from lifelong_co.rollout.static_rollout import new_tape
 from lifelong_co.tensors import records
 
-both = pytest.mark.parametrize("problem", ["cvrp", "tsp"])
+every = pytest.mark.parametrize("problem", ["cvrp", "tsp", "mtvrp"])
 
 decodings = pytest.mark.parametrize("decode", get_args(Decode))
 
@@ -25,7 +25,7 @@ def batch(problem: str, n: int, seed: int, rows: int = 3) -> Any:
     return records.transform(instances, lambda x: x.double())
 
 
-@both
+@every
 @decodings
 def test_no_step_waits_for_the_device(problem: str, decode: Decode) -> None:
     """The steps run on tensors without values, where reading a value raises an error."""

@@ -11,7 +11,7 @@ from torch import Tensor
 import lifelong_co as lco
 from lifelong_co.errors import InvalidRolloutError
 from lifelong_co.protocols import Rollout
-from lifelong_co.rollout.verification import all_valid, best_of, complete, require_valid
+from lifelong_co.rollout.verification import all_valid, best_of, complete, fault, require_valid
 
 
 def tsp(batch: int = 1, size: int = 4) -> Any:
@@ -135,3 +135,21 @@ def test_network_with_nan_parameters_gives_no_valid_solution(
     found = solver.rollout(instances, decode)
     assert not found.log_likelihood.isfinite().any()
     assert not best_of(solver.problem, instances, attrs.evolve(found))[1].any()
+
+
+@pytest.mark.parametrize(
+    ("actions", "reason"),
+    [
+        ([0, 1, 2, 0, 3, 0], ""),
+        ([1, 2, 0, 3, 0], ""),
+        ([0, 1, 2, 3, 0], "visits node 3 in step 4, where it is not feasible"),
+        ([0, 1, 1, 0], "visits node 1 2 times"),
+        ([0, 1, 2, 0], "visits node 3 0 times"),
+        ([0, 1, 2, 0, 3], "ends before it is complete"),
+        ([0, 1, 2, 0, 4, 0], "expected nodes 0 to 3, got 4"),
+        ([], "visits node 1 0 times"),
+    ],
+)
+def test_fault_says_where_actions_break_the_rules(actions: list[int], reason: str) -> None:
+    """Only the problem's rules decide; the depot may come first."""
+    assert fault(lco.problem("cvrp"), cvrp(), actions) == reason

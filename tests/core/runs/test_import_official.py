@@ -1,8 +1,12 @@
 """Official checkpoints become run folders, whole and without running anything in them."""
 
+import dataclasses
+import functools
 import hashlib
 import json
 import os
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -37,6 +41,28 @@ def training(parameters):
     return optimizer.state_dict(), scheduler.state_dict()
 
 
+@functools.cache
+def official_states(module):
+    """Return the classes of the states of an official environment, as torch.save names them."""
+    fields = {"__module__": module}
+    made = types.ModuleType(module)
+    for name in ("Reset_State", "Step_State"):
+        setattr(made, name, dataclasses.dataclass(type(name, (), dict(fields))))
+    return made
+
+
+def buffers():
+    """Return the two buffers that LLR-BC's trainer saves, each with one experience of a state."""
+    made = official_states("CVRPEnv")
+    reset, step = made.Reset_State(), made.Step_State()
+    reset.depot_xy, reset.node_xy = torch.rand(2, 1, 2), torch.rand(2, 5, 2)
+    step.selected_count, step.load = 2, torch.ones(2, 5)
+    step.ninf_mask, step.finished = torch.zeros(2, 5, 6), torch.zeros(2, 5, dtype=torch.bool)
+    experience = {"reset_state": reset, "state": step, "probs": torch.rand(2, 5, 6), "task": "U"}
+    state = {"capacity": 1000, "n_seen": 1, "buffer": [experience]}
+    return {"old_experience_buffer": state, "updating_experience_buffer": state}
+
+
 def as_saved(codebase, parameters):
     """Return what a codebase's trainer hands to `torch.save`."""
     optimizer, scheduler = training(parameters)
@@ -55,6 +81,8 @@ def as_saved(codebase, parameters):
             return {name: value for name, value in pomo.items() if "scheduler" not in name}
         case "Omni-VRP, fine-tuned":
             return {**as_saved("Omni-VRP", parameters), "result_log": None}
+        case "LLR-BC, with buffers":
+            return {**pomo, **buffers()}
         case "LLR-BC":  # EWC and LiBOG save more, and several GPUs put a prefix before the names
             parallel = {f"module.{name}": value for name, value in parameters.items()}
             old = {"old_params_list": [parameters], "fisher_matrix_list": [parameters]}
@@ -75,16 +103,20 @@ def as_saved(codebase, parameters):
         ("Omni-VRP", "model_state_dict"),
         ("Omni-VRP, fine-tuned", "model_state_dict"),
         ("LLR-BC", "model_state_dict"),
+        ("LLR-BC, with buffers", "model_state_dict"),
         ("INViT", "model_train"),
         ("bare", ""),
     ],
 )
 @pytest.mark.parametrize("zipped", [True, False])
-def test_parameters_of_each_codebase_are_found(codebase, part, zipped, tmp_path):
+def test_parameters_of_each_codebase_are_found(codebase, part, zipped, tmp_path, monkeypatch):
     """The trained parameters are found under their names, in torch's new format and the old."""
     given = golden("tsp").weights
     file = tmp_path / "checkpoint-1.pt"
+    # torch.save looks a class up by its module, as it finds it in the official code.
+    monkeypatch.setitem(sys.modules, "CVRPEnv", official_states("CVRPEnv"))
     torch.save(as_saved(codebase, given), file, _use_new_zipfile_serialization=zipped)
+    monkeypatch.delitem(sys.modules, "CVRPEnv")
     found = read(file)
     assert found.part == part
     assert found.parameters.keys() == given.keys()

@@ -154,3 +154,29 @@ def test_size_that_the_files_lack_is_refused(npz: Path) -> None:
         streams.training(task, problem)
     with pytest.raises(lco.ConfigError, match="expected a test instance of size 6"):
         streams.testing(task, problem, 4)
+
+
+@pytest.mark.usefixtures("fresh_registry")
+def test_attributes_of_a_task_reach_the_sampler(plugin: Any) -> None:
+    """Training and tests have them; without attributes the test nodes are the same."""
+
+    def heavier(attributes: tuple[str, ...] = ()) -> Any:
+        factor = 0.5 if "light" in attributes else 1.0
+        return lambda known, generator: {"demand": factor * known["demand"]}  # noqa: ARG005
+
+    lco.register_plugin(plugin("register_samplers", "cvrp", heavier))
+    problem = lco.problem("cvrp")
+    (plain,) = streams.testing(uniform(6), problem, 4)
+    (light,) = streams.testing(uniform(6, attributes=("light",)), problem, 4)
+    assert torch.equal(plain.nodes, light.nodes)
+    assert torch.equal(plain.demand, 2 * light.demand)
+    draw = streams.training(uniform(6, attributes=("light",)), problem)
+    drawn = draw(torch.Generator().manual_seed(0), 4)
+    assert torch.equal(drawn.demand * 200, (drawn.demand * 200).round())
+
+
+def test_attributes_that_the_problem_lacks_are_refused() -> None:
+    """Before the first batch, with a note that names the task."""
+    with pytest.raises(lco.ConfigError, match="'tsp' has no sampler") as caught:
+        streams.training(uniform(6, attributes=("open",)), lco.problem("tsp"))
+    assert caught.value.__notes__ == ["task U6 open"]

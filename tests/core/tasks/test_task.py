@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lifelong_co as lco
-from lifelong_co.tasks.task import ORDERS, Task, order, unique_labels
+from lifelong_co.tasks.task import ORDERS, Task, drifting, order, unique_labels
 
 DISTRIBUTIONS = {"U", "GM", "E", "C", "G", "R"}
 BUDGET = {"epochs": 2, "batches": 3, "batch_size": 4}
@@ -85,6 +85,36 @@ def test_label_is_the_name_or_says_the_source() -> None:
     assert Task(distribution="GM", size=100, **BUDGET).label == "GM100"
     assert Task(distribution="GM", size=100, name="clusters", **BUDGET).label == "clusters"
     assert Task(files="some/where/berlin.npz", **BUDGET).label == "berlin"
+
+
+def test_attributes_are_part_of_label_and_tests() -> None:
+    """Two tasks that differ in attributes have other names and other test instances."""
+    plain = Task(distribution="U", size=20, **BUDGET)
+    windy = attrs.evolve(plain, attributes=("windy", "open"), distance="manhattan")
+    assert windy.label == "U20 windy open manhattan"
+    assert (plain.tested["attributes"], windy.tested["attributes"]) == ("none", "windy open")
+
+
+@pytest.mark.parametrize("attributes", [("",), ("two words",), ("open", "open")])
+def test_attributes_that_are_no_different_names_are_refused(attributes: tuple[str, ...]) -> None:
+    """They are parts of labels."""
+    with pytest.raises(lco.ConfigError, match="attributes: expected different names"):
+        Task(distribution="U", size=5, attributes=attributes, **BUDGET)
+
+
+def test_attributes_of_files_are_refused() -> None:
+    """The instances in a file have theirs already."""
+    with pytest.raises(lco.ConfigError, match=r"attributes: .* got files='a.npz'"):
+        Task(files="a.npz", attributes=("open",), **BUDGET)
+
+
+def test_drift_between_other_attributes_is_refused() -> None:
+    """A mixed batch would hold instances of two kinds."""
+    plain = Task(distribution="U", size=20, **BUDGET)
+    windy = attrs.evolve(plain, attributes=("windy",))
+    with pytest.raises(lco.ConfigError, match="drift: task U20 windy: expected the attributes"):
+        drifting((plain, windy))
+    assert drifting((windy, attrs.evolve(windy, distribution="E")))[1].former.attributes
 
 
 @given(st.lists(st.sampled_from(["a", "b", "a (2)", "a (3)", "a (2) (2)"]), max_size=8))

@@ -248,7 +248,8 @@ def test_one_instance_is_too_few() -> None:
         testing.check_problem(lco.problem("tsp"), batch=1)
 
 
-def test_problem_that_no_distribution_knows_needs_instances() -> None:
+def test_problem_whose_fields_nothing_draws_needs_instances() -> None:
     """The error names the problem and the distribution."""
+    kind = attrs.make_class("Windy", ["nodes", "wind"])
     with pytest.raises(lco.ConfigError, match=r"'mine'.*'GM' cannot draw"):
-        testing.check_problem(Changed(name="mine"), distribution="GM")
+        testing.check_problem(Changed(name="mine", instances_type=kind), distribution="GM")

@@ -465,9 +465,21 @@ class OpenTSP:
         return TSP().cost(instances, actions) - TSP().cost(instances, way_back) / 2
 
 
-def test_third_party_problem_is_checked_on_given_instances():
-    """The distribution `U` does not know the problem, so the caller gives instances."""
+def test_third_party_problem_is_checked_on_drawn_or_given_instances():
+    """The distribution `U` has all fields of the problem; instances can also be given."""
     solver = good(OpenTSP())
-    with pytest.raises(lco.ConfigError, match="open-tsp"):
-        testing.check_solver(solver)
+    testing.check_solver(solver)
     testing.check_solver(solver, instances=OpenTSP().instances(nodes=torch.rand(2, 6, 2)))
+
+
+class Windy(OpenTSP):
+    """A third-party problem with a field that nothing draws."""
+
+    name = "windy"
+    instances_type = attrs.make_class("WindyInstances", ["nodes", "wind"])
+
+
+def test_problem_whose_fields_nothing_draws_needs_instances():
+    """The error names the problem and the field."""
+    with pytest.raises(lco.ConfigError, match=r"problem 'windy'.*a sampler for wind"):
+        testing.check_solver(good(Windy()))

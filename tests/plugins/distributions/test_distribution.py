@@ -10,6 +10,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 import torch
@@ -226,11 +227,37 @@ def test_too_small_batches_and_sizes_are_refused(batch: int, size: int, message:
         make_distribution("GM", PROBLEMS["cvrp"]).sample(batch, size)
 
 
-def test_problem_other_than_tsp_and_cvrp_is_refused() -> None:
-    """The error names the problem."""
-    foreign: Any = SimpleNamespace(name="knapsack")
-    with pytest.raises(ConfigError, match="'tsp' or 'cvrp', got 'knapsack'"):
+def test_problem_without_coordinates_is_refused() -> None:
+    """The error names the problem and the fields of its instances."""
+    kind = attrs.make_class("Sacks", ["weight"])
+    foreign: Any = SimpleNamespace(name="knapsack", instances_type=kind)
+    with pytest.raises(ConfigError, match="instances have nodes, got 'knapsack' with weight"):
         make_distribution("U", foreign)
+
+
+def test_field_without_a_sampler_is_refused() -> None:
+    """The error names the problem and the field that no distribution draws."""
+    kind = attrs.make_class("Voyages", ["nodes", "wind"])
+    foreign: Any = SimpleNamespace(name="sailing", instances_type=kind)
+    with pytest.raises(ConfigError, match="problem 'sailing': expected a sampler for wind"):
+        make_distribution("U", foreign)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_problem_with_the_fields_of_the_tsp_gets_its_nodes(name: str) -> None:
+    """Only the fields of the instances count, not the name of the problem."""
+
+    class OpenTSP:
+        name = "open-tsp"
+
+        def __getattr__(self, member: str) -> Any:
+            return getattr(PROBLEMS["tsp"], member)
+
+    drawn, known = (
+        make_distribution(name, problem).sample(2, 6, generator=torch.Generator().manual_seed(0))
+        for problem in (OpenTSP(), PROBLEMS["tsp"])
+    )
+    assert torch.equal(drawn.nodes, known.nodes)
 
 
 def test_plugin_registers_the_six_names() -> None:

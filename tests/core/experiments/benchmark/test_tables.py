@@ -4,6 +4,7 @@ import csv
 import io
 import statistics
 
+import attrs
 from synthetic_benchmarks import made
 
 from lifelong_co.experiments.benchmark import tables
@@ -12,10 +13,24 @@ from lifelong_co.experiments.benchmark import tables
 def test_gaps_are_relative_to_the_best_known_cost():
     """A row for each instance and the mean gap over those with a best known cost."""
     table = tables.cost_table(made()).shown
-    assert table[0] == ["instance", "n", "best known", "one cost", "one gap", "two cost", "two gap"]
-    assert table[1] == ["a", "9", "100", "110", "10.00%", "120", "20.00%"]
-    assert table[3] == ["c", "9", "-", "50", "-", "60", "-"]
-    assert table[4] == ["mean", "", "", "", "10.00%", "", "12.50%"]
+    one, two = (["one cost", "one gap", "one s"], ["two cost", "two gap", "two s"])
+    assert table[0] == ["instance", "n", "best known", *one, *two]
+    assert table[1] == ["a", "9", "100", "110", "10.00%", "1.0", "120", "20.00%", "1.0"]
+    assert table[3] == ["c", "9", "-", "50", "-", "1.0", "60", "-", "1.0"]
+    assert table[4] == ["mean", "", "", "", "10.00%", "", "", "12.50%", ""]
+
+
+def test_nearest_neighbor_stands_beside_the_checkpoints():
+    """Its cost and gap come first, with the mean of the gaps."""
+    rule = {"a": 130, "b": 250, "c": 70}
+    results = [attrs.evolve(one, nearest_neighbor=rule[one.instance]) for one in made()]
+    table = tables.cost_table(results).shown
+    assert table[0][3:5] == ["nearest neighbor cost", "nearest neighbor gap"]
+    assert [row[3:5] for row in table[1:]] == [
+        *(["130", "30.00%"], ["250", "25.00%"], ["70", "-"], ["", "27.50%"]),
+    ]
+    row = next(csv.DictReader(io.StringIO(tables.as_csv(results))))
+    assert row["nearest_neighbor"] == "130"
 
 
 def test_the_papers_table_is_relative_to_the_best_of_the_checkpoints():
@@ -39,7 +54,7 @@ def test_instances_that_a_solver_has_not_solved_are_not_compared():
 def test_forms():
     """Text, Markdown and CSV hold the same numbers."""
     text, markdown = (form(made(), rounded=True) for form in (tables.as_text, tables.as_markdown))
-    assert "| a | 9 | 100 | 110 | 10.00% | 120 | 20.00% |" in markdown
+    assert "| a | 9 | 100 | 110 | 10.00% | 1.0 | 120 | 20.00% | 1.0 |" in markdown
     assert "Normalised as in the paper" in text
     rows = list(csv.DictReader(io.StringIO(tables.as_csv(made()))))
     assert len(rows) == 6

@@ -6,12 +6,10 @@ import attrs
 import pytest
 from paths import FIXTURES
 
+from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison.routes import heading, plot_routes
-from lifelong_co.instance_files.vrplib_instances import (
-    FileInstance,
-    InvalidSolutionError,
-    read_instance,
-)
+from lifelong_co.instance_files.file_instance import FileInstance, InvalidSolutionError
+from lifelong_co.instance_files.vrplib_instances import read_instance
 
 FOUR = read_instance(FIXTURES / "four.vrp")
 
@@ -47,3 +45,10 @@ def test_title_has_name_cost_and_gap() -> None:
     assert heading(FIVE, 12345) == "five: cost 12,345"
     assert heading(FOUR, 45.15) == "four: cost 45.15, 5.00 % above the best known 43"
     assert heading(FOUR, 40) == "four: cost 40, 6.98 % below the best known 43"
+
+
+def test_instance_without_coordinates_is_refused(tmp_path: Path) -> None:
+    """A file with distances only cannot be drawn."""
+    instance = read_instance(FIXTURES / "four.atsp")
+    with pytest.raises(ConfigError, match="expected a file with coordinates, got four without"):
+        plot_routes(instance, [0, 1, 2, 3], tmp_path / "x.png")

@@ -55,18 +55,18 @@ def test_csv_names_every_column_and_its_unit():
     summary, normalised, costs = benchmark_sheets([Benchmark(Path("/x"), {}, results)])
     header, first, second, mean = csv.reader(io.StringIO(as_csv(costs)))
     assert header == [
-        *("instance", "n", "best known", "one cost", "one gap_fraction"),
-        *("two cost", "two gap_fraction"),
+        *("instance", "n", "best known", "one cost", "one gap_fraction", "one s"),
+        *("two cost", "two gap_fraction", "two s"),
     ]
-    assert first == ["a", "9", "100", "110", "0.100000", "120", "0.200000"]
-    assert second == ["b", "9", "", "110", "", "120", ""]
-    assert mean == ["mean", "", "", "", "0.100000", "", "0.200000"]
+    assert first == ["a", "9", "100", "110", "0.100000", "1.0", "120", "0.200000", "1.0"]
+    assert second == ["b", "9", "", "110", "", "1.0", "120", "", "1.0"]
+    assert mean == ["mean", "", "", "", "0.100000", "", "", "0.200000", ""]
     header, first, _, mean = csv.reader(io.StringIO(as_csv(normalised)))
     assert header == ["instance", *("one_1e-3", "one_std_1e-3", "two_1e-3", "two_std_1e-3")]
     assert first == ["a", "0", "", f"{1e4 / 110:.6g}", ""]
     assert [float(cell) for cell in mean[1:]] == pytest.approx([0, 0, 1e4 / 110, 0], abs=1e-3)
     assert as_csv(summary).splitlines()[0] == "method,BENCHMARK_1e-3,BENCHMARK_std_1e-3"
-    assert "one cost  one gap  two cost  two gap" in text(costs)
+    assert "one cost  one gap  one s  two cost  two gap  two s" in text(costs)
 
 
 def test_summary_of_benchmarks_is_that_of_the_paper(report):

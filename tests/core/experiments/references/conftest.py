@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from lifelong_co.experiments.references import batch
-from lifelong_co.experiments.references.solvers import Found
+from lifelong_co.reference_solvers.contract import Found
 
 
 @pytest.fixture

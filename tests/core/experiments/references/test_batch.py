@@ -8,8 +8,8 @@ from synthetic_references import find, squares
 from lifelong_co import registry
 from lifelong_co.experiments.references import batch
 from lifelong_co.experiments.references.cache import Cache
-from lifelong_co.experiments.references.solvers import Found, Settings
 from lifelong_co.experiments.references.subject import of_instances
+from lifelong_co.reference_solvers.contract import Found, Settings
 
 TSP = registry.problem("tsp")
 SETTINGS = Settings()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.sweep.ranges import parse_ranges, show_ranges
+from lifelong_co.experiments.sweep.ranges import parse_orders, parse_ranges, show_ranges
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, unique=True))
@@ -40,3 +40,17 @@ def test_invalid_ranges_are_refused(text, said):
     """Whatever is no list of different numbers is refused, with what was written."""
     with pytest.raises(ConfigError, match=f"seeds: .*{said}"):
         parse_ranges(text, "seeds")
+
+
+def test_orders_are_numbers_and_names():
+    """Numbers come first; a name twice and a text that is neither are refused."""
+    assert parse_orders("1-3,5") == ("1", "2", "3", "5")
+    assert parse_orders("variants, 2") == ("2", "variants")
+    assert parse_orders("variants") == ("variants",)
+    for wrong, message in (
+        ("a,a", "each name once"),
+        ("1,-", "numbers and ranges"),
+        ("", "orders"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            parse_orders(wrong)

@@ -1,0 +1,168 @@
+"""A solver's solution of one file, and what it is compared with."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from lifelong_co.config.run_config import Config
+from lifelong_co.evaluation import named_test
+from lifelong_co.experiments.benchmark.improve import improved
+from lifelong_co.instance_files.file_instance import FileInstance, cost
+from lifelong_co.instance_files.nearest_neighbor import nearest_neighbor
+from lifelong_co.instance_files.solutions import check
+from lifelong_co.instance_files.solve import best_each
+from lifelong_co.protocols import Problem, Solver
+from lifelong_co.runs.import_official import METHOD
+
+Integers = npt.NDArray[np.int64]
+
+# A size above this multiple of the largest learned one is far from what the solver has seen.
+FAR = 2
+
+
+@attrs.frozen(kw_only=True)
+class Effort:
+    """What is done for a file."""
+
+    augment: bool = True
+    """As for `solve.best_each`, like the next one."""
+    trajectories: int | None = None
+    improve: float = 0.0
+    """Seconds for which PyVRP goes on from the solver's solution; 0: not at all."""
+    compare: bool = False
+    """Whether PyVRP also solves the file alone, in the same time."""
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Answer:
+    """Solutions of one file and their costs, in the units of the file."""
+
+    instance: FileInstance
+    actions: Integers
+    """``[T]``: the best solution that began with the solver."""
+    found: float
+    """The cost of the solver's solution."""
+    seconds: float
+    """Time of the solver."""
+    nearest: float
+    """The least cost of the nearest-neighbor rule."""
+    starts: int
+    """The number of its starts."""
+    effort: Effort
+    cost: float
+    """The cost of ``actions``."""
+    alone: float | None = None
+    """What PyVRP reaches alone; None if it was not asked for or finds no solution."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines to print."""
+        routes = len(check(self.instance, self.actions).routes)
+        ends = f"feasible ({routes} {'route' if routes == 1 else 'routes'}), {self.seconds:.1f} s"
+        best = self.instance.best_known
+        known = f", best known {best:.10g}" if best else ""
+        yield f"{self.instance.name}: cost {self.found:.10g}{known}{self._gap(self.found)}; {ends}"
+        starts = f"best of {self.starts} starts" if self.starts > 1 else "one start"
+        yield f"nearest neighbor: {self._shown(self.nearest)} ({starts})"
+        if self.effort.improve:
+            time = f"{self.effort.improve:g} s"
+            yield f"PyVRP from the solver's solution, {time}: {self._shown(self.cost)}"
+            if self.effort.compare:
+                alone = "no solution" if self.alone is None else self._shown(self.alone)
+                yield f"PyVRP alone, {time}: {alone}"
+
+    def _shown(self, value: float) -> str:
+        return f"cost {value:.10g}{self._gap(value)}"
+
+    def _gap(self, value: float) -> str:
+        best = self.instance.best_known
+        return f", gap {value / best - 1:.2%}" if best else ""
+
+
+def answer(
+    solver: Solver,
+    instance: FileInstance,
+    effort: Effort,
+    *,
+    label: str,
+    progress: Callable[[float], None] | None = None,
+) -> Answer:
+    """Solve a file.
+
+    Parameters
+    ----------
+    solver
+        In evaluation mode, for the problem of the file.
+    instance
+        The instance.
+    effort
+        What is done.
+    label
+        The solver's name in errors.
+    progress
+        Called with the share of the solver's work that is done, from 0 to 1.
+
+    Raises
+    ------
+    InvalidSolutionError
+        If a solution does not solve the file.
+    """
+    begin = time.perf_counter()
+    with named_test(f"{label} on {instance.name}"):
+        (found,) = best_each(
+            solver,
+            [instance],
+            augment=effort.augment,
+            trajectories=effort.trajectories,
+            progress=progress,
+        )
+    seconds = time.perf_counter() - begin
+    actions, alone = found.actions, None
+    neural = check(instance, actions).cost
+    least, starts = nearest(instance, solver.problem)
+    if effort.improve:
+        started = improved(instance, effort.improve, actions)
+        actions = actions if started is None else started
+    if effort.improve and effort.compare:
+        other = improved(instance, effort.improve)
+        alone = None if other is None else check(instance, other).cost
+    return Answer(
+        instance=instance,
+        actions=actions,
+        found=neural,
+        seconds=seconds,
+        nearest=least,
+        starts=starts,
+        effort=effort,
+        cost=check(instance, actions).cost,
+        alone=alone,
+    )
+
+
+def nearest(instance: FileInstance, problem: Problem) -> tuple[float, int]:
+    """Return the least cost of the nearest-neighbor rule, and the number of its starts."""
+    tours = nearest_neighbor(instance, problem)
+    return min(cost(instance, each) for each in tours.actions), tours.starts
+
+
+def largest_learned(config: Config, learned: int | None = None) -> int | None:
+    """Return the largest size of the first ``learned`` tasks of a run; None: of all tasks.
+
+    The result is None if the run has learned nothing that is known, such as an import, or if a task
+    has files of any size.
+    """
+    sizes = [task.size for task in config.tasks[:learned]]
+    known = config.method != METHOD and sizes and all(sizes)
+    return max(sizes) if known else None
+
+
+def too_large(instance: FileInstance, largest: int | None) -> str:
+    """Return a warning if an instance is far larger than what was learned, or an empty text."""
+    if largest is None or instance.size <= FAR * largest:
+        return ""
+    return (
+        f"{instance.name}: {instance.size} nodes are more than twice the largest size learned"
+        f" ({largest}); the cost can be far above that of simple rules"
+    )

@@ -1,0 +1,87 @@
+"""PyVRP on an instance from a file, alone or from a solution that a network has found.
+
+Source: Wouda, Lan and Kool (2024), *PyVRP: a high-performance VRP solver package*, INFORMS J.
+Comput. 36(4). The model is that of references (`references.file_models`).
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lifelong_co.experiments.references.file_models import model_of_file
+from lifelong_co.instance_files.file_instance import FileInstance
+from lifelong_co.instance_files.solutions import check, routes
+from lifelong_co.reference_solvers.packages import optional
+
+Integers = npt.NDArray[np.int64]
+
+
+def improved(
+    instance: FileInstance, seconds: float, start: Integers | None = None, *, seed: int = 0
+) -> Integers | None:
+    """Return the best actions ``[T]`` that PyVRP finds.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    seconds
+        The time of the search, more than 0.
+    start
+        The solution to start from; None: PyVRP makes one.
+    seed
+        Seed of PyVRP's random stream. The result still depends on the speed of the machine.
+
+    Returns
+    -------
+    Actions that solve the instance. With ``start`` they never cost more. None if there is no
+    ``start`` and PyVRP finds no solution.
+
+    Raises
+    ------
+    ConfigError
+        If PyVRP is not installed, or the file has rules that are not modelled here.
+    """
+    pyvrp = optional("pyvrp")
+    data = model_of_file(instance).data()
+    first = None if start is None else pyvrp.Solution(data, _clients(instance, start))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about penalties at their bound
+        found = pyvrp.solve(
+            data,
+            pyvrp.stop.MaxRuntime(seconds),
+            seed=seed,
+            collect_stats=False,
+            display=False,
+            initial_solution=first,
+        )
+    if not found.is_feasible():
+        return start
+    actions = _actions(instance, found.best)
+    if start is None or check(instance, actions).cost < check(instance, start).cost:
+        return actions
+    return start
+
+
+def refuse_unmodelled(instance: FileInstance) -> None:
+    """Raise `ConfigError` before the work if PyVRP is missing or cannot model the instance."""
+    optional("pyvrp")
+    model_of_file(instance)
+
+
+def _clients(instance: FileInstance, actions: Integers) -> list[list[int]]:
+    """Return the numbers of PyVRP's clients on each route; a tour leaves out the depot, node 0."""
+    if instance.demand is not None:
+        return [[node - 1 for node in route] for route in routes(actions)]
+    place = actions.tolist().index(0)
+    return [[int(node) - 1 for node in (*actions[place + 1 :], *actions[:place])]]
+
+
+def _actions(instance: FileInstance, solution: Any) -> Integers:
+    """Return PyVRP's solution as actions ``[T]``."""
+    found = [[a.idx + 1 for a in route if a.is_client()] for route in solution.routes()]
+    if instance.demand is None:
+        return np.array([0, *found[0]], dtype=np.int64)
+    return np.array([node for route in found for node in (0, *route)] + [0], dtype=np.int64)

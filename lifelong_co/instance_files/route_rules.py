@@ -1,0 +1,128 @@
+"""Time windows of a file, in its units: the fields for networks, and an independent check."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from lifelong_co.instance_files.file_instance import FileInstance, legs
+from lifelong_co.instance_files.vrplib_parser import refuse
+from lifelong_co.problems.cvrp import ROUNDING
+
+# Sums of distances that are not rounded, in file units.
+TOLERANCE = 1e-6
+
+Times = npt.NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class TimeWindows:
+    """When each node can be served. A vehicle drives one unit of length in one unit of time."""
+
+    ready: Times
+    """``[n + 1]``: the earliest start of service; the depot's is when vehicles may leave."""
+    due: Times
+    """``[n + 1]``: the latest start of service; the depot's is the latest return."""
+    service: Times
+    """``[n + 1]``: how long service takes; 0 at the depot."""
+    direct: Times
+    """``[n + 1]``: the distance from the depot to each node."""
+
+    def fields(self, side: float) -> Mapping[str, Tensor]:
+        """Return ``windows``, ``service`` and ``horizon`` of `problems.mtvrp`.
+
+        Times are divided by ``side`` and count from the earliest departure. The latest times are
+        less by twice the tolerance of the masks, so that a route of a network is in time in the
+        file, too. Where a drive from the depot would be late then, the time of its arrival is used.
+        """
+        margin = 2 * ROUNDING * side
+        ready = np.maximum(self.ready[1:] - self.ready[0], 0.0)
+        arrival = np.maximum(self.direct[1:], ready)
+        due = self.due[1:] - self.ready[0]
+        due = np.where(due - margin < arrival, np.maximum(due, arrival), due - margin)
+        back = float((arrival + self.service[1:] + self.direct[1:]).max())
+        horizon = max(self.due[0] - self.ready[0] - margin, back)
+        scaled = {
+            "windows": np.stack((ready, due), axis=1),
+            "service": self.service[1:],
+            "horizon": np.array(horizon),
+        }
+        return {
+            name: torch.as_tensor(times / side, dtype=torch.float32)[None]
+            for name, times in scaled.items()
+        }
+
+    def paid(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return True for every leg: no leg is free."""
+        return np.ones(len(actions), dtype=bool)
+
+    def fault(self, route: Sequence[int], legs: Sequence[float]) -> str:
+        """Return why a route is late, or an empty text; see `file_instance.Rules`."""
+        time = float(self.ready[0])
+        for node, leg in zip((*route, 0), legs, strict=True):
+            time = max(time + leg, float(self.ready[node]))
+            if time > self.due[node] + TOLERANCE:
+                where = f"node {node}" if node else "the depot"
+                return f"expected at most {self.due[node]:.12g} at {where}, got {time:.12g}"
+            time += float(self.service[node])
+        return ""
+
+
+def with_windows(
+    path: str | os.PathLike[str], instance: FileInstance, bounds: Times, service: Times
+) -> FileInstance:
+    """Return an instance with time windows, after a check that each node can be served alone.
+
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    instance
+        The instance without time windows.
+    bounds, service
+        ``[A, 2]`` and ``[A]``, in file units, with the depot first.
+
+    Raises
+    ------
+    FileFormatError
+        If a node cannot be served, or a time is less than 0.
+    """
+    if (bounds < 0).any() or (service < 0).any():
+        raise refuse(path, "time windows and service times: expected at least 0")
+    points = instance.coordinates
+    direct = np.sqrt(((points - points[0]) ** 2).sum(axis=1))
+    rules = TimeWindows(bounds[:, 0], bounds[:, 1], np.array([0.0, *service[1:]]), direct)
+    for node in range(1, len(points)):
+        fault = rules.fault([node], legs(instance, np.array([0, node])).tolist())
+        if fault:
+            raise refuse(path, f"node {node} cannot be served, even alone: {fault}")
+    return attrs.evolve(instance, rules=rules)
+
+
+def in_time(instance: FileInstance, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return actions ``[T]`` with visits to the depot where a route would break a rule of the file.
+
+    The network sees distances that are not rounded, and single precision. So a route can be allowed
+    there and late in the file. Nothing changes if all routes are allowed.
+    """
+    if instance.rules is None:
+        return actions
+    found = [0]
+    route: list[int] = []
+    for action in actions.tolist():
+        stops = np.array([0, *route, action], dtype=np.int64)
+        if (
+            action
+            and route
+            and instance.rules.fault([*route, action], legs(instance, stops).tolist())
+        ):
+            found, route = [*found, *route, 0], []
+        if action:
+            route.append(action)
+        elif route:
+            found, route = [*found, *route, 0], []
+    return np.array([*found, *route, 0] if route else found, dtype=np.int64)

@@ -1,0 +1,67 @@
+"""What `solve` finds and prints for one file."""
+
+import attrs
+import pytest
+from paths import FIXTURES
+from synthetic_benchmarks import drawn, entrant
+from tiny_runs import tiny_config
+
+from lifelong_co.experiments.benchmark.answer import (
+    Effort,
+    answer,
+    largest_learned,
+    nearest,
+    too_large,
+)
+from lifelong_co.instance_files.formats import read_file
+from lifelong_co.instance_files.solutions import check
+from lifelong_co.runs.import_official import METHOD
+from lifelong_co.tasks.task import Task
+
+
+def test_answer_has_the_solver_and_the_rule() -> None:
+    """Costs are in the units of the file; progress ends at 1."""
+    shares: list[float] = []
+    instance = attrs.evolve(drawn("a"), best_known=1000.0)
+    solver = entrant().solver
+    found = answer(solver, instance, Effort(), label="one", progress=shares.append)
+    assert check(instance, found.actions).cost == found.cost == found.found
+    assert (found.nearest, found.starts) == nearest(instance, solver.problem)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    first, second = found.lines()
+    assert first.startswith(f"a: cost {found.found:.0f}, best known 1000, gap ")
+    gap = f"{found.nearest / 1000 - 1:.2%}"
+    assert second == f"nearest neighbor: cost {found.nearest:.0f}, gap {gap} (best of 7 starts)"
+
+
+def test_improved_answer_shows_all_costs() -> None:
+    """The better solution is kept; PyVRP alone is shown where asked."""
+    pytest.importorskip("pyvrp")
+    effort = Effort(trajectories=1, augment=False, improve=0.1, compare=True)
+    found = answer(entrant().solver, drawn("b", 12), effort, label="one")
+    assert found.cost <= found.found
+    assert check(drawn("b", 12), found.actions).cost == found.cost
+    *_, started, alone = found.lines()
+    assert started == f"PyVRP from the solver's solution, 0.1 s: cost {found.cost:.0f}"
+    assert alone == f"PyVRP alone, 0.1 s: cost {found.alone:.0f}"
+    without = attrs.evolve(found, alone=None)
+    assert list(without.lines())[-1] == "PyVRP alone, 0.1 s: no solution"
+
+
+def test_largest_size_learned() -> None:
+    """Of the tasks learned; unknown for an import and for files of any size."""
+    config = tiny_config(sizes=(5, 9, 7))
+    assert [largest_learned(config, k) for k in (1, 2, 3, None)] == [5, 9, 9, 9]
+    assert largest_learned(attrs.evolve(config, method=METHOD, method_options={})) is None
+    files = Task(files="x.npz", epochs=1, batches=1, batch_size=1)
+    assert largest_learned(attrs.evolve(config, tasks=(*config.tasks, files))) is None
+
+
+def test_far_larger_instances_are_warned_of() -> None:
+    """More than twice the largest size."""
+    five = read_file(FIXTURES / "five.tsp")
+    assert too_large(five, 3) == too_large(five, None) == ""
+    assert too_large(five, 2).startswith(
+        "five: 5 nodes are more than twice the largest size learned (2); "
+    )

@@ -1,0 +1,48 @@
+"""Distances, costs and the form for networks; `test_vrplib_instances.py` has the rounded rules."""
+
+import numpy as np
+import pytest
+import torch
+from paths import FIXTURES
+
+from lifelong_co.errors import ConfigError
+from lifelong_co.instance_files.file_instance import (
+    FileInstance,
+    cost,
+    distance_matrix,
+    legs,
+    to_instances,
+)
+from lifelong_co.instance_files.formats import read_file
+from lifelong_co.problems.atsp import ATSP
+from lifelong_co.problems.tsp import TSP
+
+SQUARE = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.5, 0.0]])
+
+
+def test_distances_without_rounding_are_floats() -> None:
+    """The cost is their sum, and equals that of the matrix."""
+    one = FileInstance("square", "tsp", SQUARE, None, None, "UNROUNDED")
+    tour = np.array([0, 1, 2, 3])
+    expected = 1 + 1 + np.hypot(0.5, 1) + 1.5
+    assert cost(one, tour) == pytest.approx(expected)
+    assert distance_matrix(one)[tour, np.roll(tour, -1)].sum() == pytest.approx(expected)
+    assert legs(one, tour).tolist() == pytest.approx([1, 1, np.hypot(0.5, 1), 1.5])
+
+
+def test_rounded_costs_are_integers() -> None:
+    """As the libraries publish them."""
+    one = FileInstance("square", "tsp", SQUARE, None, None, "CEIL_2D")
+    assert repr(cost(one, [0, 1, 2, 3])) == "6"
+
+
+def test_matrix_without_coordinates_keeps_its_direction() -> None:
+    """The network sees distances divided by the largest one; costs are those of the file."""
+    one = read_file(FIXTURES / "four.atsp")
+    assert (one.problem, one.size, one.best_known) == ("atsp", 4, 10)
+    assert (cost(one, [0, 1, 2, 3]), cost(one, [3, 2, 1, 0])) == (10, 36)
+    batch = to_instances(one, ATSP())
+    assert batch.matrix.shape == (1, 4, 4)
+    torch.testing.assert_close(batch.matrix[0] * 9, torch.as_tensor(distance_matrix(one)).float())
+    with pytest.raises(ConfigError, match="expected an instance of tsp, got one of atsp"):
+        to_instances(one, TSP())

@@ -1,0 +1,105 @@
+"""Arrays of any problem's instances; `test_pool.py` has the faults of the CVRP's."""
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from lifelong_co.errors import FileFormatError
+from lifelong_co.instance_files.npz import fields, read
+from lifelong_co.problems.atsp import ATSP
+from lifelong_co.problems.cvrp import CVRP
+from lifelong_co.problems.mtvrp import MTVRP
+from lifelong_co.problems.tsp import TSP
+from lifelong_co.protocols import Problem
+
+DRAWN = np.random.default_rng(0)
+
+
+def saved(folder: Path, **arrays: Any) -> Path:
+    """Write an .npz file."""
+    np.savez(folder / "given.npz", **arrays)
+    return folder / "given.npz"
+
+
+def test_fields_are_those_of_the_instances() -> None:
+    """A field is required if the problem cannot do without."""
+    assert fields(TSP()) == {"nodes": True, "distance": False}
+    assert fields(CVRP()) == {"depot": True, "nodes": True, "demand": True, "distance": False}
+    found = fields(MTVRP())
+    assert [name for name, needed in found.items() if needed] == ["depot", "nodes", "demand"]
+    assert "windows" in found
+    assert fields(ATSP()) == {"matrix": True}
+
+
+def test_problem_of_a_plugin_is_read(tmp_path: Path) -> None:
+    """By the fields of its record; an array that is no field is ignored."""
+
+    @attrs.frozen(eq=False)
+    class Prizes:
+        nodes: Tensor
+        prize: Tensor
+
+    class Other(TSP):
+        instances_type = Prizes  # type: ignore[misc]
+
+        def instances(self, **given: Any) -> Any:
+            return Prizes(**{name: torch.as_tensor(value) for name, value in given.items()})
+
+    path = saved(tmp_path, nodes=DRAWN.random((2, 4, 2)), prize=DRAWN.random((2, 4)), other=1)
+    batch = read(path, Other())
+    assert batch.prize.dtype == batch.nodes.dtype == torch.float32
+    with pytest.raises(FileFormatError, match="prize: expected an array of this name, got nodes"):
+        read(saved(tmp_path, nodes=DRAWN.random((2, 4, 2))), Other())
+
+
+def test_distance_is_named_by_a_text(tmp_path: Path) -> None:
+    """As in `Problem.instances`."""
+    nodes = DRAWN.random((2, 4, 2))
+    batch = read(saved(tmp_path, nodes=nodes, distance=np.array("manhattan")), TSP())
+    assert batch.distance.tolist() == [1, 1]
+    assert read(saved(tmp_path, nodes=nodes), TSP()).distance is None
+
+
+@pytest.mark.parametrize("problem", [CVRP(), MTVRP()])
+def test_metres_are_scaled_into_the_unit_square(problem: Problem, tmp_path: Path) -> None:
+    """Each instance by its longer side; a scaled instance of the unit square keeps its shape."""
+    depot, nodes = DRAWN.random((3, 1, 2)), DRAWN.random((3, 6, 2))
+    depot[:, 0], nodes[:, 0] = (0, 0), (1, 0.5)
+    demand = DRAWN.integers(1, 5, (3, 6))
+    given: dict[str, Any] = {"demand": demand, "capacity": 20}
+    sides = np.array([10.0, 500.0, 80_000.0])[:, None, None]
+    far = {"depot": depot * sides + 7, "nodes": nodes * sides + 7}
+    unit = {"depot": depot, "nodes": nodes}
+    if problem.name == "mtvrp":
+        times = {"windows": np.stack((DRAWN.random((3, 6)), 5 + DRAWN.random((3, 6))), axis=2)}
+        times |= {"service": DRAWN.random((3, 6)), "horizon": np.full(3, 9.0)}
+        unit |= times
+        far |= {"windows": times["windows"] * sides, "service": times["service"] * sides[..., 0]}
+        far["horizon"] = times["horizon"] * sides[:, 0, 0]
+    plain = read(saved(tmp_path, **unit, **given), problem)
+    scaled = read(saved(tmp_path, **far, **given), problem, scale=True)
+    for field in attrs.fields(problem.instances_type):
+        expected, found = getattr(plain, field.name), getattr(scaled, field.name)
+        torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+    with pytest.raises(FileFormatError, match=r"unit square.*scale = true"):
+        read(saved(tmp_path, **far, **given), problem)
+
+
+def test_matrix_is_divided_by_its_largest_distance(tmp_path: Path) -> None:
+    """There are no coordinates to scale by."""
+    matrix = DRAWN.random((2, 4, 4)) * 900 * (1 - np.eye(4))
+    batch = read(saved(tmp_path, matrix=matrix), ATSP(), scale=True)
+    np.testing.assert_allclose(batch.matrix.amax(dim=(1, 2)), 1, rtol=1e-6)
+    same = read(saved(tmp_path, matrix=np.zeros((1, 3, 3))), ATSP(), scale=True)
+    assert (same.matrix == 0).all()
+
+
+def test_scaling_of_texts_is_refused(tmp_path: Path) -> None:
+    """The error names the field."""
+    with pytest.raises(FileFormatError, match="nodes: expected numbers, got <U1"):
+        read(saved(tmp_path, nodes=np.array([["a"]])), TSP(), scale=True)

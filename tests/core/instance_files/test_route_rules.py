@@ -1,0 +1,87 @@
+"""Time windows in the units of a file: an independent check, and the repair of late routes."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paths import FIXTURES
+
+from lifelong_co.instance_files import solomon
+from lifelong_co.instance_files.file_instance import (
+    FileInstance,
+    InvalidSolutionError,
+    to_instances,
+)
+from lifelong_co.instance_files.nearest_neighbor import nearest_neighbor
+from lifelong_co.instance_files.route_rules import in_time, with_windows
+from lifelong_co.instance_files.solutions import check
+from lifelong_co.problems.mtvrp import MTVRP
+from lifelong_co.rollout.verification import complete
+
+SEVEN = solomon.read(FIXTURES / "seven.txt")
+
+
+def test_route_in_time_is_accepted_with_its_cost() -> None:
+    """The cost is the length, without waiting and service."""
+    report = check(SEVEN, [0, 3, 1, 0, 2, 0, 4, 0, 5, 6, 0, 7, 0])
+    points = SEVEN.coordinates[[0, 3, 1, 0, 2, 0, 4, 0, 5, 6, 0, 7, 0]]
+    assert report.cost == pytest.approx(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+    assert report.loads == [20, 7, 10, 16, 8]
+
+
+@pytest.mark.parametrize(
+    ("actions", "reason"),
+    [
+        ([0, 4, 3, 0, 1, 2, 0, 5, 6, 0, 7, 0], r"route #1: expected at most 120 at node 3, got 13"),
+        ([0, 3, 1, 0, 2, 4, 0, 7, 5, 0, 6, 0], r"route #3: expected at most 61 at node 5, got \d+"),
+        ([0, 1, 3, 2, 0, 4, 0, 5, 6, 0, 7, 0], "expected at most the capacity 20"),
+    ],
+)
+def test_late_route_is_refused(actions: list[int], reason: str) -> None:
+    """The error names the route, the node and both times."""
+    with pytest.raises(InvalidSolutionError, match=reason):
+        check(SEVEN, actions)
+
+
+def test_late_routes_are_split() -> None:
+    """The order stays, and every route is in time afterwards; a solution in time is not changed."""
+    late = np.array([0, 4, 3, 0, 2, 1, 0, 7, 5, 0, 6, 0, 0])
+    repaired = in_time(SEVEN, late)
+    assert [node for node in repaired if node] == [node for node in late if node]
+    check(SEVEN, repaired)
+    fine = np.array([0, 3, 1, 0, 2, 0, 4, 0, 5, 6, 0, 7, 0])
+    assert in_time(SEVEN, fine).tolist() == fine.tolist()
+
+
+@st.composite
+def timed(draw: st.DrawFn) -> FileInstance:
+    """Draw instances with time windows in which each node can be served alone."""
+    size = draw(st.integers(2, 8))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    points = random.integers(0, 100, (size + 1, 2)).astype(float)
+    direct = np.linalg.norm(points - points[0], axis=1)
+    due = np.ceil(direct + random.integers(0, 60, size + 1))
+    ready = np.floor(due * random.random(size + 1))
+    service = random.integers(0, 20, size + 1).astype(float)
+    ready[0], due[0] = 0, np.ceil((due + service + direct).max() + 1)
+    demand = random.integers(1, 9, size)
+    rule = draw(st.sampled_from(("UNROUNDED", "EUC_2D", "CEIL_2D")))
+    plain = FileInstance("drawn", "mtvrp", points, demand, 20, rule)
+    if rule != "UNROUNDED":  # rounding up may be a unit more on each of the two legs
+        due = due + 2
+    return with_windows("drawn", plain, np.stack((ready, due), axis=1), service)
+
+
+@settings(deadline=None, max_examples=60)
+@given(timed())
+def test_solutions_of_the_network_solve_the_file(instance: FileInstance) -> None:
+    """What the masks allow is in time in the file, after late routes are split."""
+    problem = MTVRP()
+    tours = nearest_neighbor(instance, problem)
+    batch = to_instances(instance, problem)
+    forced = problem.starts(batch, tours.starts)
+    found = complete(problem, batch, torch.as_tensor(tours.actions)[None], forced)
+    for actions in tours.actions:
+        check(instance, in_time(instance, actions))
+    assert bool(found.all())

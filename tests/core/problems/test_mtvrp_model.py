@@ -1,0 +1,73 @@
+"""PyVRP's model of the multi-task VRP, compared with all solutions of tiny instances."""
+
+from itertools import pairwise, permutations, product
+
+import numpy as np
+import pytest
+import torch
+from variants import VARIANTS, drawn
+
+from lifelong_co.problems.mtvrp import MTVRP
+from lifelong_co.problems.mtvrp_instances import MTVRPInstances
+from lifelong_co.problems.mtvrp_model import NEVER, STEPS, mtvrp_model, steps
+from lifelong_co.reference_solvers.contract import Settings
+from lifelong_co.rollout.verification import complete
+from lifelong_co.tensors import records
+
+SETTINGS = Settings(iterations=200, restarts=2, seconds=10)
+
+
+def optimum(batch: MTVRPInstances) -> float:
+    """Return the least cost of all feasible solutions of one instance."""
+    n = MTVRP().size(batch)
+    solutions = []
+    for order in permutations(range(1, n + 1)):
+        for ends in product([False, True], repeat=n - 1):
+            solution = [0]
+            for customer, end in zip(order, (*ends, True), strict=True):
+                solution += [customer, 0] if end else [customer]
+            solutions.append(solution + [0] * (2 * n + 1 - len(solution)))
+    actions = torch.tensor(solutions)[None]
+    valid = complete(MTVRP(), batch, actions, [torch.zeros_like(actions[..., 0])])
+    return float(MTVRP().cost(batch, actions)[valid].min())
+
+
+@pytest.mark.parametrize("names", VARIANTS, ids="+".join)
+def test_best_solution_of_pyvrp_is_optimal_and_costs_the_same(names: tuple[str, ...]) -> None:
+    """PyVRP's solution is feasible in the problem, and its cost is the least of all, in each."""
+    pytest.importorskip("pyvrp")
+    batch = drawn(names, batch=3, size=5, seed=11, dtype=torch.float64)
+    for b in range(3):
+        row = records.select(batch, slice(b, b + 1))
+        model = mtvrp_model(row)
+        found = model.solve(SETTINGS)
+        assert found is not None
+        actions = torch.tensor([[found.actions]])
+        assert bool(complete(MTVRP(), row, actions, [torch.zeros(1, 1, dtype=torch.long)]))
+        cost = float(MTVRP().cost(row, actions))
+        whole = sum(int(model.distances[i, j]) for i, j in pairwise(found.actions))
+        assert whole / STEPS == pytest.approx(cost, abs=1e-6)
+        assert cost == pytest.approx(optimum(row), abs=1e-6)
+
+
+def test_rules_of_the_model_are_in_its_integers() -> None:
+    """Ways back are free, backhauls come last, absent bounds are never reached."""
+    batch = drawn(("open", "backhauls"), batch=1, size=8, seed=2, dtype=torch.float64)
+    model = mtvrp_model(batch)
+    backhaul = np.flatnonzero(batch.pickup[0].numpy() > 0) + 1
+    assert len(backhaul)
+    assert not model.distances[:, 0].any()
+    assert not model.durations[:, 0].any()
+    longest = model.durations.max()
+    forbidden = model.distances > longest
+    linehaul = sorted({*range(1, 9)} - {*backhaul.tolist()})
+    assert forbidden.sum() == len(backhaul) * len(linehaul)
+    assert bool(forbidden[np.ix_(backhaul, linehaul)].all())
+    assert model.horizon == model.limit == NEVER
+    assert bool((model.loads.sum(axis=1) * 12 % model.capacity == 0).all())
+
+
+def test_lengths_and_times_are_rounded_to_steps() -> None:
+    """Infinity is PyVRP's number for no bound."""
+    found = steps(torch.tensor([0.5, 1.00000004, torch.inf], dtype=torch.float64))
+    assert found.tolist() == [STEPS // 2, STEPS, NEVER]

@@ -1,0 +1,66 @@
+"""What plugins register for a problem under its name."""
+
+import pytest
+import torch
+
+import lifelong_co as lco
+from lifelong_co import registry
+from lifelong_co.errors import ConfigError, PluginError
+
+pytestmark = pytest.mark.usefixtures("fresh_registry")
+
+ORDER = [{"distribution": "U", "attributes": ["windy"]}]
+
+
+def test_sampler_is_made_with_the_attributes_of_a_task(plugin):
+    """The factory gets attributes as an option, if there are any."""
+
+    def factory(attributes=()):
+        return lambda known, generator: {"wind": attributes}  # noqa: ARG005
+
+    assert registry.sampler("sailing") is None
+    lco.register_plugin(plugin("register_samplers", "sailing", factory))
+    assert registry.sampler("sailing")({}, None) == {"wind": ()}
+    assert registry.sampler("sailing", ["windy"])({}, None) == {"wind": ("windy",)}
+
+
+def test_attributes_that_nothing_takes_are_refused(plugin):
+    """A problem without a sampler has no attributes; a factory may take none."""
+    with pytest.raises(ConfigError, match=r"'tsp' has no sampler that takes them, got open"):
+        registry.sampler("tsp", ["open"])
+    lco.register_plugin(plugin("register_samplers", "sailing", lambda: None))
+    with pytest.raises(ConfigError, match=r"sampler 'sailing': takes no options, got 'attributes'"):
+        registry.sampler("sailing", ["windy"])
+
+
+def test_order_belongs_to_one_problem(plugin):
+    """The same name may mean other tasks for another problem; an unknown one is None."""
+    lco.register_plugin(plugin("register_orders", "sailing:storms", ORDER))
+    assert registry.order("sailing", "storms") is ORDER
+    assert (registry.orders("sailing"), registry.orders("tsp")) == (["storms"], [])
+    assert registry.order("sailing", "storm") is registry.order("tsp", "storms") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "thing", "message"),
+    [
+        ("storms", ORDER, "a name of the form PROBLEM:NAME, got 'storms'"),
+        ("sailing:storms", [], "expected a list of tables"),
+        ("sailing:storms", ["U"], "expected a list of tables"),
+        ("sailing:storms", "U", "expected a list of tables"),
+    ],
+)
+def test_order_that_is_no_list_of_tables_is_refused(name, thing, message, plugin):
+    """A mistake is found when the plugin is registered."""
+    with pytest.raises(PluginError, match=message):
+        lco.register_plugin(plugin("register_orders", name, thing))
+
+
+def test_reference_model_is_found_by_the_name_of_its_problem(plugin):
+    """A problem without one is refused, and the message names those that have one."""
+    with pytest.raises(
+        ConfigError, match=r"reference model \(tsp, cvrp, mtvrp, atsp\), got 'sailing'"
+    ):
+        registry.reference_model("sailing")
+    lco.register_plugin(plugin("register_reference_models", "sailing", torch.amax))
+    assert registry.reference_model("sailing") is torch.amax
