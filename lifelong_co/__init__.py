@@ -1,6 +1,11 @@
 """Lifelong learning for neural routing solvers."""
 
 from lifelong_co import metrics
+from lifelong_co.api.compare import ComparedRuns, compare
+from lifelong_co.api.evaluate import evaluate
+from lifelong_co.api.learn import learn, resume
+from lifelong_co.api.solve import Solved, solve
+from lifelong_co.api.stored import StoredRun, load
 from lifelong_co.errors import (
     CheckpointError,
     ConfigError,
@@ -15,6 +20,7 @@ from lifelong_co.registry import (
     buffer,
     distribution,
     divergence,
+    logger,
     method,
     objective,
     problem,
@@ -29,9 +35,12 @@ from lifelong_co.replay.consolidation import consolidation_loss
 # Importing this module now lets `buffer`, below, be the function: a first import after that
 # would put the module in its place.
 from lifelong_co.replay.reservoir import Reservoir
+from lifelong_co.runs.provenance import __version__
+from lifelong_co.tasks.task import Task
 
 __all__ = [
     "CheckpointError",
+    "ComparedRuns",
     "ConfigError",
     "FileFormatError",
     "InvalidInstancesError",
@@ -39,17 +48,28 @@ __all__ = [
     "PluginError",
     "PluginWarning",
     "Reservoir",
+    "Solved",
+    "StoredRun",
+    "Task",
     "UnknownNameError",
+    "__version__",
     "buffer",
+    "compare",
     "consolidation_loss",
     "distribution",
     "divergence",
+    "evaluate",
     "hookimpl",
+    "learn",
+    "load",
+    "logger",
     "method",
     "metrics",
     "objective",
     "problem",
     "register_plugin",
+    "resume",
+    "solve",
     "solver",
     "testset",
     "weighting",

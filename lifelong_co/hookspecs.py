@@ -1,7 +1,7 @@
 """The hooks: what a plugin can add to lifelong-co, and how.
 
 A hook gets a callback ``register(name, thing)`` and calls it once for each thing that it adds. The
-docstring of the hook says what the thing must be; ``docs/guides/plugins.md`` has examples.
+docstring of the hook says what the thing must be; the documentation has examples.
 """
 
 from collections.abc import Callable
@@ -51,6 +51,11 @@ def register_methods(register: Register) -> None:
 @hookspec
 def register_objectives(register: Register) -> None:
     """Register factories ``(solver, **options) -> Objective``."""
+
+
+@hookspec
+def register_loggers(register: Register) -> None:
+    """Register factories ``(folder) -> Logger``; ``folder`` is the run folder."""
 
 
 @hookspec

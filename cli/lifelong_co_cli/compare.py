@@ -51,15 +51,10 @@ def compare(
     """
     import json
 
-    import attrs
-
+    from lifelong_co.api.compare import compared
     from lifelong_co.experiments.comparison import figures, publish, tables
-    from lifelong_co.experiments.comparison.comparison import compare_folders
-    from lifelong_co.experiments.comparison.instance_gaps import instance_gaps
     from lifelong_co.experiments.comparison.makers import mixed
-    from lifelong_co.experiments.references.gaps import mean_references
     from lifelong_co_cli.options import places
-    from lifelong_co_cli.system import choose_device
 
     if out is not None:
         publish.check_writable(out, overwrite=overwrite)  # before the work that takes time
@@ -67,15 +62,11 @@ def compare(
     def log(line: str) -> None:
         typer.echo(line, err=True)
 
-    comparison = compare_folders(runs, "published" if published else "text")
-    found = mean_references(comparison.runs[0].config, places(references))
+    both = compared(runs, places(references), published=published, log=log)
+    comparison, found = both.comparison, both.references
     means = found.means
-    if published:
-        gaps = instance_gaps(comparison.runs, found, choose_device("auto"), log)
-        comparison = attrs.evolve(comparison, instance_gaps=gaps)
     if out is not None:
-        written = publish.write_report(comparison, out, overwrite=overwrite, references=found)
-        for path in written:
+        for path in both.write(out, overwrite=overwrite):
             log(f"wrote {path}")
         if not figures.available():
             log(f"no figures: matplotlib is missing; {figures.INSTALL}")

@@ -34,8 +34,8 @@ def demo(
     from lifelong_co import registry
     from lifelong_co.experiments.comparison.comparison import compare_folders
     from lifelong_co.experiments.comparison.publish import write_report
+    from lifelong_co.runs.folder import fresh_folder
     from lifelong_co.storage.files import refuse_unwritable
-    from lifelong_co_cli.options import fresh_folder
 
     registry.problem(problem)  # an unknown name is refused once, not by each of the two runs
     refuse_unwritable(out)

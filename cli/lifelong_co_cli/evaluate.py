@@ -1,7 +1,6 @@
 """``lifelong-co evaluate``: test a trained solver on tasks."""
 
 import json as json_module
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -68,15 +67,14 @@ def evaluate(
     Where --references has near-optimal costs, the gap to them is shown.
     """
     import attrs
-    import torch
 
+    from lifelong_co.api.evaluate import chosen_tasks, number, tested
     from lifelong_co.errors import ConfigError, LifelongError
-    from lifelong_co.evaluation import best_costs, named_test, note_batches
+    from lifelong_co.evaluation import note_batches
     from lifelong_co.experiments.references.gaps import gap_of
     from lifelong_co.experiments.references.lookup import of_task, origins
     from lifelong_co.runs.folder import STARTS, RunFolder
     from lifelong_co.runs.trained_solver import load_solver
-    from lifelong_co.tasks.instances import testing
     from lifelong_co_cli.options import places
     from lifelong_co_cli.system import choose_device
 
@@ -84,9 +82,8 @@ def evaluate(
     config = folder.config()
     if scale and not files:
         raise ConfigError("--scale: expected --files PATH beside it")
-    chosen = [find(name, config.tasks) for name in task or ()]
-    chosen += [of_files(path, scale) for path in files or ()]
-    chosen = chosen or list(config.tasks)
+    of_paths = [of_files(path, scale) for path in files or ()]
+    chosen = [*(chosen_tasks(task, config.tasks) if task or not files else ()), *of_paths]
     if tests_of is not None:
         chosen = [attrs.evolve(one, tests_of=tests_of) for one in chosen]
     solver = load_solver(run, after=after, device=choose_device(device))
@@ -98,18 +95,13 @@ def evaluate(
             err=True,
         )
     note_batches(solver, lambda line: typer.echo(line, err=True))
-    how: Any = {"augment": augment, "symmetries": config.symmetries}
     looked = places(references)
     costs = {}
-    for one in chosen:
-        count = tests or (config.tests if one in config.tasks or one.distribution else sys.maxsize)
-        groups = testing(one, solver.problem, count)
-        with named_test(f"task {one.label} of {run}"):
-            found = [best_costs(solver, group, **how) for group in groups]
-        each = torch.cat(found).double()
+    for one, groups, each in tested(solver, config, chosen, tests, run, augment=augment):
         costs[one.label] = float(each.mean())
         if not json:
             try:
+                count = number(one, config, tests)
                 known = of_task(looked, one, solver.problem, count, groups)
             except LifelongError as error:  # show the costs even without a gap
                 typer.echo(f"no gap on {one.label}: {error}", err=True)
@@ -126,28 +118,3 @@ def of_files(path: Path, scale: bool) -> Any:
     from lifelong_co.tasks.task import Task
 
     return Task(name=str(path), files=str(path), scale=scale, epochs=1, batches=1, batch_size=1)
-
-
-def find(name: str, tasks: Any) -> Any:
-    """Return a task of the run by name, or a new task from ``DISTRIBUTION:SIZE[:DISTANCE]``.
-
-    Raises
-    ------
-    UnknownNameError
-        If the name is neither.
-    """
-    import attrs
-
-    from lifelong_co.errors import UnknownNameError
-    from lifelong_co.tasks.task import Task
-
-    distribution, _, rest = name.partition(":")
-    size, _, distance = rest.partition(":")
-    if size.isdecimal():
-        task = Task(distribution=distribution, size=int(size), epochs=1, batches=1, batch_size=1)
-        return attrs.evolve(task, distance=distance) if distance else task
-    for one in tasks:
-        if one.label == name:
-            return one
-    known = [one.label for one in tasks]
-    raise UnknownNameError("task", name, known, "Or give a distribution and a size, e.g. U:20.")

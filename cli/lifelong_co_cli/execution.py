@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -22,27 +22,25 @@ def continue_run(folder: Path) -> None:
 
 def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Learn, then show the metrics and write the report."""
-    from lifelong_co.errors import Interrupted, naming
+    from lifelong_co.api.learn import carry_out
+    from lifelong_co.api.progress import watching
+    from lifelong_co.errors import Interrupted
     from lifelong_co.experiments.comparison.comparison import compare_folders
     from lifelong_co.experiments.comparison.publish import write_run_report
     from lifelong_co.experiments.comparison.tables import as_text
     from lifelong_co.experiments.references.gaps import mean_references
-    from lifelong_co.learner import learn
     from lifelong_co.runs.data_parallel import joined
-    from lifelong_co.runs.prepare import prepare
     from lifelong_co.runs.workplace import at_work
     from lifelong_co_cli.advice import stopped
     from lifelong_co_cli.options import places
-    from lifelong_co_cli.progress import watching
     from lifelong_co_cli.system import peak_memory, stop_on_signal
 
     with joined(config.device) as ranks, at_work(folder, ranks, new=not resume):
         with stop_on_signal() as stop, silent(not ranks.first):
             try:
-                with watching(config) as shown:
-                    with naming(folder / "config.toml") if resume else nullcontext():
-                        run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
-                    learn(run, stop=stop, on_step=shown.on_step, log=shown.log)
+                run = carry_out(
+                    config, folder, resume=resume, ranks=ranks, stop=stop, show=watching
+                )
             except Interrupted as interrupted:
                 print(stopped("run", interrupted.folder))
                 raise typer.Exit(stop.status) from interrupted
@@ -55,6 +53,25 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
         print(as_text(comparison, references))
         print(f"peak memory: {peak_memory()}")
         print(f"report: {report}")
+
+
+def show_estimate(config: Any) -> None:
+    """Measure a few steps, and print on standard error what the run takes."""
+    from lifelong_co.api.estimate import STEPS, estimate
+    from lifelong_co.api.progress import duration
+    from lifelong_co_cli.system import peak_memory
+
+    typer.echo(f"measuring {STEPS} steps and a batch of tests of each size …", err=True)
+    found = estimate(config)
+    least, most = min(found.each.values()), max(found.each.values())
+    typer.echo(
+        f"time: about {duration(found.seconds)} on this machine, as busy as it is now:"
+        f" {found.steps} steps of {least:.3g} to {most:.3g} s, tests"
+        f" {duration(found.testing)}",
+        err=True,
+    )
+    buffer = f"; a full buffer has at most {found.buffer / 2**20:.0f} MiB" if found.buffer else ""
+    typer.echo(f"memory: {peak_memory()} at the peak of these steps and tests{buffer}", err=True)
 
 
 @contextmanager

@@ -1,14 +1,21 @@
 """``lifelong-co tasks`` and ``lifelong-co plugins``: list what a user can choose from."""
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lifelong_co_cli.options import FLAG
 
+if TYPE_CHECKING:
+    from lifelong_co.registry.described import Described
+
+WIDTH = 100
+"""The most characters of a line."""
 EXAMPLE = """
   # Defaults of all tasks below:
   epochs = 10
@@ -78,22 +85,30 @@ def tasks(
 
 
 def plugins(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="Show the options of this component, e.g. llr-bc."),
+    ] = None,
     json: Annotated[
         bool, typer.Option("--json", metavar=FLAG, help="Print one JSON object.")
     ] = False,
 ) -> None:
-    """List solvers, methods, weightings, … with their owners."""
-    import warnings
-
+    """List solvers, methods, weightings, … with their owners, or the options of one."""
     import attrs
 
-    from lifelong_co import PluginWarning, registry
+    from lifelong_co import registry
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PluginWarning)  # failures are listed below
+    with silent_registry():
+        found = registry.described(name) if name is not None else []
         components, failures = registry.components(), registry.failures()
     clashes = registry.name_clashes()
 
+    if found and json:
+        typer.echo(dumps([attrs.asdict(one) for one in found], indent=2))
+        return
+    if found:
+        typer.echo("\n\n".join(map(options_of, found)))
+        return
     if json:
         listing = {
             "components": [attrs.asdict(component) for component in components],
@@ -108,6 +123,32 @@ def plugins(
         typer.echo(f"\nCould not load {failure}")
     for clash in clashes:
         typer.echo(f"\nName clash: {clash}")
+
+
+@contextmanager
+def silent_registry() -> Iterator[None]:
+    """Show no warning about a plugin that fails in the block; the caller lists the failures."""
+    import warnings
+
+    from lifelong_co import PluginWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PluginWarning)
+        yield
+
+
+def options_of(found: "Described") -> str:
+    """Return what a component is and its options, as lines of at most 100 characters."""
+    component = found.component
+    lines = [f"{component.name} ({component.kind} of {component.owner}): {found.summary}".rstrip()]
+    lines = textwrap.wrap(lines[0], WIDTH)
+    for option in found.options:
+        default = f"(default: {option.default})" if option.default else "(required)"
+        lines += ["", f"  {option.name} {default}"]
+        lines += textwrap.wrap(
+            option.text, WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6
+        )
+    return "\n".join(lines if found.options else [*lines, "", "  It has no options."])
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

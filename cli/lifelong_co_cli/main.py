@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from typing import TextIO
+from typing import Annotated, TextIO
 
 import typer
 
@@ -19,7 +19,9 @@ from lifelong_co_cli.failures import (
 )
 from lifelong_co_cli.help_option import Command, Group
 from lifelong_co_cli.import_checkpoint import import_checkpoint
+from lifelong_co_cli.info import info
 from lifelong_co_cli.listings import plugins, tasks
+from lifelong_co_cli.options import FLAG
 from lifelong_co_cli.pretrain import pretrain
 from lifelong_co_cli.reference import reference
 from lifelong_co_cli.report import report
@@ -37,6 +39,33 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and end the program, if the user wants it."""
+    if wanted:
+        from importlib import metadata
+
+        print(f"lifelong-co {metadata.version('lifelong-co')}")
+        raise typer.Exit
+
+
+@app.callback()
+def whole(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            metavar=FLAG,
+            help="Show the version.",
+            is_eager=True,
+            callback=show_version,
+        ),
+    ] = False,
+) -> None:
+    """Learn tasks one after another with neural routing solvers, and keep the old ones."""
+
+
 app.command("run", cls=Command)(run)
 app.command("pretrain", cls=Command)(pretrain)
 app.command("import-checkpoint", cls=Command)(import_checkpoint)
@@ -49,6 +78,7 @@ app.command("reference", cls=Command)(reference)
 app.command("benchmark", cls=Command)(benchmark)
 app.command("tasks", cls=Command)(tasks)
 app.command("plugins", cls=Command)(plugins)
+app.command("info", cls=Command)(info)
 app.add_typer(upstream, name="upstream")
 app.command("demo", cls=Command)(demo)
 

@@ -138,15 +138,6 @@ def check_plot(path: Path) -> None:
         raise ConfigError(f"--plot: expected matplotlib, which is not installed; {figures.INSTALL}")
 
 
-def fresh_folder(wanted: Path) -> Path:
-    """Return the folder, or the first of ``name-2``, ``name-3``, … that does not exist."""
-    folder, number = wanted, 1
-    while folder.exists():
-        number += 1
-        folder = wanted.with_name(f"{wanted.name}-{number}")
-    return folder
-
-
 def check_folder(path: Path | None, flag: str) -> None:
     """Refuse a folder that the user gives and that does not exist; None is not given.
 

@@ -117,7 +117,7 @@ def pretrain(
     continue.
     """
     from lifelong_co.pretraining.settings import configure
-    from lifelong_co.runs.folder import RunFolder
+    from lifelong_co.runs.folder import RunFolder, fresh_folder
     from lifelong_co_cli.system import choose_device
 
     if resume is not None:
@@ -148,7 +148,7 @@ def pretrain(
         tests=tests,
     )
     name = f"{config.problem}-{config.solver}-{config.method}-{config.preset}-{seed}"
-    execute(config, out or options.fresh_folder(Path("runs") / name), resume=False)
+    execute(config, out or fresh_folder(Path("runs") / name), resume=False)
 
 
 def execute(config: Any, folder: Path, *, resume: bool) -> None:

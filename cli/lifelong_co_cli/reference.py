@@ -36,7 +36,8 @@ def reference(
 
     PyVRP solves CVRPs; OR-Tools CP-SAT solves TSPs with a proof. Results are
     kept in --references and found only once. You can stop at any time and start
-    again. The command needs the extra `reference`, see docs/guides/references.md.
+    again. The command needs the extra `reference`; the documentation has a page
+    on references.
     """
     from lifelong_co import registry
     from lifelong_co.errors import ConfigError

@@ -47,6 +47,7 @@ def run(
     tests_of: options.TestsOf = None,
     curve_every: run_options.CurveEvery = None,
     augment: run_options.Augment = None,
+    logger: run_options.Logger = None,
 ) -> None:
     """Learn tasks one after another, and test on all of them.
 
@@ -57,7 +58,7 @@ def run(
     Ctrl-C and SIGTERM save the run and stop it. The last line says how to
     continue.
     """
-    from lifelong_co_cli.execution import continue_run, execute
+    from lifelong_co_cli.execution import continue_run, execute, show_estimate
 
     if resume is not None:
         options.refuse_other_options(context)
@@ -66,7 +67,9 @@ def run(
     import attrs
 
     from lifelong_co import registry
+    from lifelong_co.api.learn import run_name
     from lifelong_co.config.run_config import resolve, to_toml
+    from lifelong_co.runs.folder import fresh_folder
     from lifelong_co.runs.names import check_names
     from lifelong_co_cli.system import choose_device, machine
 
@@ -121,13 +124,12 @@ def run(
         objective=objective,
         objective_options=options.assignments(objective_option or [], "--objective-option") or None,
         schedule=schedule,
+        loggers=tuple(logger or ()),
     )
     if dry_run:
         check_names(config)
         every = registry.method_options(config.method, config.method_options)
-        print(to_toml(attrs.evolve(config, method_options=every)), end="")
+        print(to_toml(attrs.evolve(config, method_options=every)), end="", flush=True)
+        show_estimate(config)
         return
-    variant = config.method_options.get("ablation") or config.method
-    name = f"{config.problem}-{config.solver}-{variant}-{config.preset}-{seed}"
-    folder = out or options.fresh_folder(Path("runs") / name)
-    execute(config, folder, resume=False)
+    execute(config, out or fresh_folder(Path("runs") / run_name(config)), resume=False)

@@ -43,7 +43,12 @@ Resume = Annotated[
 
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", metavar=FLAG, help="Only print the configuration, with every value."),
+    typer.Option(
+        "--dry-run",
+        metavar=FLAG,
+        help="Only print the configuration, with every value, and estimate time and memory from a"
+        " few steps of each size. The estimate goes to standard error.",
+    ),
 ]
 
 Ablation = Annotated[
@@ -167,6 +172,14 @@ Precision = Annotated[
     typer.Option(
         metavar="NAME",
         help="Training steps in float32 (default) or bfloat16.",
+        rich_help_panel=ADVANCED,
+    ),
+]
+Logger = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Also log losses and costs to csv or tensorboard; repeatable.",
         rich_help_panel=ADVANCED,
     ),
 ]

@@ -11,7 +11,9 @@ GRID = "Grid, without a FILE"
 
 File = Annotated[
     Path | None,
-    typer.Argument(metavar="FILE", help="TOML file of grids, see docs/guides/sweep.md."),
+    typer.Argument(
+        metavar="FILE", help="TOML file of grids; the documentation has a page on sweeps."
+    ),
 ]
 Device = Annotated[
     str | None, typer.Option(metavar="NAME", help="auto (GPUs if any, default), cpu or cuda.")

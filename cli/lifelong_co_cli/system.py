@@ -1,7 +1,6 @@
 """What a command asks of the system: a device, cores, memory, and signals to stop."""
 
 import os
-import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -20,21 +19,9 @@ def choose_device(name: str) -> str:
     ConfigError
         If this machine has no such device.
     """
-    import torch
+    from lifelong_co.tensors.device import chosen_device
 
-    from lifelong_co.errors import ConfigError
-
-    if name == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    expected = f"--device: expected auto, cpu, cuda or cuda:1, …, got {name!r}"
-    if not re.fullmatch(r"cpu|cuda(:\d+)?", name):
-        raise ConfigError(expected)
-    try:
-        torch.empty(0, device=name)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"{expected}, which is not here ({reason})") from error
-    return name
+    return chosen_device(name, "--device")
 
 
 def machine(device: str) -> str:
@@ -98,7 +85,9 @@ def stop_on_signal() -> Iterator[Stop]:
             raise KeyboardInterrupt
         stop.signal = number
         # A signal handler writes without a buffer. A test that has begun ends first.
-        os.write(2, b"stopping after this step; a second Ctrl-C stops at once\n")
+        # On a terminal it first erases the line in which the progress bar and `^C` stand.
+        erase = b"\r\x1b[2K" if os.isatty(2) else b""
+        os.write(2, erase + b"stopping after this step; a second Ctrl-C stops at once\n")
 
     previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -70,6 +70,8 @@ class Config:
     """How the rate falls in the steps of each task (`tensors.schedule`), besides its decay."""
     weight_decay: float = attrs.field(default=1e-6, validator=not_negative)
     """At least 0; with ``adam`` a part of the gradient, with ``adamw`` apart from it."""
+    loggers: tuple[str, ...] = ()
+    """Registered loggers; they change no result."""
     solver_options: Options = attrs.field(factory=dict)
     method_options: Options = attrs.field(factory=dict)
     objective_options: Options = attrs.field(factory=dict)
@@ -108,10 +110,8 @@ def resolve(
 
     Parameters
     ----------
-    solver, problem
-        None: those of ``start_from`` if it is given, else those of the preset.
-    method
-        None: that of the preset.
+    solver, problem, method
+        None: those of ``start_from`` if it is given (not the method), else those of the preset.
     order_number, tasks_file
         An order (`tasks.orders`) or a task file (`read_tasks`). Both None: those of the preset.
     start_from, buffer_from
@@ -195,8 +195,8 @@ def _model(
         problem = base.problem if problem is None else problem
         return solver, problem, base.solver_options.get(solver, {})
     source = read_config(start_from)
-    kinds = (("solver", solver, source.solver), ("problem", problem, source.problem))
-    for name, given, own in kinds:
+    for name, given in (("solver", solver), ("problem", problem)):
+        own = getattr(source, name)
         if given not in (None, own):
             raise ConfigError(f"{name}: expected {own!r} as in {start_from}, got {given!r}")
     return source.solver, source.problem, source.solver_options
@@ -224,9 +224,9 @@ def read_config(folder: Path) -> Config:
 def to_toml(config: Config) -> str:
     """Return the configuration as TOML.
 
-    It leaves out values that are None, and the texts, flags and lists of a task by default.
+    It leaves out what is None, an empty list of loggers, and what a task has by default.
     """
-    plain = drop_none(cattrs.unstructure(config))
+    plain = drop_none({**cattrs.unstructure(config), "loggers": list(config.loggers) or None})
     # The variant is always written: earlier versions wrote it, too.
     unsaid = {f.name: f.default for f in attrs.fields(Task) if isinstance(f.default, str | bool)}
     del unsaid["variant"]

@@ -21,6 +21,7 @@ SETTINGS = (
     "weight_decay",
     "precision",
     "one_pass",
+    "loggers",
 )
 """Fields of `run_config.Config`."""
 

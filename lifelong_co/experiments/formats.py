@@ -9,12 +9,17 @@ from lifelong_co.experiments.latex import latex
 from lifelong_co.experiments.sheet import Cell, Sheet
 from lifelong_co.storage.csv_cells import as_words, escaped
 
+WIDTH = 100
+"""The most characters of a line of text."""
 NOTHING = "-"
 """The text of a cell without a number."""
 
 
 def text(sheet: Sheet) -> str:
-    """Return title, table and note; columns have fixed width, ``*`` marks the best values."""
+    """Return title, table and note; columns have fixed width, ``*`` marks the best values.
+
+    A table wider than `WIDTH` is broken into several ones, which repeat the columns with words.
+    """
     best = sheet.best()
     starred = {j for _, j in best}
     rows = [list(map(escaped, sheet.columns))]
@@ -23,11 +28,11 @@ def text(sheet: Sheet) -> str:
         marks = [("*" if (i, j) in best else " ") if j in starred else "" for j in range(len(row))]
         rows.append([escaped(cell.shown) + mark for cell, mark in zip(row, marks, strict=True)])
     # Notes contain paths and options; a line break inside would make them hard to copy.
-    said = textwrap.fill(sheet.notes, 100, break_on_hyphens=False, break_long_words=False)
+    said = textwrap.fill(sheet.notes, WIDTH, break_on_hyphens=False, break_long_words=False)
     notes = [said, f"* best value of its {sheet.best_of}" if best else ""]
     parts = [
         sheet.title,
-        _aligned(rows, sheet.left),
+        *(_aligned(part, sheet.left) for part in _narrow(rows, sheet.left)),
         "\n".join(note for note in notes if note),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -81,6 +86,18 @@ def _aligned(table: list[list[str]], left: int) -> str:
         ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def _narrow(table: list[list[str]], left: int) -> list[list[list[str]]]:
+    """Return a table as tables of at most `WIDTH` characters; a wide column stays whole."""
+    widths = [max(map(len, column)) + 2 for column in zip(*table, strict=True)]
+    parts: list[list[int]] = [[]]
+    room = WIDTH + 2 - sum(widths[:left])
+    for j in range(left, len(widths)):
+        if parts[-1] and sum(widths[i] for i in parts[-1]) + widths[j] > room:
+            parts.append([])
+        parts[-1].append(j)
+    return [[[*row[:left], *(row[j] for j in part)] for row in table] for part in parts]
 
 
 def _pipes(table: list[list[str]]) -> str:

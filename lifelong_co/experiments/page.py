@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from lifelong_co.experiments.report import Part, Picture, Report, Section
@@ -16,9 +16,8 @@ def page(report: Report) -> str:
     body = [f"<h1>{title}</h1>", *_lead(report.text), _index(report), _numbers(report)]
     for number, part in enumerate(report.parts, start=1):
         body += _part(part, number)
-    if report.left_out:
-        lines = "".join(f"<li>{escape(line)}</li>" for line in report.left_out)
-        body.append(f'<h2 id="left-out">Not used</h2>\n<ul class="plain">{lines}</ul>')
+    body += _list("missing", "Not shown", report.missing)
+    body += _list("left-out", "Not used", report.left_out)
     text = "\n".join(body)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -26,6 +25,11 @@ def page(report: Report) -> str:
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n"
         f"<body>\n<main>\n{text}\n</main>\n</body>\n</html>\n"
     )
+
+
+def _list(name: str, heading: str, lines: Sequence[str]) -> list[str]:
+    items = "".join(f"<li>{_prose(line)}</li>" for line in lines)
+    return [f'<h2 id="{name}">{heading}</h2>\n<ul class="plain">{items}</ul>'] if lines else []
 
 
 def _lead(text: str) -> list[str]:
@@ -56,24 +60,28 @@ def _numbers(report: Report) -> str:
 
 
 def _part(part: Part, number: int) -> Iterator[str]:
+    """Yield a part without its empty sections; the page lists them at its end."""
+    if all(section.empty for section in part.sections):
+        return
     if part.title:
         yield f"<h2>{escape(part.title)}</h2>"
     yield from _lead(part.text)
     level = "h3" if part.title else "h2"
     for i, section in enumerate(part.sections, start=1):
+        if section.empty:
+            continue
         yield f'<{level} id="part-{number}-{i}">{escape(section.heading)}</{level}>'
         yield from _section(section)
 
 
 def _section(section: Section) -> Iterator[str]:
-    if section.empty:
-        yield f'<p class="missing">Missing: {_prose(section.missing)}</p>'
-    elif section.text:
+    if section.text:
         yield f"<p>{_prose(section.text)}</p>"
     for sheet in section.sheets:
-        title = escape(sheet.title)
+        # A title that repeats the heading is not shown twice.
+        title = "" if sheet.title == section.heading else escape(sheet.title)
         if section.folded:
-            yield f"<details><summary>{title}</summary>{table(sheet)}</details>"
+            yield f"<details><summary>{title or 'Show the table'}</summary>{table(sheet)}</details>"
         else:
             yield f"<h4>{title}</h4>{table(sheet)}" if title else table(sheet)
     if section.pictures:

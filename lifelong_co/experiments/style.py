@@ -40,7 +40,7 @@ table.text td, table.text th { text-align: left; white-space: pre-line; vertical
 @media (max-width: 600px) { th, td { padding: .3rem .4rem; } }
 .pictures { display: grid; gap: 20px 24px; align-items: start; margin: 1rem 0;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 380px), 1fr)); }
-figure.wide { grid-column: 1 / -1; margin: 0; }
+figure.wide { grid-column: 1 / -1; margin: 0; overflow-x: auto; }
 figure.wide img { min-width: 860px; }
 figcaption { color: var(--soft); font-size: .88rem; margin-top: .3rem; }
 h4 { font-size: .92rem; margin: 1.1rem 0 .2rem; }

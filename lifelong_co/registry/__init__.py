@@ -7,11 +7,13 @@ from lifelong_co.registry.by_problem import (
     reference_model,
     sampler,
 )
+from lifelong_co.registry.described import described
 from lifelong_co.registry.lookup import (
     buffer,
     distribution,
     divergence,
     knows_all_tasks,
+    logger,
     method,
     method_options,
     objective,
@@ -33,11 +35,13 @@ from lifelong_co.registry.plugins import (
 __all__ = [
     "buffer",
     "components",
+    "described",
     "distribution",
     "divergence",
     "failures",
     "file_format",
     "knows_all_tasks",
+    "logger",
     "method",
     "method_options",
     "name_clashes",

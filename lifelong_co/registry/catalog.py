@@ -18,6 +18,7 @@ HOOKS = {
     "register_buffers": "buffer",
     "register_methods": "method",
     "register_objectives": "objective",
+    "register_loggers": "logger",
     "register_distributions": "distribution",
     "register_file_formats": "file_format",
     "register_samplers": "sampler",

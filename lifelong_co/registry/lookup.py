@@ -5,6 +5,7 @@ never at import.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, cast
 
 from lifelong_co.errors import ComponentError, ConfigError, LifelongError, UnknownNameError
@@ -12,6 +13,7 @@ from lifelong_co.protocols import (
     Buffer,
     Distribution,
     Divergence,
+    Logger,
     Method,
     Objective,
     Problem,
@@ -103,10 +105,7 @@ def _refuse_option_of_another(name: str, options: Mapping[str, Any]) -> None:
 
 
 def method_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all options of a method: the given ones, and the defaults of the others.
-
-    Only the given ones if no plugin has registered the method.
-    """
+    """Return the given options of a method and the defaults of the others, if it is known."""
     try:
         return {**defaults(_find("method", name).thing), **given}
     except UnknownNameError:
@@ -127,15 +126,17 @@ def objective(name: str, solver: Solver, /, **options: Any) -> Objective:
 
 
 def objective_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given options of an objective that differ from its defaults.
-
-    All of them if no plugin has registered the objective.
-    """
+    """Return the given options that differ from an objective's defaults; all if it is unknown."""
     try:
         own = defaults(_find("objective", name).thing)
     except UnknownNameError:
         return dict(given)
     return {key: value for key, value in given.items() if key not in own or own[key] != value}
+
+
+def logger(name: str, folder: Path) -> Logger:
+    """Build a logger, e.g. ``csv``, for the run in a folder, with the errors of `method`."""
+    return cast(Logger, _made("logger", name, Logger, folder))
 
 
 def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[Any]:

@@ -132,3 +132,12 @@ def refuse_start(config: Config, folder: Path) -> None:
     """
     if config.method in STARTS:
         raise FolderError(folder, RUN, STARTS[config.method])
+
+
+def fresh_folder(wanted: Path) -> Path:
+    """Return the folder, or the first of ``name-2``, ``name-3``, … that does not exist."""
+    folder, number = wanted, 1
+    while folder.exists():
+        number += 1
+        folder = wanted.with_name(f"{wanted.name}-{number}")
+    return folder

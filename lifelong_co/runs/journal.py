@@ -8,13 +8,14 @@ damaged or missing is rebuilt, and a checkpoint does not grow with the number of
 import hashlib
 import json
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from lifelong_co.errors import CheckpointError
+from lifelong_co.protocols import Logger
 from lifelong_co.runs.costs import HEADER, Cost, as_csv, as_lines, parse
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage.appended import Appended, checked
@@ -42,21 +43,39 @@ class Journal:
     ----------
     folder
         The run folder. It is not read before `restore` or `adopt` is called.
+    loggers
+        They get every test and epoch that is added after `start_loggers`.
     """
 
-    def __init__(self, folder: RunFolder) -> None:
+    def __init__(self, folder: RunFolder, loggers: Sequence[Logger] = ()) -> None:
         self._folder = folder
+        self._loggers = loggers
         self._finished = 0  # tasks whose lines are in the folders of finished tasks
         self._lines = {name: _Lines(Appended(folder.path / name)) for name in (COSTS, LOG)}
         self._lines[COSTS].fresh = as_csv([HEADER])
 
     def add_costs(self, rows: Iterable[Cost]) -> None:
         """Add tests to ``costs.csv``."""
+        rows = list(rows)
         self._lines[COSTS].fresh += as_lines(rows)
+        for logger in self._loggers:
+            logger.tests(rows)
 
     def add_epoch(self, entry: Mapping[str, Any]) -> None:
         """Add the entry of an epoch to ``log.jsonl``."""
         self._lines[LOG].fresh += json.dumps(entry) + "\n"
+        for logger in self._loggers:
+            logger.epoch(entry)
+
+    def start_loggers(self) -> None:
+        """Give the loggers what the journal holds; they drop what they have beyond it."""
+        for logger in self._loggers:
+            logger.start(self.epochs(), self.costs())
+
+    def close_loggers(self) -> None:
+        """Close the loggers: nothing more comes."""
+        for logger in self._loggers:
+            logger.close()
 
     def costs(self) -> list[Cost]:
         """Return all tests so far, read from the disk."""

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from lifelong_co.config.run_config import Config, to_toml
+from lifelong_co.config.brief import brief
+from lifelong_co.config.run_config import Config
 from lifelong_co.evaluation import note_batches
 from lifelong_co.runs import provenance
 from lifelong_co.runs.data_parallel import ALONE, Ranks
@@ -35,7 +36,7 @@ def prepare(
     ranks
         This process among those that learn the run together; each of them prepares the run.
     log
-        Called with the configuration, and with lines about the checkpoint that is used.
+        Called with the main settings, and with lines about the checkpoint that is used.
 
     Raises
     ------
@@ -50,11 +51,12 @@ def prepare(
         if ranks.first:
             run.folder.create(config)
         ranks.wait()
-    log(to_toml(config))
+    log(brief(config, folder / "config.toml"))
     warn_of_tf32(config.device, log)
     note_batches(run.learner.solver, log)
     if resume and not restore(run, log):
         take_over(run)
+    run.journal.start_loggers()
     if ranks.first and not finished(run):
         provenance.note(folder, run.steps, provenance.present(config.device, ranks.count))
     return run

@@ -72,7 +72,7 @@ def present(device: str, processes: int = 1) -> Maker:
     """Return what makes the steps of a run of this process on a device."""
     commit, changed = checkout(SOURCE)
     return Maker(
-        lifelong_co=_version(),
+        lifelong_co=__version__,
         commit=commit,
         changed=changed,
         torch=str(torch.__version__),
@@ -165,11 +165,16 @@ def _git(source: Path, *arguments: str) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def _version() -> str:
+def version() -> str:
+    """Return the version of the installed lifelong-co."""
     try:
         return metadata.version("lifelong-co")
     except metadata.PackageNotFoundError:
         return UNKNOWN
+
+
+__version__ = version()
+"""The version of the installed lifelong-co."""
 
 
 def _cpu() -> str:

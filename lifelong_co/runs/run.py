@@ -109,6 +109,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
         schedule_seed=config.seed,
         processes=ranks.count,
     )
+    loggers = [registry.logger(name, folder.path) for name in config.loggers if ranks.first]
     return Run(
         config=config,
         folder=folder,
@@ -118,7 +119,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
         actions=generator(config.seed, ranks.stream("actions"), config.device),
         stream=stream,
         tests=[testing(task, problem, config.tests) for task in config.tasks],
-        journal=Journal(folder),
+        journal=Journal(folder, loggers),
         ranks=ranks,
     )
 
@@ -217,8 +218,7 @@ def load(run: Run, state: Mapping[str, Any]) -> None:
     Raises
     ------
     CheckpointError
-        If the run was started with another number of processes, or ``costs.csv`` or ``log.jsonl``
-        is damaged and cannot be rebuilt.
+        If the run was started with another number of processes, or a file cannot be rebuilt.
     ConfigError
         If the run was started with other settings.
     """

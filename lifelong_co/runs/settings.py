@@ -63,6 +63,7 @@ def _plain(config: Config) -> dict[str, Any]:
     )
     found = cattrs.unstructure(config)
     tasks = found.pop("tasks")
+    del found["loggers"]  # they change no result
     named: dict[str, Any] = {"number of tasks": len(tasks)}
     for name, value in found.items():
         if isinstance(value, dict):

@@ -28,7 +28,7 @@ def folder(options: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path
     folder = tmp_path_factory.mktemp("drifting") / "run"
     done = wait(spawn(*options, "--out", folder))
     assert done.status == 0, done.err
-    assert 'drift_from = "E euclidean"' in done.out
+    assert 'drift_from = "E euclidean"' in (folder / "config.toml").read_text()
     return folder
 
 

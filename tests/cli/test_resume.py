@@ -15,6 +15,7 @@ import pytest
 from command_line import MODEL, REPLAY, call, contents, results, run_options, spawn, wait
 from paths import PROGRAMS
 
+from lifelong_co.config.brief import brief
 from lifelong_co.config.run_config import Config, from_toml
 from lifelong_co.errors import CheckpointError, Interrupted
 from lifelong_co.learner import learn
@@ -310,7 +311,8 @@ def test_run_without_checkpoint_starts_over(uninterrupted, tmp_path):
     said: list[str] = []
     of = from_toml((folder / "config.toml").read_text())
     learn(prepare(of, folder, resume=True, log=said.append))
-    assert from_toml(said[0]) == config()  # the configuration first
+    assert said[0] == brief(config(), folder / "config.toml")  # the main settings first
+    assert of == config()
     assert said[1] == "no checkpoint yet: starting from the beginning"
     assert results(folder) == results(uninterrupted)
 

@@ -47,12 +47,27 @@ def test_run_folder_holds_exactly_the_documented_files(method, problem, finished
 def test_dry_run_prints_the_configuration_and_writes_nothing(preset, tmp_path, monkeypatch):
     """It has the six tasks of the order, and every option of the method, given or not."""
     monkeypatch.chdir(tmp_path)
+    for slow in ("remember", "seconds_of_step", "seconds_of_tests"):
+        monkeypatch.setattr(f"lifelong_co.api.estimate.{slow}", lambda *_: 1.0)
     outcome = call("run", "--preset", preset, "--order", 1, "--device", "cpu", "--dry-run")
     assert outcome.status == 0, outcome.err
     config = from_toml(outcome.out)
     assert to_toml(config) == outcome.out
+    said = "time: about 45.2 h on this machine, as busy as it is now: 162800 steps of 1 to 1 s"
+    assert said in outcome.err
     assert [task.label for task in config.tasks] == ["E50", "C100", "G50", "U20", "R20", "GM100"]
     assert config.method_options["official_replay"] == (preset == "paper")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_dry_run_estimates_time_and_memory(task_file, tmp_path, monkeypatch):
+    """From steps that are measured; the configuration alone is on standard output."""
+    monkeypatch.chdir(tmp_path)
+    outcome = call(*run_options(task_file, "llr-bc", "cvrp"), "--dry-run")
+    assert outcome.status == 0, outcome.err
+    assert to_toml(from_toml(outcome.out)) == outcome.out
+    assert re.search(r"^time: about \d+ s .* 18 steps of ", outcome.err, re.MULTILINE)
+    assert re.search(r"^memory: [1-9]\d* MiB at the peak", outcome.err, re.MULTILINE)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -93,10 +108,14 @@ def test_log_has_a_line_for_each_epoch(finished):
 
 
 def test_run_prints_and_stores_the_resolved_configuration(finished):
-    """`config.toml` is printed first, has values that no option gave, and can be read."""
+    """Ten lines are printed first and name `config.toml`, which has every value and can be read."""
     run = finished()
-    stored = (run.folder / "config.toml").read_text()
-    assert run.outcome.out.startswith(stored)
+    file = run.folder / "config.toml"
+    stored = file.read_text()
+    head = run.outcome.out.partition("\n\n")[0].splitlines()
+    assert head[0].startswith("llr-bc on cvrp with pomo")
+    assert head[-1] == f"all settings: {file}"
+    assert len(head) <= 10
     config = from_toml(stored)
     assert to_toml(config) == stored
     assert config == RunFolder(run.folder).config()

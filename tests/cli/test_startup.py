@@ -81,7 +81,7 @@ def test_help_names_every_command_and_describes_every_option():
         *("run", "pretrain", "import-checkpoint", "sweep", "compare", "report", "evaluate"),
         *("solve",),
         *("reference", "benchmark", "tasks"),
-        *("plugins", "demo", "upstream"),
+        *("plugins", "info", "demo", "upstream"),
     ]
     below = commands["upstream"].commands
     assert list(below) == ["fetch", "list"]

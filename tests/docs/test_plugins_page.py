@@ -15,6 +15,7 @@ from lifelong_co.instance_files.file_instance import cost
 from lifelong_co.instance_files.formats import read_file
 from lifelong_co.reference_solvers import Settings
 from lifelong_co.registry.catalog import HOOKS
+from lifelong_co.runs.costs import Cost
 from lifelong_co.tensors.records import rows
 from lifelong_co.testing import check_solver
 
@@ -155,6 +156,15 @@ def use_reference_model(name: str) -> None:
     assert found.actions in ([0, 1, 2, 3], [1, 0, 3, 2], [3, 2, 1, 0], [2, 3, 0, 1])
 
 
+def use_logger(name: str) -> None:
+    """Check that a logger prints an epoch and its tests."""
+    logger = registry.logger(name, Path())
+    logger.start([], [])
+    logger.epoch({"learning": 1, "epoch": 2, "train_cost": 3.0, "losses": {}, "seconds": 1.0})
+    logger.tests([Cost(1, 2, 1, "U5", 3.25)])
+    logger.close()
+
+
 USE = {
     "solver": use_solver,
     "problem": use_problem,
@@ -163,6 +173,7 @@ USE = {
     "buffer": use_buffer,
     "method": use_method,
     "objective": use_objective,
+    "logger": use_logger,
     "distribution": use_distribution,
     "file_format": use_file_format,
     "sampler": use_sampler,

@@ -11,7 +11,7 @@ from lifelong_co.config.run_config import Config
 HEADLINE = ("solver", "preset", "order")
 """Settings that a label always names if they differ, because many others follow from them."""
 
-UNLIKE = frozenset({"seed", "device", "curve_every"})
+UNLIKE = frozenset({"seed", "device", "curve_every", "loggers"})
 """Settings in which repetitions of one run may differ."""
 
 MOST = 3

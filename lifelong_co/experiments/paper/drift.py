@@ -85,14 +85,14 @@ class Drift:
         return index if self.has_depot and self.then.actions[0] == 0 else index + 1
 
     def name_of(self, action: int) -> str:
-        """Return the name of an action, with its number on both maps."""
+        """Return the name of an action: its number on the second map, then on the first."""
         if self.has_depot and action == 0:
             return "depot"
         then, now = (
             self.number(course.actions.index(action)) if action in course.actions else "?"
             for course in (self.then, self.now)
         )
-        return f"node {then} (then)\nnode {now} (now)"
+        return f"node {now}" if then == now else f"node {now}\n({then} on the first map)"
 
 
 def example(run: Run) -> tuple[str, Drift] | None:

@@ -69,7 +69,7 @@ def _sheet(run: Run, task: str, drift: Drift) -> Sheet:
     config = run.config
     block = [
         (
-            Cell(drift.name_of(action).replace("\n", ", ")),
+            Cell(drift.name_of(action).replace("\n", " ")),
             *(Cell(f"{p:.3f}", {"": f"{p:.6g}"}) for p in probabilities),
         )
         for action, *probabilities in drift.likeliest
@@ -96,7 +96,8 @@ def pictures(run: Run, task: str, drift: Drift) -> list[Picture]:
         ("now", _route(drift, drift.now, NOW, now),
          "The route after the last task, from the same start."),
         ("actions", _actions(drift, (then, now)),
-         "The likeliest actions at the decision; a node has its numbers on both maps."),
+         "The likeliest actions at the decision; nodes have their numbers on the map after the"
+         " last task."),
         ("confidence", _confidence(drift, (then, now)),
          "The three highest probabilities of every decision, the highest at the bottom."),
     )  # fmt: skip

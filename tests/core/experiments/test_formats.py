@@ -66,3 +66,14 @@ def test_names_are_no_formulas_and_have_no_control_characters() -> None:
     sheet = Sheet(key="x", title="", header=("=task", "AP"), blocks=((row,),))
     assert as_csv(sheet) == "'=task,AP\n'@a\\x1b[31m,-1\n"
     assert "\x1b" not in text(sheet)
+
+
+def test_wide_table_becomes_several_of_a_hundred_columns() -> None:
+    """Each part repeats the names; every cell is there once."""
+    header = ("method", *(f"task number {i}" for i in range(20)))
+    row = words("llr-bc", *(f"{i}.5" for i in range(20)))
+    lines = text(Sheet(key="x", title="Wide", header=header, blocks=((row,),))).splitlines()
+    assert max(map(len, lines)) <= 100
+    rows = [line.split() for line in lines if line.startswith("llr-bc")]
+    assert len(rows) == 4
+    assert [cell for each in rows for cell in each[1:]] == [f"{i}.5" for i in range(20)]

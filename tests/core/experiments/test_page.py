@@ -7,6 +7,7 @@ import pages
 from lifelong_co.experiments.page import page
 from lifelong_co.experiments.report import Part, Picture, Report, Section
 from lifelong_co.experiments.sheet import Sheet, words
+from lifelong_co.experiments.style import STYLE
 
 EVIL = '<script src="http://example.org/x.js">&"'
 
@@ -43,3 +44,30 @@ def test_names_are_escaped():
     made = Report(EVIL, (Part(EVIL, EVIL, (section, Section(EVIL, missing=EVIL))),), (EVIL,))
     parsed = pages.parse(page(made))
     assert "script" not in parsed.tags
+
+
+def test_empty_sections_are_listed_at_the_end():
+    """A section without table and picture has no heading, a part without sections no title."""
+    empty = Section("Ablations", missing="needs runs with `--ablation`.")
+    made = Report("Title", (Part("A part", "text", (empty,)),))
+    text = page(made)
+    assert "A part" not in text
+    assert "<h3" not in text
+    assert text.count("Ablations") == 1
+    assert '<h2 id="missing">Not shown</h2>' in text
+    assert "<li>Ablations: needs runs with <code>--ablation</code>.</li>" in text
+
+
+def test_title_that_repeats_the_heading_is_shown_once():
+    """Open and folded."""
+    sheet = Sheet(key="x", title="The runs", header=("a", "b"), blocks=((words("c", "d"),),))
+    for folded in (False, True):
+        section = Section("The runs", sheets=(sheet,), folded=folded)
+        text = page(Report("Title", (Part("", "", (section,)),)))
+        assert text.count(">The runs<") == 1
+        assert "<table" in text
+
+
+def test_wide_pictures_scroll_on_a_phone():
+    """They keep a readable width, and their box scrolls."""
+    assert re.search(r"figure\.wide \{[^}]*overflow-x: auto", STYLE)

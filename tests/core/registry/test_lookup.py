@@ -1,6 +1,7 @@
 """Lookups of registered objects by name, their options, and refused registrations."""
 # ruff: noqa: ARG005  (a factory has the parameters of its contract, used or not)
 
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -33,6 +34,8 @@ SOLVER = SimpleNamespace(
 )
 
 FORMAT = Format((".new",))
+LOGGER = SimpleNamespace(start=None, epoch=None, tests=None, close=None)
+HERE = Path()
 
 DISTRIBUTION = SimpleNamespace(sample=None)
 
@@ -51,6 +54,7 @@ THROUGH_EACH_HOOK = {
         lambda: lco.objective("new", SOLVER),
         OBJECTIVE,
     ),
+    "register_loggers": (lambda folder: LOGGER, lambda: lco.logger("new", HERE), LOGGER),
     "register_distributions": (
         lambda problem, *, variant, capacity: DISTRIBUTION,
         lambda: lco.distribution("new", "tsp"),

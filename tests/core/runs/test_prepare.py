@@ -6,18 +6,19 @@ import attrs
 import pytest
 from tiny_runs import parameters, same, tiny_config
 
-from lifelong_co.config.run_config import from_toml, to_toml
+from lifelong_co.config.brief import brief
+from lifelong_co.config.run_config import to_toml
 from lifelong_co.errors import CheckpointError, ConfigError, FolderError
 from lifelong_co.learner import learn
 from lifelong_co.runs.prepare import prepare
 
 
 def test_new_run_logs_its_configuration(tmp_path: Path) -> None:
-    """The folder holds the same configuration, and nothing is learned yet."""
+    """The log names the main settings, the folder holds all; nothing is learned yet."""
     lines: list[str] = []
     run = prepare(tiny_config(), tmp_path / "run", log=lines.append)
-    assert from_toml(lines[0]) == run.config == run.folder.config()
-    assert len(lines) == 1
+    assert lines == [brief(run.config, tmp_path / "run" / "config.toml")]
+    assert run.config == run.folder.config() == tiny_config()
     assert (run.steps, run.costs) == (0, [])
 
 

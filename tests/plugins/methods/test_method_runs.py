@@ -23,6 +23,9 @@ METHODS: dict[str, dict[str, Any]] = {
     "feng": {"buffer_size": 5, "every": 2},
     "multi-task-epoch": {},
     "multi-task-batch": {},
+    "clear": {"buffer_size": 5, "trajectories": 2},
+    "averaged-weights": {"decay": 0.9},
+    "rehearsal": {"instances": 5, "buffer_size": 5, "replay_size": 2},
     "der++": {"buffer_size": 5, "replay_size": 2, "replay_rows": 0.5},
 }
 SIMPLE = ("fine-tuning", "restart", "llr-bc")

@@ -47,7 +47,7 @@ class InstanceMemory:
         for slot, copy in zip(taken, copies, strict=True):
             reservoir.put(slot, type(batch)(**copy))
 
-    def sample(self, learner: LearnerState, task: int) -> Any | None:
+    def sample(self, learner: LearnerState, task: int, share: float = 1.0) -> Any | None:
         """Return a batch of a past task, or None if no instance of it is held.
 
         Instances are drawn without replacement: as many as the batch size of the task, or all that
@@ -61,7 +61,7 @@ class InstanceMemory:
         stream = random.Random(python_seed(learner.seed, f"replayed instances {place}"))
         kind = shape(stream.choice(held))
         alike = [instance for instance in held if shape(instance) == kind]
-        k = min(learner.tasks[task].batch_size, len(alike))
+        k = min(max(1, round(share * learner.tasks[task].batch_size)), len(alike))
         return records.concatenate(stream.sample(alike, k))
 
     def state_dict(self) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def test_first_different_decision_is_found():
     assert torch.allclose(drift.probs(drift.then), want)
     assert drift.weight == pytest.approx(float(lco.weighting("variance")(want)), abs=1e-6)
     assert [drift.number(i) for i in (0, 3)] == [1, 4]
-    assert drift.name_of(5) == "node 4 (then)\nnode 6 (now)"
+    assert drift.name_of(5) == "node 6\n(4 on the first map)"
     top = [(5, *drift.probs(drift.then)[[5]].tolist()), (1, *drift.probs(drift.then)[[1]].tolist())]
     assert {row[:2] for row in drift.likeliest} >= set(top)
 
@@ -92,7 +92,7 @@ def test_three_likeliest_actions_of_each_solver_are_listed():
     assert max(rows, key=lambda row: row[1])[0] == drift.then.actions[drift.step]
     assert max(rows, key=lambda row: row[2])[0] == drift.now.actions[drift.step]
     chosen = drift.then.actions[drift.step]
-    assert f"node {drift.number(drift.step)} (then)" in drift.name_of(chosen)
+    assert f"({drift.number(drift.step)} on the first map)" in drift.name_of(chosen)
 
 
 def test_of_several_instances_the_least_confident_decision_counts():

@@ -1,0 +1,1 @@
+"""What the commands do, as functions for a notebook or a script."""

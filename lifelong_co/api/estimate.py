@@ -1,0 +1,172 @@
+"""An estimate of a run's time and memory: a few steps and tests of each size, measured."""
+
+import math
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config
+from lifelong_co.evaluation import best_costs, instances_at_once
+from lifelong_co.learner import before_task, train_batch
+from lifelong_co.problems.images import IMAGES
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import Run, start
+from lifelong_co.tasks.instances import testing
+from lifelong_co.tasks.task import Task
+
+STEPS = 2
+"""Measured steps of each size; another one comes first and does not count."""
+NOWHERE = Path("no folder: nothing is written")
+
+Shape = tuple[int, int]
+"""The size and the batch size of a task."""
+
+
+@attrs.frozen
+class Estimate:
+    """What a run takes, as far as a few steps can tell."""
+
+    steps: int
+    """Training steps of the whole run."""
+    training: float
+    """Seconds of all steps."""
+    testing: float
+    """Seconds of all tests."""
+    each: Mapping[Shape, float]
+    """Seconds of a step of each shape, replay included."""
+    buffer: int | None
+    """The most bytes that a full buffer holds; None: the method has no buffer."""
+
+    @property
+    def seconds(self) -> float:
+        """The time of the run."""
+        return self.training + self.testing
+
+
+def estimate(config: Config) -> Estimate:
+    """Measure a few steps and one batch of tests of each size, and return what the run takes.
+
+    The steps come after a first one of each size, from which the method remembers experiences, so
+    that they contain replay as later tasks do. The first task of a run has none and is faster.
+    Nothing is written.
+
+    Raises
+    ------
+    LifelongError
+        If the run could not start, e.g. because of an unknown name.
+    """
+    first = {shape(task): task for task in reversed(config.tasks)}
+    tasks = tuple(first.values())
+    few = attrs.evolve(config, tasks=tasks, tests=1, loggers=(), start_from="", buffer_from="")
+    run = start(few, RunFolder(NOWHERE))
+    remember(run)
+    each = {one: seconds_of_step(run, index) for index, one in enumerate(first)}
+    steps = steps_of(run, config)
+    training = sum(
+        count * each[shape(task)] for count, task in zip(steps, config.tasks, strict=True)
+    )
+    buffer = full_buffer(run)
+    tests = seconds_of_tests(run, config)
+    return Estimate(sum(steps), training, tests, each, buffer)
+
+
+def shape(task: Task) -> Shape:
+    """Return what the time of a step depends on."""
+    return task.size, task.batch_size
+
+
+def steps_of(run: Run, config: Config) -> list[int]:
+    """Return the steps of each task; the batches of an epoch are the method's choice."""
+    method = registry.method(config.method, **config.method_options)
+    learner = attrs.evolve(run.learner, tasks=config.tasks)
+    steps = []
+    for learner.task, task in enumerate(config.tasks):
+        count = 0
+        for learner.epoch in range(task.epochs):
+            count += method.batches(learner)
+        steps.append(count)
+    return steps
+
+
+def remember(run: Run) -> None:
+    """Take a step in the last epoch of each task and end it: methods remember what they need."""
+    learner = run.learner
+    for index, task in enumerate(run.config.tasks):
+        learner.task = index
+        learner.epoch = task.epochs - 1
+        before_task(run)
+        run.method.before_epoch(learner)
+        train_batch(run)
+        run.method.after_epoch(learner)
+        run.method.after_task(learner)
+    learner.task, learner.epoch = len(run.config.tasks) - 1, 0
+    before_task(run)
+    run.method.before_epoch(learner)
+
+
+def seconds_of_step(run: Run, index: int) -> float:
+    """Return the mean seconds of a training step of a task."""
+    run.learner.task = index
+    began = now(run)
+    for _ in range(STEPS):
+        train_batch(run)
+    return (now(run) - began) / STEPS
+
+
+def seconds_of_tests(run: Run, config: Config) -> float:
+    """Return the seconds of all tests of a run, from one batch of tests of each size."""
+    solver, total, measured = run.learner.solver, 0.0, dict[int, float]()
+    images = IMAGES if config.augment else 1
+    for number, task in enumerate(config.tasks, start=1):
+        if task.size not in measured:
+            solver.module.eval()
+            device = torch.device(config.device)
+            at_once = instances_at_once(solver, max(task.size, 1), device, images)
+            solver.module.train()
+            groups = testing(task, solver.problem, min(config.tests, at_once))
+            count = sum(int(group.nodes.shape[0]) for group in groups)
+            began = now(run)
+            for group in groups:
+                best_costs(solver, group, augment=config.augment, symmetries=config.symmetries)
+            measured[task.size] = (now(run) - began) / count
+        total += measured[task.size] * config.tests * tests_of(run, config, number)
+    return total
+
+
+def tests_of(run: Run, config: Config, number: int) -> int:
+    """Return how often task ``number``, from 1, is tested: after every task, and for the curves."""
+    during = [(task.epochs - 1) // config.curve_every for task in config.tasks]
+    curves = during[number - 1] if run.method.restarts else sum(during[number - 1 :])
+    return len(config.tasks) + curves
+
+
+def full_buffer(run: Run) -> int | None:
+    """Return the most bytes that a full buffer holds: its capacity times its largest item."""
+    state = run.method.state_dict().get("buffer")
+    options = registry.method_options(run.config.method, run.config.method_options)
+    if not isinstance(state, Mapping) or not state.get("items") or "buffer_size" not in options:
+        return None
+    items = math.ceil(int(options["buffer_size"]) / max(1, int(options.get("bundle_size", 1))))
+    return items * max(map(bytes_of, state["items"]))
+
+
+def bytes_of(value: Any) -> int:
+    """Return the bytes of all tensors in nested dicts and lists."""
+    if isinstance(value, Tensor):
+        return value.numel() * value.element_size()
+    if isinstance(value, Mapping):
+        return sum(map(bytes_of, value.values()))
+    return sum(map(bytes_of, value)) if isinstance(value, list | tuple) else 0
+
+
+def now(run: Run) -> float:
+    """Return the time in seconds, when the device has finished its work."""
+    if run.config.device.startswith("cuda"):
+        torch.cuda.synchronize(run.config.device)
+    return time.perf_counter()

@@ -1,0 +1,125 @@
+"""Testing the solver of a run on tasks: what ``lifelong-co evaluate`` does, as functions."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co.api.stored import StoredRun, folder_of, load
+from lifelong_co.config.run_config import Config
+from lifelong_co.errors import UnknownNameError
+from lifelong_co.evaluation import best_costs, named_test
+from lifelong_co.protocols import Solver
+from lifelong_co.runs.trained_solver import load_solver
+from lifelong_co.tasks.instances import testing
+from lifelong_co.tasks.task import Task
+from lifelong_co.tensors.device import chosen_device
+
+
+def evaluate(
+    run: StoredRun | Path | str,
+    tasks: Sequence[str | Task] | None = None,
+    *,
+    tests: int | None = None,
+    after: int | None = None,
+    augment: bool = False,
+    device: str = "auto",
+) -> dict[str, float]:
+    """Test the trained solver of a run, and return the mean cost on each task.
+
+    Parameters
+    ----------
+    run
+        A run or its folder.
+    tasks
+        Tasks of the run by name, e.g. ``E50``, new ones such as ``U:20`` or ``U:20:manhattan``, or
+        `Task` objects. None: all tasks of the run.
+    tests
+        Test instances of each task, at least 1; None: as in the run.
+    after
+        The number of learned tasks, from 1; None: the latest checkpoint.
+    augment
+        Solve also the eight images of each instance; the best solution counts.
+    device
+        ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
+
+    Raises
+    ------
+    ConfigError, CheckpointError, UnknownNameError
+        If the run, its checkpoint or a task cannot be used.
+    """
+    folder = folder_of(run)
+    config = load(folder).config
+    chosen = chosen_tasks(tasks, config.tasks)
+    solver = load_solver(folder, after=after, device=chosen_device(device))
+    return {
+        task.label: float(costs.mean())
+        for task, _, costs in tested(solver, config, chosen, tests, folder, augment=augment)
+    }
+
+
+def tested(
+    solver: Solver,
+    config: Config,
+    tasks: Iterable[Task],
+    tests: int | None,
+    run: Path,
+    *,
+    augment: bool,
+) -> Iterator[tuple[Task, list[Any], Tensor]]:
+    """Yield each task with its test instances, in groups of one size, and the costs of all.
+
+    The costs have the shape ``[tests]`` and the type float64. Decoding is greedy from every node;
+    the best solution of an instance counts. Without ``tests`` there are as many instances as in the
+    run, or all of the files that are no task of it.
+
+    Raises
+    ------
+    InvalidRolloutError
+        If a solution is not feasible; the error names the task and the folder ``run``.
+    """
+    for task in tasks:
+        groups = testing(task, solver.problem, number(task, config, tests))
+        with named_test(f"task {task.label} of {run}"):
+            found = [
+                best_costs(solver, group, augment=augment, symmetries=config.symmetries)
+                for group in groups
+            ]
+        yield task, groups, torch.cat(found).double()
+
+
+def number(task: Task, config: Config, tests: int | None) -> int:
+    """Return the number of test instances of a task, of each size if its instances are files'."""
+    of_run = task in config.tasks or task.distribution
+    return tests or (config.tests if of_run else sys.maxsize)
+
+
+def chosen_tasks(names: Sequence[str | Task] | None, known: Sequence[Task]) -> list[Task]:
+    """Return tasks by name (`find`); all known ones if there are no names."""
+    if not names:
+        return list(known)
+    return [find(name, known) if isinstance(name, str) else name for name in names]
+
+
+def find(name: str, tasks: Sequence[Task]) -> Task:
+    """Return a task of the run by name, or a new task from ``DISTRIBUTION:SIZE[:DISTANCE]``.
+
+    Raises
+    ------
+    UnknownNameError
+        If the name is neither.
+    """
+    distribution, _, rest = name.partition(":")
+    size, _, distance = rest.partition(":")
+    if size.isdecimal():
+        task = Task(distribution=distribution, size=int(size), epochs=1, batches=1, batch_size=1)
+        return attrs.evolve(task, distance=distance) if distance else task
+    for one in tasks:
+        if one.label == name:
+            return one
+    known = [one.label for one in tasks]
+    raise UnknownNameError("task", name, known, "Or give a distribution and a size, e.g. U:20.")

@@ -1,0 +1,184 @@
+"""Learning a sequence of tasks: what ``lifelong-co run`` does, as a function."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lifelong_co.api.progress import Shown, quiet, watching
+from lifelong_co.api.stored import StoredRun, folder_of, load
+from lifelong_co.config.run_config import Config, resolve
+from lifelong_co.errors import ConfigError, naming
+from lifelong_co.experiments.comparison.publish import write_run_report
+from lifelong_co.experiments.references.gaps import mean_references
+from lifelong_co.experiments.references.places import Places
+from lifelong_co.learner import learn as learn_tasks
+from lifelong_co.runs.data_parallel import ALONE, Ranks
+from lifelong_co.runs.folder import RunFolder, fresh_folder
+from lifelong_co.runs.prepare import prepare
+from lifelong_co.runs.run import Run, Stop
+from lifelong_co.runs.workplace import at_work
+from lifelong_co.tasks.task import Task, drifting, unique_labels
+from lifelong_co.tensors.device import chosen_device
+
+TASKS = "tasks"
+"""The order in the configuration of a run whose tasks a program gives."""
+
+
+def learn(
+    *,
+    solver: str | None = None,
+    problem: str | None = None,
+    method: str | None = None,
+    preset: str = "small",
+    tasks: Sequence[Task] | Path | str | None = None,
+    order: int | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    out: Path | str | None = None,
+    progress: bool = True,
+    loggers: Sequence[str] = (),
+    solver_options: dict[str, Any] | None = None,
+    method_options: dict[str, Any] | None = None,
+    **settings: Any,
+) -> StoredRun:
+    """Learn tasks one after another, test on all of them after each, and write a run folder.
+
+    It does what ``lifelong-co run`` does, and its folder is the same. Ctrl-C, or the stop button of
+    a notebook, ends it at once; `resume` then continues from the last finished epoch.
+
+    Parameters
+    ----------
+    solver, problem, method
+        Registered names, e.g. ``pomo``, ``cvrp`` and ``llr-bc``. None: those of the preset.
+    preset
+        ``small``, ``demo``, ``paper`` or ``paper-economy``.
+    tasks
+        The tasks in the order of arrival, or the path of a task file. None: those of the preset.
+    order
+        One of the paper's orders, 1 to 5, at the sizes of the preset, in place of ``tasks``.
+    seed
+        Seed of all random numbers, at least 0.
+    device
+        ``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:1``.
+    out
+        The run folder, new or empty. None: a new folder in ``runs/``.
+    progress
+        Whether to show the progress: a bar on a terminal, otherwise one line for each epoch.
+    loggers
+        Registered loggers that get the losses and costs, e.g. ``csv``.
+    solver_options, method_options
+        Override single options of the preset.
+    **settings
+        All others of `config.run_config.resolve`, e.g. ``learning_rate=2e-4`` or ``tests=100``.
+
+    Returns
+    -------
+    StoredRun
+        The finished run.
+
+    Raises
+    ------
+    ConfigError, UnknownNameError
+        If a value or a name is invalid, or ``out`` is not empty.
+    """
+    listed = tasks is not None and not isinstance(tasks, Path | str)
+    if listed and order is not None:
+        raise ConfigError("tasks: expected an order or tasks, got both")
+    config = resolve(
+        solver=solver,
+        problem=problem,
+        method=method,
+        preset=preset,
+        order_number=order,
+        tasks_file=Path(tasks) if isinstance(tasks, Path | str) else None,
+        seed=seed,
+        device=chosen_device(device),
+        solver_options=solver_options,
+        method_options=method_options,
+        loggers=tuple(loggers),
+        **settings,
+    )
+    if tasks is not None and not isinstance(tasks, Path | str):
+        config = attrs.evolve(config, tasks=of_program(tasks, settings), order=TASKS)
+    folder = fresh_folder(Path("runs") / run_name(config)) if out is None else Path(out)
+    return _carried_out(config, folder, resume=False, progress=progress)
+
+
+def of_program(tasks: Sequence[Task], settings: dict[str, Any]) -> tuple[Task, ...]:
+    """Return the tasks that a program gives, as a configuration has them.
+
+    Raises
+    ------
+    ConfigError
+        If there is none, or one is not a `Task`.
+    """
+    for task in tasks:
+        if not isinstance(task, Task):
+            raise ConfigError(f"tasks: expected lifelong_co.Task objects, got {task!r}")
+    if not tasks:
+        raise ConfigError("tasks: expected at least one task, got none")
+    chosen = tuple(tasks)
+    if settings.get("drift"):
+        chosen = drifting(chosen)
+    if (tests_of := settings.get("tests_of")) is not None:
+        chosen = tuple(attrs.evolve(task, tests_of=tests_of) for task in chosen)
+    return unique_labels(chosen)
+
+
+def resume(run: StoredRun | Path | str, *, progress: bool = True) -> StoredRun:
+    """Continue an interrupted run from its latest checkpoint, and return it finished.
+
+    Raises
+    ------
+    ConfigError, CheckpointError
+        If the folder is no run, or its checkpoint cannot be used.
+    """
+    stored = load(folder_of(run))
+    config = stored.config
+    chosen_device(config.device)  # the run may come from another machine
+    return _carried_out(config, stored.folder, resume=True, progress=progress)
+
+
+def _carried_out(config: Config, folder: Path, *, resume: bool, progress: bool) -> StoredRun:
+    with at_work(folder, new=not resume):
+        run = carry_out(config, folder, resume=resume, show=watching if progress else quiet)
+        write_run_report(folder, references=mean_references(config, Places(), run.tests))
+    return load(folder)
+
+
+def carry_out(
+    config: Config,
+    folder: Path,
+    *,
+    resume: bool,
+    ranks: Ranks = ALONE,
+    stop: Stop = lambda: False,
+    show: Callable[[Config], AbstractContextManager[Shown]],
+) -> Run:
+    """Prepare and learn a run inside `runs.workplace.at_work`, and show its progress.
+
+    Parameters
+    ----------
+    config, folder, resume, ranks
+        See `runs.prepare.prepare`.
+    stop
+        See `learner.learn`.
+    show
+        Called with the configuration: `progress.watching` or `progress.quiet`.
+    """
+    with show(config) as shown:
+        with naming(RunFolder(folder).path / "config.toml") if resume else nullcontext():
+            run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
+        try:
+            return learn_tasks(run, stop=stop, on_step=shown.on_step, log=shown.log)
+        finally:
+            run.journal.close_loggers()
+
+
+def run_name(config: Config) -> str:
+    """Return the name of the folder of a run for which the user gives none."""
+    variant = config.method_options.get("ablation") or config.method
+    return f"{config.problem}-{config.solver}-{variant}-{config.preset}-{config.seed}"

@@ -1,0 +1,93 @@
+"""A run folder, as an object: what was learned, its costs and metrics, and its solver."""
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lifelong_co.config.run_config import Config
+from lifelong_co.protocols import Solver
+from lifelong_co.runs.costs import cost_matrix, read_costs, summary
+from lifelong_co.runs.folder import RunFolder, refuse_start
+from lifelong_co.runs.trained_solver import load_solver
+from lifelong_co.tasks.task import Task
+from lifelong_co.tensors.device import chosen_device
+
+
+@attrs.frozen
+class StoredRun:
+    """A run in its folder, finished or not; every property is read from the disk."""
+
+    folder: Path
+    """The run folder."""
+
+    @property
+    def config(self) -> Config:
+        """The resolved configuration."""
+        return RunFolder(self.folder).config()
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The ``k`` tasks in the order of arrival."""
+        return self.config.tasks
+
+    @property
+    def learned(self) -> int:
+        """The number of tasks that have been learned to their end, 0 to ``k``."""
+        return RunFolder(self.folder).learned()
+
+    @property
+    def costs(self) -> list[list[float]]:
+        """The cost matrix ``d[i][j]``: mean cost on task ``j + 1`` after ``i + 1`` learned tasks.
+
+        It has a row for each learned task and ``k`` columns.
+        """
+        if not self.learned:
+            return []
+        rows = (cost for _, cost in read_costs(self.folder / "costs.csv"))
+        return cost_matrix(rows, self.config)
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """AP, AF, AMF, APl and AG over the learned tasks, as plain fractions; None: no meaning.
+
+        ``d*`` is the lowest cost of this run. `compare` takes the lowest cost of several runs.
+        Empty before the end of the first task.
+        """
+        costs = self.costs
+        return dict(summary(costs, self.config)["metrics"]) if costs else {}
+
+    def solver(self, after: int | None = None, device: str = "auto") -> Solver:
+        """Return the trained solver, in evaluation mode.
+
+        Parameters
+        ----------
+        after
+            The number of learned tasks, from 1; None: the latest checkpoint.
+        device
+            ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
+
+        Raises
+        ------
+        ConfigError, CheckpointError
+            If there is no such checkpoint or device.
+        """
+        return load_solver(self.folder, after=after, device=chosen_device(device))
+
+
+def load(run: Path | str) -> StoredRun:
+    """Return the run in a folder that `learn` or ``lifelong-co run`` has made.
+
+    Raises
+    ------
+    ConfigError
+        If the folder has no readable ``config.toml``, or holds pretrained parameters only.
+    """
+    stored = StoredRun(Path(run))
+    refuse_start(stored.config, stored.folder)
+    return stored
+
+
+def folder_of(run: StoredRun | Path | str) -> Path:
+    """Return the folder of a run that a caller gives as an object or as a path."""
+    return run.folder if isinstance(run, StoredRun) else Path(run)

@@ -1,0 +1,1 @@
+"""Loggers: where the losses and costs of a run go besides its folder's files."""

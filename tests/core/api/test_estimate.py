@@ -1,0 +1,54 @@
+"""The estimate of a run: what is counted, and that nothing is written."""
+
+import attrs
+import pytest
+import torch
+from tiny_runs import tiny_config
+
+from lifelong_co.api import estimate as module
+from lifelong_co.api.estimate import bytes_of, estimate
+
+METHODS = ("llr-bc", "fine-tuning", "ewc", "li-inter", "feng", "restart", "multi-task-batch")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_method_has_an_estimate(method, tmp_path, monkeypatch):
+    """Every size has a time, all steps are counted, and no file is written."""
+    monkeypatch.chdir(tmp_path)
+    config = tiny_config(method, sizes=(5, 6, 5))
+    found = estimate(config)
+    assert set(found.each) == {(5, 4), (6, 4)}
+    assert found.steps == 12
+    assert found.seconds == found.training + found.testing > 0
+    assert (found.buffer is not None) == (method == "llr-bc")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_time_is_the_sum_over_all_steps_and_tests(monkeypatch):
+    """With a clock that gives each step a second: 3 tasks of 4 steps; 9 tests of 3 instances."""
+    monkeypatch.setattr(module, "seconds_of_step", lambda *_: 1.0)
+    ticks = iter(range(100))
+    monkeypatch.setattr(module, "now", lambda *_: float(next(ticks)))
+    found = estimate(tiny_config("fine-tuning", sizes=(5, 6, 5)))
+    assert (found.steps, found.training) == (12, 12.0)
+    assert found.testing == pytest.approx(9.0)  # a batch of 3 tests takes one tick
+
+
+def test_full_buffer_is_the_capacity_times_the_largest_item():
+    """Twice the capacity needs twice the memory."""
+    one, two = (estimate(tiny_config(buffer_size=size)).buffer for size in (10, 20))
+    assert one is not None
+    assert two == 2 * one > 0
+
+
+def test_tests_of_the_curve_are_counted():
+    """With a test after each of two epochs: after the first one, the tasks learned so far."""
+    config = attrs.evolve(tiny_config("fine-tuning", sizes=(5, 5, 5)), curve_every=1)
+    run = type("Standing", (), {"method": type("Method", (), {"restarts": False})})
+    assert [module.tests_of(run, config, number) for number in (1, 2, 3)] == [6, 5, 4]
+
+
+def test_bytes_of_nested_values():
+    """Tensors count; numbers and texts do not."""
+    value = {"a": torch.zeros(3), "b": [torch.zeros(2, dtype=torch.uint8), {"c": 5}], "d": "x"}
+    assert bytes_of(value) == 14

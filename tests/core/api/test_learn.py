@@ -1,0 +1,105 @@
+"""`lco.learn` and `lco.resume` do what `lifelong-co run` does."""
+
+import csv
+
+import pytest
+from command_line import call, results
+from tiny_runs import MODEL
+
+import lifelong_co as lco
+from lifelong_co.config.run_config import from_toml
+from lifelong_co.storage import checkpoint
+
+TASK = lco.Task(distribution="U", size=5, epochs=2, batches=2, batch_size=4)
+
+
+def test_folder_has_the_bytes_of_the_command(tmp_path):
+    """The same task file gives the same costs, metrics and parameters, and a report."""
+    file = tmp_path / "tasks.toml"
+    file.write_text(
+        'epochs = 2\nbatches = 2\nbatch_size = 4\ntasks = [{distribution = "U", size = 5}]\n'
+    )
+    options = [f"--solver-option={name}={value}" for name, value in MODEL.items()]
+    command = ("run", "--tasks", file, "--tests=3", "--device=cpu", *options)
+    assert call(*command, "--out", tmp_path / "command").status == 0
+    run = lco.learn(
+        tasks=file,
+        tests=3,
+        device="cpu",
+        out=tmp_path / "function",
+        solver_options=MODEL,
+        progress=False,
+    )
+    assert results(run.folder) == results(tmp_path / "command")
+    assert (run.folder / "report.html").is_file()
+
+
+def test_progress_is_one_line_for_each_epoch(tmp_path, capsys):
+    """In a notebook the output is no terminal; the main settings come first."""
+    lco.learn(
+        tasks=[TASK], tests=3, device="cpu", out=tmp_path / "run", solver_options=MODEL, seed=3
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("llr-bc on cvrp with pomo, preset small, seed 3")
+    assert sum("U5 epoch" in line and "%]" in line for line in lines) == 2
+
+
+def test_silent_run_prints_nothing(tiny, capsys):
+    """With ``progress=False``; a finished run can be resumed, and nothing changes."""
+    before = results(tiny.folder)
+    assert lco.resume(tiny, progress=False) == tiny
+    assert capsys.readouterr().out == ""
+    assert results(tiny.folder) == before
+
+
+def test_resumed_logger_has_no_row_twice(tiny):
+    """The table is written again from the journal, without rows of a killed part."""
+    table = tiny.folder / "metrics.csv"
+    before = table.read_text()
+    table.write_text(before + "2,2,loss,policy,1.0\n")
+    lco.resume(tiny, progress=False)
+    assert table.read_text() == before
+    rows = [tuple(row[:4]) for row in csv.reader(before.splitlines())]
+    assert len(rows) == len(set(rows)) > 12
+
+
+def test_loggers_change_no_result(tiny, tmp_path):
+    """A run without a logger has the same costs, and its file does not mention loggers."""
+    run = lco.learn(
+        problem="tsp",
+        tasks=tiny.tasks,
+        tests=3,
+        device="cpu",
+        out=tmp_path / "run",
+        solver_options=MODEL,
+        progress=False,
+    )
+    assert run.costs == tiny.costs
+    text = (run.folder / "config.toml").read_text()
+    assert "loggers" not in text
+    assert from_toml((tiny.folder / "config.toml").read_text()).loggers == ("csv",)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"tasks": []}, "at least one task"),
+        ({"tasks": ["U5"]}, "expected lifelong_co.Task objects, got 'U5'"),
+        ({"tasks": [TASK], "order": 1}, "expected an order or tasks, got both"),
+        ({"device": "tpu"}, "device: expected auto, cpu"),
+        ({"tasks": [TASK], "loggers": ["cvs"]}, "Did you mean 'csv'?"),
+        ({"learning": 1}, "Unknown setting 'learning'"),
+    ],
+)
+def test_wrong_argument_is_refused(given, said, tmp_path):
+    """Before anything is written."""
+    with pytest.raises(lco.LifelongError, match=said.replace("?", r"\?")):
+        lco.learn(**{"out": tmp_path / "run", "device": "cpu", "progress": False, **given})
+    assert not (tmp_path / "run").exists()
+
+
+def test_new_run_never_goes_to_a_folder_in_use(tiny):
+    """The error names the folder."""
+    with pytest.raises(lco.ConfigError, match="a new or empty folder"):
+        lco.learn(tasks=[TASK], out=tiny.folder, device="cpu")
+    assert checkpoint.latest(tiny.folder / "checkpoints") is not None

@@ -1,0 +1,26 @@
+"""A configuration in at most ten lines."""
+
+import attrs
+from tiny_runs import tiny_config
+
+from lifelong_co.config.brief import brief
+
+
+def test_few_lines_name_the_main_settings():
+    """Method, problem, solver, tasks, options, and the file with the rest."""
+    text = brief(tiny_config(alpha=3.0), "runs/a/config.toml")
+    lines = text.splitlines()
+    assert lines[0] == "llr-bc on tsp with pomo, preset tiny, seed 0, on cpu"
+    assert lines[1] == "tasks (2 tasks, 8 steps): U5 U6"
+    assert "method: alpha 3.0" in lines
+    assert lines[-1] == "all settings: runs/a/config.toml"
+
+
+def test_long_configurations_are_cut():
+    """A thousand tasks and many options still have at most ten lines of at most 100 characters."""
+    config = tiny_config(sizes=tuple(range(5, 1005)))
+    many = {f"option_{i}": "a long value" for i in range(99)}
+    lines = brief(attrs.evolve(config, method_options=many, solver_options=many), "x").splitlines()
+    assert len(lines) <= 10
+    assert max(map(len, lines)) <= 100
+    assert lines[2].endswith(" …")
