@@ -32,7 +32,10 @@ Log = Callable[[str], None]
 OnStep = Callable[["Run", dict[str, Tensor]], None]
 """Called after a step with the run and its losses, which are scalars on the device."""
 
-OPTIMIZERS: dict[str, Any] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+OPTIMIZERS: dict[str, type[torch.optim.Adam]] = {
+    "adam": torch.optim.Adam,
+    "adamw": torch.optim.AdamW,
+}
 """The values of the setting ``optimizer``."""
 
 

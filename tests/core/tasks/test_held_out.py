@@ -20,7 +20,7 @@ from lifelong_co.runs.costs import summary
 from lifelong_co.tasks.held_out import HeldOut
 from lifelong_co.tensors import records
 
-SIZES = (5, 6, 5, 7)
+SIZES = (5, 6, 8, 7)
 LEAN = attrs.evolve(tiny_config("llr-bc", sizes=SIZES), tested="next")
 FULL = attrs.evolve(LEAN, tested="all")
 

@@ -18,7 +18,7 @@ from lifelong_co.experiments.comparison.report import make_report
 from lifelong_co.experiments.page import page
 from lifelong_co.experiments.references import gaps
 from lifelong_co.experiments.references.places import Places
-from lifelong_co.runs.folder import summary_of_all
+from lifelong_co.runs.costs import summary_of_all
 
 
 def test_multi_task_has_only_ap(tmp_path: Path) -> None:
