@@ -174,7 +174,10 @@ def after_epoch(run: Run, log: Log) -> None:
     if finished:
         run.method.after_task(learner)
     if finished or learner.epoch % config.curve_every == 0:
-        test(run, run.tests.due(learner.task, finished, alone=run.method.restarts), log)
+        # After a task, all tasks are tested. During a task, the tasks learned so far are tested:
+        # they give the forgetting curve.
+        first = learner.task if run.method.restarts else 0
+        test(run, range(len(config.tasks)) if finished else range(first, learner.task + 1), log)
     if finished:
         save_learned(run)
     save(run)

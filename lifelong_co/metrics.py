@@ -119,40 +119,6 @@ def split(costs: Any, best: Any = None) -> Split:
     )
 
 
-def summarize_next(before: Any, learned: Any, last: Any) -> tuple[Metrics, list[float]]:
-    """Compute the metrics of a run that tests the present and the next task only.
-
-    AP, AF, APl and AG need no other costs, except for ``d*``, which is here the lowest of the costs
-    given. AMF needs the costs of every task after each task, so it is ``nan``.
-
-    Parameters
-    ----------
-    before, learned, last
-        ``[k]``: the cost on each task just before it is learned, just after it, and after the last
-        task. ``nan`` where it is not measured, as ``before`` of the first task. Without any
-        ``last`` AP and AF are ``nan``, too.
-
-    Returns
-    -------
-    tuple
-        The metrics, and ``d*`` ``[k]``.
-    """
-    costs = np.stack([_numbers(each, "costs") for each in (before, learned, last)])
-    best = np.fmin.reduce(costs, axis=0)
-    gap_before, gap_learned, gap_last = (costs - best) / best
-    rise = np.maximum(0.0, gap_last - gap_learned)  # nan stays nan
-    return (
-        Metrics(
-            AP=_mean(gap_last),
-            AF=_mean(rise[:-1]),
-            AMF=math.nan,
-            APl=_mean(gap_learned),
-            AG=_mean(gap_before[1:]),
-        ),
-        best.tolist(),
-    )
-
-
 def meaningful(found: Metrics, *, knows_all_tasks: bool) -> Metrics:
     """Return the metrics of a run, with ``nan`` for those that have no meaning.
 

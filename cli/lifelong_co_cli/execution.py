@@ -24,7 +24,6 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Learn, then show the metrics and write the report."""
     from lifelong_co.api.learn import carry_out
     from lifelong_co.api.progress import watching
-    from lifelong_co.config.settings import ALL
     from lifelong_co.errors import Interrupted
     from lifelong_co.experiments.comparison.comparison import compare_folders
     from lifelong_co.experiments.comparison.publish import write_run_report
@@ -47,9 +46,6 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
                 raise typer.Exit(stop.status) from interrupted
         if not ranks.first:
             return
-        if config.tested != ALL:
-            show_metrics(folder)
-            return
         comparison = compare_folders([folder])
         references = mean_references(config, places(), run.tests)
         report = write_run_report(folder, references=references)
@@ -57,20 +53,6 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
         print(as_text(comparison, references))
         print(f"peak memory: {peak_memory()}")
         print(f"report: {report}")
-
-
-def show_metrics(folder: Path) -> None:
-    """Print the metrics of a run that does not test all tasks after each task."""
-    import json
-
-    values = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))["metrics"]
-    found = ", ".join(
-        f"{name} {'not measured' if value is None else f'{value:.4f}'}"
-        for name, value in values.items()
-    )
-    print(
-        f"\n{found}\nmetrics: {folder / 'metrics.json'}; d* is the lowest cost measured in this run"
-    )
 
 
 def show_estimate(config: Any) -> None:

@@ -10,7 +10,6 @@ import attrs
 from lifelong_co.api.progress import Shown, quiet, watching
 from lifelong_co.api.stored import StoredRun, folder_of, load
 from lifelong_co.config.run_config import Config, resolve
-from lifelong_co.config.settings import ALL
 from lifelong_co.errors import ConfigError, naming
 from lifelong_co.experiments.comparison.publish import write_run_report
 from lifelong_co.experiments.references.gaps import mean_references
@@ -146,8 +145,7 @@ def resume(run: StoredRun | Path | str, *, progress: bool = True) -> StoredRun:
 def _carried_out(config: Config, folder: Path, *, resume: bool, progress: bool) -> StoredRun:
     with at_work(folder, new=not resume):
         run = carry_out(config, folder, resume=resume, show=watching if progress else quiet)
-        if config.tested == ALL:  # else there is no cost matrix to report
-            write_run_report(folder, references=mean_references(config, Places(), run.tests))
+        write_run_report(folder, references=mean_references(config, Places(), run.tests))
     return load(folder)
 
 

@@ -1,6 +1,5 @@
 """A run folder, as an object: what was learned, its costs and metrics, and its solver."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import attrs
 
 from lifelong_co.config.run_config import Config
 from lifelong_co.protocols import Solver
-from lifelong_co.runs.costs import Cost, cost_matrix, read_costs, summary
+from lifelong_co.runs.costs import cost_matrix, read_costs, summary
 from lifelong_co.runs.folder import RunFolder, refuse_start
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.tasks.task import Task
@@ -41,10 +40,12 @@ class StoredRun:
     def costs(self) -> list[list[float]]:
         """The cost matrix ``d[i][j]``: mean cost on task ``j + 1`` after ``i + 1`` learned tasks.
 
-        It has a row for each learned task and ``k`` columns. A run that does not test all tasks
-        after each one has complete rows only where all were tested.
+        It has a row for each learned task and ``k`` columns.
         """
-        return cost_matrix(self._tests(), self.config)
+        if not self.learned:
+            return []
+        rows = (cost for _, cost in read_costs(self.folder / "costs.csv"))
+        return cost_matrix(rows, self.config)
 
     @property
     def metrics(self) -> dict[str, Any]:
@@ -53,12 +54,8 @@ class StoredRun:
         ``d*`` is the lowest cost of this run. `compare` takes the lowest cost of several runs.
         Empty before the end of the first task.
         """
-        found = summary(self._tests(), self.config)
-        return dict(found["metrics"]) if found else {}
-
-    def _tests(self) -> Iterator[Cost]:
-        if self.learned:
-            yield from (cost for _, cost in read_costs(self.folder / "costs.csv"))
+        costs = self.costs
+        return dict(summary(costs, self.config)["metrics"]) if costs else {}
 
     def solver(self, after: int | None = None, device: str = "auto") -> Solver:
         """Return the trained solver, in evaluation mode.

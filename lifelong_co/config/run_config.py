@@ -11,7 +11,7 @@ from lifelong_co.config.ablations import ablated
 from lifelong_co.config.former_options import translated
 from lifelong_co.config.presets import Preset
 from lifelong_co.config.presets import preset as find_preset
-from lifelong_co.config.settings import ALL, NEXT, given_settings
+from lifelong_co.config.settings import given_settings
 from lifelong_co.config.task_file import read_tasks as read_tasks
 from lifelong_co.errors import ConfigError
 from lifelong_co.problems.distances import EUCLIDEAN
@@ -42,8 +42,6 @@ class Config:
     """A torch device, for example ``cpu`` or ``cuda``."""
     tests: int = attrs.field(validator=at_least(1))
     """Test instances of each task."""
-    tested: str = attrs.field(default=ALL, validator=one_of(ALL, NEXT))
-    """The tasks tested after each one: ``all``, or this one and the ``next``."""
     curve_every: int = attrs.field(validator=at_least(1))
     """Epochs between two points of the forgetting curve."""
     augment: bool = attrs.field(default=False, validator=boolean)
@@ -224,7 +222,10 @@ def read_config(folder: Path) -> Config:
 
 
 def to_toml(config: Config) -> str:
-    """Return the configuration as TOML, without what is None, empty, or a task's default."""
+    """Return the configuration as TOML.
+
+    It leaves out what is None, an empty list of loggers, and what a task has by default.
+    """
     plain = drop_none({**cattrs.unstructure(config), "loggers": list(config.loggers) or None})
     # The variant is always written: earlier versions wrote it, too.
     unsaid = {f.name: f.default for f in attrs.fields(Task) if isinstance(f.default, str | bool)}

@@ -6,12 +6,8 @@ from lifelong_co.errors import ConfigError, UnknownNameError
 
 Options = dict[str, Any]
 
-ALL, NEXT = "all", "next"
-"""The values of the setting ``tested``: which tasks are tested after each task."""
-
 SETTINGS = (
     "tests",
-    "tested",
     "curve_every",
     "augment",
     "images",

@@ -11,7 +11,6 @@ import attrs
 
 from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import Config
-from lifelong_co.config.settings import NEXT
 from lifelong_co.errors import FileFormatError
 from lifelong_co.storage.appended import checked
 from lifelong_co.storage.csv_cells import no_formula
@@ -100,52 +99,11 @@ def cost_matrix(costs: Iterable[Cost], config: Config) -> list[list[float]]:
     return [rows[i] for i in sorted(rows) if not any(map(math.isnan, rows[i]))]
 
 
-def summary(costs: Iterable[Cost], config: Config) -> dict[str, Any] | None:
-    """Return the content of ``metrics.json``, over the tasks learned so far; None without any.
+def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
+    """Return the content of ``metrics.json``; the metrics are over the tasks learned so far.
 
     Here ``d*`` is the lowest cost of this run; `compare` uses the lowest cost of all compared runs.
     """
-    if config.tested == NEXT:
-        return summary_of_next(costs, config)
-    matrix = cost_matrix(costs, config)
-    return summary_of_all(matrix, config) if matrix else None
-
-
-def summary_of_next(costs: Iterable[Cost], config: Config) -> dict[str, Any] | None:
-    """Return `summary` for a run that tests only the present task and the next one.
-
-    Its size is linear in the number of tasks: instead of a cost matrix it has the costs on each
-    task just before learning it, just after, and after the last task, None where there is none.
-    """
-    k = len(config.tasks)
-    before, learned, last = ([math.nan] * k for _ in range(3))
-    done = 0
-    for cost in costs:
-        if cost.epoch != config.tasks[cost.learning - 1].epochs:
-            continue
-        done = cost.learning
-        for found, task in ((before, done + 1), (learned, done)):
-            if cost.tested == task:
-                found[task - 1] = cost.cost
-        if done == k:
-            last[cost.tested - 1] = cost.cost
-    if not done:
-        return None
-    parts = before[:done], learned[:done], last[:done]
-    values, best = metrics.summarize_next(*parts)
-    return {
-        "tasks": [task.label for task in config.tasks],
-        "costs": {
-            name: [None if math.isnan(cost) else cost for cost in found]
-            for name, found in zip(("before", "learned", "last"), parts, strict=True)
-        },
-        "best": best,
-        "metrics": metrics.json_values(values),
-    }
-
-
-def summary_of_all(matrix: list[list[float]], config: Config) -> dict[str, Any]:
-    """Return `summary` for a run that tests all tasks; the matrix has at least one row."""
     k = len(matrix)
     best = [min(column) for column in zip(*matrix, strict=True)]
     values = metrics.summarize([row[:k] for row in matrix], best[:k])

@@ -16,7 +16,7 @@ from lifelong_co.errors import (
     ConfigError,
     FolderError,
 )
-from lifelong_co.runs.costs import read_costs, summary
+from lifelong_co.runs.costs import cost_matrix, read_costs, summary
 from lifelong_co.storage import lock
 from lifelong_co.storage.files import TEMPORARY, write_whole
 
@@ -111,9 +111,10 @@ class RunFolder:
             If a file cannot be read or written.
         """
         rows = (cost for _, cost in read_costs(self.path / "costs.csv"))
-        found = summary(rows, config)
-        if found is not None:
-            write_whole(self.path / "metrics.json", json.dumps(found, indent=1))
+        matrix = cost_matrix(rows, config)
+        if matrix:
+            text = json.dumps(summary(matrix, config), indent=1)
+            write_whole(self.path / "metrics.json", text)
 
     def write_log(self, entries: list[dict[str, Any]]) -> None:
         """Write ``log.jsonl``: one line per epoch."""

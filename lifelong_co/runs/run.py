@@ -10,7 +10,6 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config, to_toml
-from lifelong_co.config.settings import ALL
 from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import LearnerState, Method, Objective, Problem, Solver
 from lifelong_co.runs.costs import Cost
@@ -20,7 +19,7 @@ from lifelong_co.runs.journal import Journal
 from lifelong_co.runs.settings import refuse_others
 from lifelong_co.seeding import generator, python_seed
 from lifelong_co.storage import checkpoint
-from lifelong_co.tasks.held_out import HeldOut
+from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.stream import TaskStream, task_stream
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors.finiteness import Watch
@@ -30,9 +29,9 @@ Stop = Callable[[], bool]
 Log = Callable[[str], None]
 """Shows a line of text."""
 OnStep = Callable[["Run", dict[str, Tensor]], None]
-"""Called after a step with the run and its losses, which are scalars on the device."""
+"""Called after a step with the run and the losses of the step, which are scalars on the device."""
 
-OPTIMIZERS: dict[str, type[torch.optim.Adam]] = {
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "adam": torch.optim.Adam,
     "adamw": torch.optim.AdamW,
 }
@@ -52,7 +51,7 @@ class Run:
     """Random stream of the sampled actions."""
     stream: TaskStream
     """Draws the training batches."""
-    tests: HeldOut
+    tests: list[list[Any]]
     """Test instances of every task, one batch per size."""
     journal: Journal
     """The costs and the log; with several processes, only that of the first one is used."""
@@ -119,7 +118,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
         objective=objective(solver),
         actions=generator(config.seed, ranks.stream("actions"), config.device),
         stream=stream,
-        tests=HeldOut(config.tasks, problem, config.tests, keep=config.tested == ALL),
+        tests=[testing(task, problem, config.tests) for task in config.tasks],
         journal=Journal(folder, loggers),
         ranks=ranks,
     )

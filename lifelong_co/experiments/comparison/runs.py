@@ -10,7 +10,6 @@ import attrs
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
-from lifelong_co.config.settings import NEXT
 from lifelong_co.errors import ConfigError, FileFormatError, LifelongError
 from lifelong_co.runs import provenance
 from lifelong_co.runs.costs import read_costs
@@ -97,11 +96,6 @@ def load_run(path: Path | str) -> Run:
     names = [task.label for task in config.tasks]
     if not names or len(set(names)) < len(names):
         raise ConfigError(f"{folder}: expected tasks with different names, got {names}")
-    if config.tested == NEXT:
-        raise ConfigError(
-            f"{folder}: expected a run that tests all tasks after each task, got tested ="
-            f" {NEXT!r}; its metrics are in {folder / 'metrics.json'}"
-        )
     costs = folder / "costs.csv"
     again = f"lifelong-co run --resume {folder}"
     try:

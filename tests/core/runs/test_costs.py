@@ -18,7 +18,7 @@ from lifelong_co.runs.costs import (
     cost_matrix,
     parse,
     read_costs,
-    summary_of_all,
+    summary,
 )
 from lifelong_co.storage.appended import Appended
 
@@ -75,7 +75,7 @@ def test_matrix_has_only_complete_rows() -> None:
 def test_method_that_knows_all_tasks_has_no_forgetting() -> None:
     """Only AP has a meaning for such a method; a method that is not installed has all metrics."""
     for method, meaning in (("multi-task-epoch", False), ("fine-tuning", True), ("absent", True)):
-        found = summary_of_all(MATRIX, attrs.evolve(CONFIG, method=method))["metrics"]
+        found = summary(MATRIX, attrs.evolve(CONFIG, method=method))["metrics"]
         assert found["AP"] is not None
         assert (found["AF"] is not None) == meaning
 

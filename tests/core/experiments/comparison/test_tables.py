@@ -18,7 +18,7 @@ from lifelong_co.experiments.comparison.report import make_report
 from lifelong_co.experiments.page import page
 from lifelong_co.experiments.references import gaps
 from lifelong_co.experiments.references.places import Places
-from lifelong_co.runs.costs import summary_of_all
+from lifelong_co.runs.folder import summary
 
 
 def test_multi_task_has_only_ap(tmp_path: Path) -> None:
@@ -38,9 +38,9 @@ def test_multi_task_has_only_ap(tmp_path: Path) -> None:
     values = tables.as_json(found)["groups"][0]["runs"][0]["metrics"]
     assert values["AF"] is None
     assert (
-        summary_of_all([[1.0, 2.0], [1.5, 1.0]], synthetic_runs.config("multi-task-batch"))[
-            "metrics"
-        ]["AF"]
+        summary([[1.0, 2.0], [1.5, 1.0]], synthetic_runs.config("multi-task-batch"))["metrics"][
+            "AF"
+        ]
         is None
     )
 
