@@ -10,11 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lifelong_co.config.settings import NEXT
 from lifelong_co.errors import Interrupted
 from lifelong_co.evaluation import mean_cost, named_test
 from lifelong_co.protocols import Observer, Rollout
 from lifelong_co.rollout.one_pass import one_pass
-from lifelong_co.runs.costs import Cost
+from lifelong_co.runs.costs import Cost, due
 from lifelong_co.runs.run import (
     Log,
     OnStep,
@@ -164,6 +165,9 @@ def sampled(run: Run, instances: Any, observe: Observer | None) -> Rollout:
 def after_epoch(run: Run, log: Log) -> None:
     """End an epoch: note its means, test if a test is due, and save."""
     learner, config = run.learner, run.config
+    last = (len(config.tasks) - 1, config.tasks[-1].epochs - 1)
+    if config.tests_after == NEXT and (learner.task, learner.epoch) == last:
+        save(run)  # the tests of all tasks can take long: a resumed run repeats only them
     run.method.after_epoch(learner)
     run.objective.after_epoch(learner)
     decay(learner.optimizer, config.learning_rate_decay)
@@ -174,14 +178,11 @@ def after_epoch(run: Run, log: Log) -> None:
     if finished:
         run.method.after_task(learner)
     if finished or learner.epoch % config.curve_every == 0:
-        # After a task, all tasks are tested. During a task, the tasks learned so far are tested:
-        # they give the forgetting curve.
-        first = learner.task if run.method.restarts else 0
-        test(run, range(len(config.tasks)) if finished else range(first, learner.task + 1), log)
+        test(run, due(config, learner.task, finished, run.method.restarts), log)
     if finished:
         save_learned(run)
     save(run)
-    # The matrix grows with every task: with many tasks it is written at ever fewer of them.
+    # With many tasks it is written at ever fewer of them, as it grows with every task.
     if finished and thinned(learner.task + 1):
         save_metrics(run)
 

@@ -1,5 +1,6 @@
 """A run folder, as an object: what was learned, its costs and metrics, and its solver."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,9 @@ import attrs
 
 from lifelong_co.config.run_config import Config
 from lifelong_co.protocols import Solver
-from lifelong_co.runs.costs import cost_matrix, read_costs, summary
+from lifelong_co.runs.costs import read_costs
 from lifelong_co.runs.folder import RunFolder, refuse_start
+from lifelong_co.runs.measured import cost_rows
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors.device import chosen_device
@@ -40,22 +42,24 @@ class StoredRun:
     def costs(self) -> list[list[float]]:
         """The cost matrix ``d[i][j]``: mean cost on task ``j + 1`` after ``i + 1`` learned tasks.
 
-        It has a row for each learned task and ``k`` columns.
+        It has a row for each learned task and ``k`` columns, with ``nan`` for a cost that was not
+        measured (`Config.tests_after`).
         """
         if not self.learned:
             return []
-        rows = (cost for _, cost in read_costs(self.folder / "costs.csv"))
-        return cost_matrix(rows, self.config)
+        costs, config = (cost for _, cost in read_costs(self.folder / "costs.csv")), self.config
+        k = range(len(config.tasks))
+        return [[row.get(j, math.nan) for j in k] for row in cost_rows(costs, config)]
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """AP, AF, AMF, APl and AG over the learned tasks, as plain fractions; None: no meaning.
+        """AP, AF, AMF, APl and AG over the learned tasks, as plain fractions.
 
-        ``d*`` is the lowest cost of this run. `compare` takes the lowest cost of several runs.
+        None: a metric has no meaning, or was not measured. ``d*`` is the lowest cost of this run. `compare` takes the lowest cost of several runs.
         Empty before the end of the first task.
         """
-        costs = self.costs
-        return dict(summary(costs, self.config)["metrics"]) if costs else {}
+        found = RunFolder(self.folder).summary(self.config) if self.learned else {}
+        return dict(found.get("metrics", {}))
 
     def solver(self, after: int | None = None, device: str = "auto") -> Solver:
         """Return the trained solver, in evaluation mode.

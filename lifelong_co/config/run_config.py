@@ -11,7 +11,7 @@ from lifelong_co.config.ablations import ablated
 from lifelong_co.config.former_options import translated
 from lifelong_co.config.presets import Preset
 from lifelong_co.config.presets import preset as find_preset
-from lifelong_co.config.settings import given_settings
+from lifelong_co.config.settings import ALL, NEXT, given_settings
 from lifelong_co.config.task_file import read_tasks as read_tasks
 from lifelong_co.errors import ConfigError
 from lifelong_co.problems.distances import EUCLIDEAN
@@ -44,6 +44,8 @@ class Config:
     """Test instances of each task."""
     curve_every: int = attrs.field(validator=at_least(1))
     """Epochs between two points of the forgetting curve."""
+    tests_after: str = attrs.field(default=ALL, validator=one_of(ALL, NEXT))
+    """After each task all tasks are tested, or (``next``) only it and the next; at the end all."""
     augment: bool = attrs.field(default=False, validator=boolean)
     """Test with the eight images of each instance."""
     images: bool = attrs.field(default=False, validator=boolean)
@@ -65,7 +67,7 @@ class Config:
     learning_rate: float = attrs.field(default=1e-4, validator=not_negative)
     """At least 0; of the first epoch of each task."""
     learning_rate_decay: float = attrs.field(default=1.0, validator=positive)
-    """Factor of the learning rate after each epoch of a task, above 0."""
+    """Factor of the learning rate after each epoch of a task."""
     schedule: str = attrs.field(default=CONSTANT, validator=one_of(*SCHEDULES))
     """How the rate falls in the steps of each task (`tensors.schedule`), besides its decay."""
     weight_decay: float = attrs.field(default=1e-6, validator=not_negative)
@@ -115,12 +117,10 @@ def resolve(
     order_number, tasks_file
         An order (`tasks.orders`) or a task file (`read_tasks`). Both None: those of the preset.
     start_from, buffer_from
-        Folders of other runs. The run starts with the parameters of the first one and with the
-        experiences of the second one.
-    fresh
-        Whether to start with random parameters even if the solver `Preset.needs_start`.
-    drift
-        Whether each task except the first drifts from the one before it (`tasks.task.drifting`).
+        Folders of runs: this run starts with the parameters, and the experiences, of these.
+    fresh, drift
+        Whether to start with random parameters even if the solver `Preset.needs_start`, and
+        whether each task except the first drifts from the one before it (`tasks.task.drifting`).
     tests_of
         ``generator`` or ``published``, for all tasks (`Task.tests_of`). None: as in the tasks.
     solver_options, method_options
@@ -132,8 +132,7 @@ def resolve(
     Raises
     ------
     ConfigError, UnknownNameError
-        If a value or a name is invalid, a given option contradicts an ablation, or the solver
-        needs a start and gets none.
+        If a value or name is invalid, an option contradicts an ablation, or a start is missing.
     """
     base = find_preset(preset)
     solver, problem, model = _model(base, solver, problem, start_from)
@@ -224,9 +223,10 @@ def read_config(folder: Path) -> Config:
 def to_toml(config: Config) -> str:
     """Return the configuration as TOML.
 
-    It leaves out what is None, an empty list of loggers, and what a task has by default.
+    It leaves out what is None, and `loggers`, `tests_after` and what a task has by default.
     """
     plain = drop_none({**cattrs.unstructure(config), "loggers": list(config.loggers) or None})
+    plain = {name: value for name, value in plain.items() if (name, value) != ("tests_after", ALL)}
     # The variant is always written: earlier versions wrote it, too.
     unsaid = {f.name: f.default for f in attrs.fields(Task) if isinstance(f.default, str | bool)}
     del unsaid["variant"]

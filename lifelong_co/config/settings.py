@@ -5,10 +5,13 @@ from typing import Any
 from lifelong_co.errors import ConfigError, UnknownNameError
 
 Options = dict[str, Any]
+ALL, NEXT = "all", "next"
+"""The values of `run_config.Config.tests_after`."""
 
 SETTINGS = (
     "tests",
     "curve_every",
+    "tests_after",
     "augment",
     "images",
     "symmetries",

@@ -11,6 +11,7 @@ import attrs
 
 from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import Config
+from lifelong_co.config.settings import ALL, NEXT
 from lifelong_co.errors import FileFormatError
 from lifelong_co.storage.appended import checked
 from lifelong_co.storage.csv_cells import no_formula
@@ -87,6 +88,18 @@ def parse(text: str, file: Path) -> Iterator[tuple[int, Cost]]:
                 f" positive cost, got {','.join(row)!r}"
             )
         yield reader.line_num, found
+
+
+def due(config: Config, task: int, finished: bool = True, restarts: bool = False) -> range:
+    """Return the tasks that are tested after learning a task, or if not ``finished`` during it.
+
+    Tasks are counted from 0. The tests during a task give the forgetting curve of the tasks learned
+    so far. A method that restarts has no such curve.
+    """
+    if not finished:
+        return range(task if restarts or config.tests_after == NEXT else 0, task + 1)
+    k = len(config.tasks)
+    return range(k) if config.tests_after == ALL or task == k - 1 else range(task, task + 2)
 
 
 def cost_matrix(costs: Iterable[Cost], config: Config) -> list[list[float]]:

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from lifelong_co.config.run_config import Config, read_config, to_toml
+from lifelong_co.config.settings import ALL
 from lifelong_co.errors import (
     IMPORTED,
     NEW_FOLDER,
@@ -16,6 +17,7 @@ from lifelong_co.errors import (
     ConfigError,
     FolderError,
 )
+from lifelong_co.runs import measured
 from lifelong_co.runs.costs import cost_matrix, read_costs, summary
 from lifelong_co.storage import lock
 from lifelong_co.storage.files import TEMPORARY, write_whole
@@ -110,11 +112,25 @@ class RunFolder:
         OSError
             If a file cannot be read or written.
         """
-        rows = (cost for _, cost in read_costs(self.path / "costs.csv"))
-        matrix = cost_matrix(rows, config)
-        if matrix:
-            text = json.dumps(summary(matrix, config), indent=1)
-            write_whole(self.path / "metrics.json", text)
+        found = self.summary(config)
+        if found:
+            indent = 1 if "costs" in found else None
+            write_whole(self.path / "metrics.json", json.dumps(found, indent=indent))
+
+    def summary(self, config: Config) -> dict[str, Any]:
+        """Return the content of ``metrics.json``, empty before the end of the first task.
+
+        Raises
+        ------
+        FileFormatError, OSError
+            If ``costs.csv`` has errors or cannot be read.
+        """
+        costs = (cost for _, cost in read_costs(self.path / "costs.csv"))
+        if config.tests_after == ALL:
+            matrix = cost_matrix(costs, config)
+            return summary(matrix, config) if matrix else {}
+        rows = measured.cost_rows(costs, config)
+        return measured.content(rows, config) if rows else {}
 
     def write_log(self, entries: list[dict[str, Any]]) -> None:
         """Write ``log.jsonl``: one line per epoch."""

@@ -1,5 +1,6 @@
 """The loop as the paper writes it: what is called in which order, and what a step computes."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tiny_runs import (
 from torch import Tensor
 
 from lifelong_co import learner
+from lifelong_co.config.run_config import Config
 from lifelong_co.config.solver_options import INVIT_OPTIONS, INVIT_SETTINGS
 from lifelong_co.errors import ComponentError, Interrupted, InvalidRolloutError, NotFiniteError
 from lifelong_co.evaluation import mean_cost
@@ -262,6 +264,66 @@ def test_tests_are_taken_when_they_are_due(tmp_path: Path, method: str) -> None:
     last = run.costs[-1]
     assert last.cost == mean_cost(run.learner.solver, run.tests[1])
     assert f"{last.name} {last.cost:.3f}" in lines[-1]
+
+
+def sparse_config(method: str = "fine-tuning") -> Config:
+    """Return a run of four tasks that tests after each task only this one and the next."""
+    config = attrs.evolve(tiny_config(method, sizes=(5, 6, 7, 8)), curve_every=1)
+    return attrs.evolve(config, tests_after="next")
+
+
+def test_run_can_test_only_the_next_task(tmp_path: Path) -> None:
+    """All tasks are tested at the end; the costs are those of a run with all tests."""
+    run = learn(prepare(sparse_config(), tmp_path / "next"))
+    tested = [(row.learning, row.tested) for row in run.costs if row.epoch == EPOCHS]
+    assert tested == [
+        (1, 1),
+        (1, 2),
+        (2, 2),
+        (2, 3),
+        (3, 3),
+        (3, 4),
+        *((4, j) for j in range(1, 5)),
+    ]
+    assert [(row.learning, row.tested) for row in run.costs if row.epoch == 1] == [
+        (i, i) for i in range(1, 5)
+    ]
+    whole = learn(prepare(attrs.evolve(run.config, tests_after="all"), tmp_path / "all"))
+    assert set(run.costs) < set(whole.costs)
+    assert same(parameters(run), parameters(whole))
+    written = json.loads((tmp_path / "next" / "metrics.json").read_text())
+    assert written["not_measured"] == ["AMF"]
+    assert written["metrics"]["AMF"] is None
+    assert len(written["tests"]) == len(tested)
+
+
+@pytest.mark.parametrize("method", ["fine-tuning", "llr-bc", "multi-task-batch"])
+def test_killed_last_test_alone_is_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """A resumed run takes no step; then all bytes but the times are those of an unbroken run."""
+    config = sparse_config(method)
+    whole = learn(prepare(config, tmp_path / "whole"))
+
+    def killed(*_: Any, **__: Any) -> float:
+        raise KeyboardInterrupt
+
+    broken = prepare(config, tmp_path / "broken")
+    with monkeypatch.context() as patch:
+
+        def break_at_the_end(run: Run, losses: Any) -> None:  # noqa: ARG001
+            if run.steps == whole.steps:
+                patch.setattr(learner, "mean_cost", killed)
+
+        with pytest.raises(KeyboardInterrupt):
+            learn(broken, on_step=break_at_the_end)
+    steps: list[int] = []
+    again = prepare(config, tmp_path / "broken", resume=True)
+    learn(again, on_step=lambda run, _: steps.append(run.steps))
+    assert not steps
+    assert same(parameters(again), parameters(whole))
+    for name in ("costs.csv", "costs.csv.sha256", "metrics.json", "config.toml"):
+        assert (tmp_path / "broken" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 def test_parameters_after_each_task_are_kept(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from lifelong_co.experiments.comparison.labels import identity, label
 from lifelong_co.experiments.comparison.runs import Run, load_run
 from lifelong_co.experiments.references.gaps import gap
 from lifelong_co.experiments.spread import Spread, spread
+from lifelong_co.runs.measured import summarize
 
 
 @attrs.frozen
@@ -27,11 +28,9 @@ class Group:
         """Name and epochs of each task in the order of arrival."""
         return tuple(zip(self.runs[0].names, self.runs[0].epochs, strict=True))
 
-    @property
-    def costs(self) -> list[list[float]]:
-        """The cost matrix ``[k, k]``, as the mean over the runs."""
-        rows = zip(*(run.costs for run in self.runs), strict=True)
-        return [[statistics.fmean(cell) for cell in zip(*row, strict=True)] for row in rows]
+    def cost(self, i: int, j: int) -> float:
+        """Return `Run.cost`, as the mean over the runs."""
+        return statistics.fmean(run.cost(i, j) for run in self.runs)
 
     @property
     def final(self) -> dict[str, float]:
@@ -90,10 +89,8 @@ def least_costs(runs: Sequence[Run], definition: str = "text") -> dict[str, floa
         of those during a task, as in the official ``compare_paper.py:337-370``.
     """
     lifelong = [run for run in runs if not registry.knows_all_tasks(run.config.method)] or runs
-    if definition == "published":
-        each = [run.least for run in lifelong]
-        return {name: min(costs[name] for costs in each) for name in each[0]}
-    return metrics.best_by_task((run.names, run.costs) for run in lifelong)
+    each = [run.least if definition == "published" else run.least_after for run in lifelong]
+    return {name: min(costs[name] for costs in each) for name in each[0]}
 
 
 def measured(
@@ -101,16 +98,15 @@ def measured(
 ) -> metrics.Metrics:
     """Return the metrics of a run after its first ``k`` tasks; None: after all tasks.
 
-    Metrics without a meaning are ``nan``; see `metrics.meaningful`. With definition ``published``
-    AP is the performance on the first ``k`` tasks after learning all tasks, because the official
-    script takes the last test of the run (``compare_paper.py:233``).
+    Metrics without a meaning (`metrics.meaningful`) or not measured are ``nan``. With definition
+    ``published`` AP is the performance on the first ``k`` tasks after learning all tasks, because
+    the official script takes the last test of the run (``compare_paper.py:233``).
     """
-    costs = [row[:k] for row in run.costs[:k]]
     d_star = [best[name] for name in run.names[:k]]
-    found = metrics.summarize(costs, d_star, definition=definition)
+    found = summarize(run.rows[:k], d_star, definition=definition)
     if definition == "published" and k is not None:
-        at_end = zip(run.costs[-1][:k], d_star, strict=True)
-        found = attrs.evolve(found, AP=statistics.fmean(gap(d, least) for d, least in at_end))
+        at_end = [gap(run.rows[-1][j], least) for j, least in enumerate(d_star)]
+        found = attrs.evolve(found, AP=statistics.fmean(at_end))
     return metrics.meaningful(found, knows_all_tasks=registry.knows_all_tasks(run.config.method))
 
 

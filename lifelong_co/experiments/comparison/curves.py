@@ -71,10 +71,14 @@ def of_task(run: Run, task: int) -> tuple[list[Point], list[Point]]:
     The first list holds the zero-shot tests after each earlier task. The point at the start of the
     task is in both lists.
     """
-    ends, matrix = boundaries(run), run.costs
+    ends, rows = boundaries(run), run.rows
     start = ends[task - 1]
     points = [(x, costs[task]) for _, x, costs in _snapshots(run) if task in costs]
-    points += [(float(ends[i]), matrix[i - 1][task - 1]) for i in range(1, task) if ends[i] < start]
+    points += [
+        (float(ends[i]), rows[i - 1][task - 1])
+        for i in range(1, task)
+        if ends[i] < start and task - 1 in rows[i - 1]
+    ]
     # The test at a boundary belongs to both sides; a stable sort keeps points in order of time.
     points = sorted(dict.fromkeys(points), key=lambda point: point[0])
     return [p for p in points if p[0] <= start], [p for p in points if p[0] >= start]

@@ -113,6 +113,8 @@ def lines(
     style = _style([other.label for other in comparison.groups].index(group.label))
     for segment in segments:
         band = bands(segment)
+        if not band:  # nothing was measured here
+            continue
         x = [point.x for point in band]
         axes.plot(
             x,

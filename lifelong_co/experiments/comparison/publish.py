@@ -91,7 +91,7 @@ def draw(comparison: Comparison) -> dict[str, bytes]:
         "forgetting": figures.forgetting(comparison),
         "plasticity": figures.plasticity(comparison),
     }
-    if len(comparison.runs[0].names) > MANY:
+    if len(comparison.runs[0].names) > MANY and not any(run.sparse for run in comparison.runs):
         found["costs"] = figures.matrices(comparison)
     return found
 

@@ -10,7 +10,8 @@ from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.labels import settings
 from lifelong_co.experiments.comparison.makers import mixed
 from lifelong_co.experiments.comparison.paired_table import paired_table, pairs_of
-from lifelong_co.experiments.comparison.selection import MANY, sequence
+from lifelong_co.experiments.comparison.selection import LISTED, MANY, sequence
+from lifelong_co.experiments.comparison.selection import shown as listed
 from lifelong_co.experiments.comparison.split_table import split_table
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.references.gaps import MeanReferences
@@ -49,6 +50,7 @@ COSTS = (
     "Mean test cost. A row holds the costs after learning the task it names; a column holds the"
     " costs on one tested task. Shaded cells: tested just after learning the same task."
 )
+EMPTY = " Empty cells: not measured. Each task is tested after the task before it, and at the end."
 OPEN = 2
 """With more runs than this, the page shows cost matrices only after a click."""
 TOP = ("problem", "solver", "method", "preset", "order")
@@ -87,13 +89,14 @@ def make_report(
     if references and references.means:
         measured.append(_noted(tables.gap_table(comparison, references), "Optimality gaps"))
     costs = [
-        tables.cost_table(f"{group.label}, seed {run.config.seed}", run.names, run.costs)
+        tables.cost_table(f"{group.label}, seed {run.config.seed}", run.names, run.cost)
         for group in groups
         for run in group.runs
     ]
     orders = "; ".join(dict.fromkeys(sequence(run.names) for run in runs))
     many, tasks = len(runs[0].names) > MANY, tuple(_tasks(groups))
     about, pictures = COSTS, tuple[Picture, ...]()
+    about += EMPTY * any(run.sparse for run in runs)
     if "costs" in images:
         about += MATRICES
         caption = f"Cost matrices of {labels}"
@@ -157,13 +160,17 @@ def _tasks(groups: Sequence[Group]) -> list[Sheet]:
     """Return one table of tasks for all groups that have the same tasks."""
     shown: dict[str, Sheet] = {}
     for group in groups:
+        every = group.runs[0].config.tasks
         tasks = [
             {"name": task.label} | {k: v for k, v in attrs.asdict(task).items() if k != "name"}
-            for task in group.runs[0].config.tasks
+            for task in (every[j] for j in listed(len(every), LISTED))
         ]
         used = [key for key in tasks[0] if any(task[key] not in ("", None) for task in tasks)]
         table = [used, *([_text(task[key]) for key in used] for task in tasks)]
-        shown[repr(table)] = _words("tasks", "Tasks in the order of arrival", table)
+        title = "Tasks in the order of arrival"
+        if len(tasks) < len(every):
+            title += f", {len(tasks)} of {len(every)}; config.toml has all"
+        shown[repr(table)] = _words("tasks", title, table)
     return list(shown.values())
 
 

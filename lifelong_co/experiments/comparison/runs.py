@@ -4,15 +4,17 @@ import json
 import math
 import os
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 
 import attrs
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
+from lifelong_co.config.settings import ALL
 from lifelong_co.errors import ConfigError, FileFormatError, LifelongError
-from lifelong_co.runs import provenance
-from lifelong_co.runs.costs import read_costs
+from lifelong_co.runs import measured, provenance
+from lifelong_co.runs.costs import due, read_costs
 from lifelong_co.runs.folder import RunFolder, refuse_start
 from lifelong_co.storage.appended import checked
 from lifelong_co.storage.csv_cells import no_formula
@@ -41,19 +43,38 @@ class Run:
         """The epochs of each task in the order of arrival."""
         return tuple(task.epochs for task in self.config.tasks)
 
+    @cached_property
+    def rows(self) -> tuple[Mapping[int, float], ...]:
+        """``rows[i][j]``: the cost on task ``j`` after learning task ``i``, if it was measured."""
+        found = (self.tests[i, epochs] for i, epochs in enumerate(self.epochs, start=1))
+        return tuple({j - 1: cost for j, cost in row.items()} for row in found)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether some costs after learning a task were not measured."""
+        return self.config.tests_after != ALL
+
+    def cost(self, i: int, j: int) -> float:
+        """Return a cell of the cost matrix; ``nan`` if it was not measured."""
+        return self.rows[i].get(j, math.nan)
+
     @property
     def costs(self) -> tuple[tuple[float, ...], ...]:
-        """The cost matrix ``[k, k]``."""
-        rows = [self.tests[i, epochs] for i, epochs in enumerate(self.epochs, start=1)]
-        return tuple(tuple(row[j] for j in range(1, len(rows) + 1)) for row in rows)
+        """The cost matrix ``[k, k]``, with ``nan`` for what was not measured."""
+        k = range(len(self.rows))
+        return tuple(tuple(self.cost(i, j) for j in k) for i in k)
 
     @property
     def least(self) -> dict[str, float]:
         """The lowest cost by task over every test of the run, those during a task included."""
-        return {
-            name: min(costs[j] for costs in self.tests.values() if j in costs)
-            for j, name in enumerate(self.names, start=1)
-        }
+        found = measured.least(self.tests.values())
+        return {name: found[j] for j, name in enumerate(self.names, start=1)}
+
+    @property
+    def least_after(self) -> dict[str, float]:
+        """The lowest cost by task over the tests after learning a task."""
+        found = measured.least(self.rows)
+        return {name: found[j] for j, name in enumerate(self.names)}
 
     @property
     def restarts(self) -> bool:
@@ -69,8 +90,8 @@ class Run:
 
         A method that restarts measures how well a solver learns each task alone (paper, D.1).
         """
-        costs, restarts = self.costs, self.restarts
-        return {name: costs[i if restarts else -1][i] for i, name in enumerate(self.names)}
+        rows, restarts = self.rows, self.restarts
+        return {name: rows[i if restarts else -1][i] for i, name in enumerate(self.names)}
 
 
 def load_run(path: Path | str) -> Run:
@@ -102,10 +123,10 @@ def load_run(path: Path | str) -> Run:
         tests = _tests(costs, names) if costs.exists() else {}
     except FileFormatError as error:
         raise FileFormatError(f"{error}; repair it with: {again}") from error
-    for i, task in enumerate(config.tasks, start=1):
-        if len(tests.get((i, task.epochs), ())) != len(names):
+    for i, task in enumerate(config.tasks):
+        if tests.get((i + 1, task.epochs), {}).keys() != {j + 1 for j in due(config, i)}:
             raise ConfigError(
-                f"{folder}: the run is not finished: {i - 1} of {len(names)} tasks are learned and"
+                f"{folder}: the run is not finished: {i} of {len(names)} tasks are learned and"
                 f" tested; continue it with: {again}"
             )
     made_by = tuple(dict.fromkeys(entry.maker.versions for entry in provenance.read(folder)))

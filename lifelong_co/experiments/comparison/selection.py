@@ -7,13 +7,16 @@ MANY = 24
 MARKS = 12
 """The most tasks that are named along an axis or in a table, if there are many."""
 
+LISTED = 300
+"""The most tasks in the list of tasks with their settings."""
+
 
 def shown(k: int, most: int = MANY) -> list[int]:
     """Return the numbers of at most ``most`` of ``k`` tasks, from 0: evenly spaced, both ends too.
 
-    All of them if there are at most `MANY`.
+    All of them if there are at most `MANY`, or at most ``most``.
     """
-    if k <= MANY:
+    if k <= max(MANY, most):
         return list(range(k))
     return [round(i * (k - 1) / (most - 1)) for i in range(most)]
 

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
-from lifelong_co import metrics, registry
+from lifelong_co import registry
 from lifelong_co.experiments.comparison.comparison import Comparison
 from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.sheet import Row, Sheet, words
 from lifelong_co.experiments.spread import OVER_ORDERS, OVER_SEEDS, Spread, cell, spread
+from lifelong_co.runs import measured
 
 COLUMNS = ("AP", "never learned", "forgotten", "gained back")
 NOTE = (
@@ -20,7 +21,7 @@ NOTE = (
 
 def split_of(run: Run, best: Mapping[str, float]) -> tuple[float, ...]:
     """Return AP and the parts of `metrics.split`, in the order of `COLUMNS`, of a lifelong run."""
-    found = metrics.split(run.costs, [best[name] for name in run.names])
+    found = measured.split(run.rows, [best[name] for name in run.names])
     return (found.learned + found.forgotten - found.regained, *attrs.astuple(found))
 
 

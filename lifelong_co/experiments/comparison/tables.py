@@ -1,6 +1,7 @@
 """The tables of a comparison, and their text, CSV and JSON."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -18,9 +19,14 @@ from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
 from lifelong_co.experiments.spread import cell
+from lifelong_co.runs import measured
 
 GAPS = "Mean test cost after the last task, and gap to the references"
 """The title of `gap_table`, without the folders."""
+NOT_MEASURED = (
+    'with tests_after = "next", d* is the lowest measured cost, and a dash in AF or AMF means not'
+    " measured"
+)
 
 
 def metrics_table(comparison: Comparison) -> Sheet:
@@ -41,16 +47,18 @@ def metrics_table(comparison: Comparison) -> Sheet:
     )
 
 
-def cost_table(title: str, names: Sequence[str], costs: Sequence[Sequence[float]]) -> Sheet:
+def cost_table(title: str, names: Sequence[str], cost: Callable[[int, int], float]) -> Sheet:
     """Return a cost matrix: a row after learning each task, a column for each task tested.
 
-    The cells of the diagonal, just after learning that task, are marked. If there are many tasks,
-    the table has some of them.
+    The cells of the diagonal, just after learning that task, are marked. The cell of a cost that
+    was not measured, ``nan``, is empty. If there are many tasks, the table has some of them.
     """
     chosen = shown(len(names), MARKS)
     rows: list[Row] = []
     for i in chosen:
-        cells = (Cell(f"{costs[i][j]:.4f}", marked=i == j) for j in chosen)
+        values = [(cost(i, j), i == j) for j in chosen]
+        shown_as = ("" if math.isnan(value) else f"{value:.4f}" for value, _ in values)
+        cells = (Cell(text, marked=on) for text, (_, on) in zip(shown_as, values, strict=True))
         rows.append((Cell(f"{i + 1}. {names[i]}"), *cells))
     return Sheet(
         key="costs",
@@ -101,6 +109,8 @@ def caption(comparison: Comparison) -> str:
         f"gaps (d - d*) / d* to the lowest cost d* of {runs} {said.tests}",
         f"AF and AMF {said.forgetting}",
     ]
+    if any(run.sparse for run in comparison.runs):
+        parts.append(NOT_MEASURED)
     if any(len(group.runs) > 1 for group in comparison.groups):
         parts.append(f"mean ({said.deviation} standard deviation) over seeds")
     return "; ".join(parts)
@@ -123,7 +133,7 @@ def as_text(
     for group in comparison.groups:
         several = f" (mean of {len(group.runs)} runs)" if len(group.runs) > 1 else ""
         title = f"Mean test cost, {group.label}{several}"
-        sheets.append(cost_table(title, group.runs[0].names, group.costs))
+        sheets.append(cost_table(title, group.runs[0].names, group.cost))
     if references and references.means:
         sheets.append(gap_table(comparison, references))
     parts = [formats.text(sheet) for sheet in sheets]
@@ -154,6 +164,14 @@ def as_csv(comparison: Comparison, references: Mapping[str, float] | None = None
     return formats.as_csv(attrs.evolve(sheet, header=header, blocks=(tuple(rows),)))
 
 
+def _costs(run: Run) -> dict[str, Any]:
+    """Return the cost matrix, or what was measured of it, as in ``metrics.json``."""
+    if not run.sparse:
+        return {"costs": [list(row) for row in run.costs]}
+    found = enumerate(run.rows, start=1)
+    return {"tests": [[i, j + 1, row[j]] for i, row in found for j in sorted(row)]}
+
+
 def as_json(
     comparison: Comparison, references: Mapping[str, float] | None = None
 ) -> dict[str, Any]:
@@ -179,7 +197,7 @@ def as_json(
                         "path": str(run.path),
                         "seed": run.config.seed,
                         "tasks": list(run.names),
-                        "costs": [list(row) for row in run.costs],
+                        **_costs(run),
                         "metrics": metrics.json_values(comparison.metrics(run)),
                         "split": _split(comparison, run),
                     }
@@ -196,4 +214,4 @@ def _split(comparison: Comparison, run: Run) -> dict[str, float] | None:
     if registry.knows_all_tasks(run.config.method):
         return None
     best = [comparison.best[name] for name in run.names]
-    return attrs.asdict(metrics.split(run.costs, best))
+    return attrs.asdict(measured.split(run.rows, best))

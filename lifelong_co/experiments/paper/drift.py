@@ -107,8 +107,7 @@ def example(run: Run) -> tuple[str, Drift] | None:
     """
     now = load_solver(run.path)
     earlier = range(len(run.names) - 1)
-    costs = run.costs
-    for j in sorted(earlier, key=lambda j: -costs[-1][j] / costs[j][j]):
+    for j in sorted(earlier, key=lambda j: -run.cost(-1, j) / run.cost(j, j)):
         then = load_solver(run.path, after=j + 1)
         group = streams.testing(run.config.tasks[j], then.problem, run.config.tests)[0]
         drift = find(then, now, records.select(group, slice(INSTANCES)))

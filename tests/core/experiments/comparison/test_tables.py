@@ -62,9 +62,9 @@ def test_the_text_has_columns_of_fixed_width(comparison: Comparison) -> None:
     table = text.split("\n\n")[1].splitlines()
     assert len({len(line) for line in table}) == 1
     assert "Mean test cost, fine-tuning (mean of 2 runs)" in text
-    costs = comparison.groups[1].costs
-    assert f"{costs[2][0]:.4f}" in text
-    assert costs[2][0] == pytest.approx(sum(r.costs[2][0] for r in comparison.runs[2:]) / 2)
+    cost = comparison.groups[1].cost
+    assert f"{cost(2, 0):.4f}" in text
+    assert cost(2, 0) == pytest.approx(sum(r.costs[2][0] for r in comparison.runs[2:]) / 2)
 
 
 def test_csv_and_json_hold_the_same_metrics(comparison: Comparison) -> None:

@@ -1,0 +1,129 @@
+"""The costs of a run that was not tested on every task after each task: rows with holes.
+
+Row ``i`` maps task ``j`` to ``d[i][j]``, its mean cost after learning the first ``i + 1`` tasks, if
+that was measured (`Config.tests_after`). Tasks are counted from 0.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from lifelong_co import metrics, registry
+from lifelong_co.config.run_config import Config
+from lifelong_co.errors import UnknownNameError
+from lifelong_co.metrics import Metrics, Split
+from lifelong_co.runs.costs import Cost, due
+
+
+def cost_rows(costs: Iterable[Cost], config: Config) -> list[dict[int, float]]:
+    """Return the rows of the learned tasks: the measured part of `costs.cost_matrix`."""
+    rows: dict[int, dict[int, float]] = {}
+    for cost in costs:
+        if cost.epoch == config.tasks[cost.learning - 1].epochs:
+            rows.setdefault(cost.learning - 1, {})[cost.tested - 1] = cost.cost
+    return [rows[i] for i in sorted(rows) if len(rows[i]) == len(due(config, i))]
+
+
+def content(rows: Sequence[Mapping[int, float]], config: Config) -> dict[str, Any]:
+    """Return the content of ``metrics.json`` for a run with ``tests_after = "next"``.
+
+    Instead of the cost matrix it has ``tests``, the triples ``[learned, tested, cost]`` that were
+    measured, with tasks counted from 1. ``best`` is null for a task without a test. A metric is
+    null, and named in ``not_measured``, if it needs a cost that was not measured.
+    """
+    once = registry.knows_all_tasks(config.method)
+    found = metrics.meaningful(summarize(rows), knows_all_tasks=once)
+    values = metrics.json_values(found)
+    needed = ("AP",) if once or len(rows) == 1 else metrics.NAMES
+    lowest = least(rows)
+    return {
+        "tasks": [task.label for task in config.tasks],
+        "tests_after": config.tests_after,
+        "tests": [[i + 1, j + 1, row[j]] for i, row in enumerate(rows) for j in sorted(row)],
+        "best": [lowest.get(j) for j in range(len(config.tasks))],
+        "metrics": values,
+        "not_measured": [name for name in needed if values[name] is None],
+    }
+
+
+def summarize(
+    rows: Sequence[Mapping[int, float]],
+    best: Sequence[float] | None = None,
+    *,
+    definition: str = "text",
+) -> Metrics:
+    """Compute the metrics of a run that was not tested on every task after each task.
+
+    A metric that needs a cost that was not measured is ``nan``. Time and memory grow with the
+    number of measured costs, not with ``k * k``.
+
+    Parameters
+    ----------
+    rows
+        ``k`` mappings, ``k >= 1``. ``rows[i][j]`` is the mean cost on task ``j`` after learning the
+        first ``i + 1`` tasks; ``rows[j][j]`` is always there, and columns from ``k`` on do not
+        count.
+    best
+        ``d*``: ``[k]``, finite and positive. None: the lowest measured cost on each task.
+    definition
+        As in `metrics.summarize`.
+
+    Raises
+    ------
+    ConfigError, UnknownNameError
+        As in `metrics.summarize`.
+    """
+    k = len(rows)
+    if all(j in row for row in rows for j in range(k)):
+        matrix = [[row[j] for j in range(k)] for row in rows]
+        return metrics.summarize(matrix, best, definition=definition)
+    if definition not in metrics.DEFINITIONS:
+        raise UnknownNameError("definition", definition, metrics.DEFINITIONS)
+    lowest = least(rows)
+    reference = [lowest[j] for j in range(k)] if best is None else best
+
+    def gap(i: int, j: int) -> float:
+        return (rows[i].get(j, math.nan) - reference[j]) / reference[j]
+
+    def rise(j: int, i: int) -> float:  # forgetting of task i after task j
+        risen = gap(j, i) - gap(i, i)
+        return risen if math.isnan(risen) else max(0.0, risen)
+
+    def highest(i: int) -> float:
+        seen = range(i, stop)
+        return max(rise(j, i) for j in seen) if all(i in rows[j] for j in seen) else math.nan
+
+    earlier = range(k - 1)
+    stop = k if definition == "text" else k - 1
+    return Metrics(
+        AP=fmean(gap(k - 1, j) for j in range(k)),
+        AF=fmean(rise(stop - 1, i) for i in earlier),
+        AMF=fmean(highest(i) for i in earlier),
+        APl=fmean(gap(i, i) for i in range(k)),
+        AG=fmean(gap(i, i + 1) for i in earlier),
+    )
+
+
+def split(rows: Sequence[Mapping[int, float]], best: Sequence[float]) -> Split:
+    """Return `metrics.split`, which needs only the diagonal and the last row.
+
+    ``best`` is ``d*``: ``[k]``, finite and positive.
+    """
+    learned = [(row[j] - best[j]) / best[j] for j, row in enumerate(rows)]
+    final = [(rows[-1][j] - best[j]) / best[j] for j in range(len(rows))]
+    rises = [after - before for after, before in zip(final, learned, strict=True)]
+    return Split(
+        learned=fmean(learned),
+        forgotten=fmean(max(0.0, rise) for rise in rises),
+        regained=fmean(max(0.0, -rise) for rise in rises),
+    )
+
+
+def least(rows: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    """Return the lowest measured cost on each task, by the keys of the rows."""
+    found: dict[int, float] = {}
+    for row in rows:
+        for j, cost in row.items():
+            found[j] = min(cost, found.get(j, math.inf))
+    return found
