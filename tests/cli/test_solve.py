@@ -67,7 +67,7 @@ def test_gap_is_to_the_given_or_stored_cost(place, finished):
     assert "cost 43, best known 40, gap 7.50%" in call(*solve, "--best-known", 40).out
     text = (place / "four.vrp").read_text().replace("Optimal value", "Something")
     (place / "four.vrp").write_text(text)
-    (place / "four.sol").unlink()
+    (place / "four.found.sol").unlink()
     unknown = call(*solve, "--out", "elsewhere.sol").out
     assert unknown.splitlines()[0].startswith("four: cost 43; feasible (2 routes), ")
     assert unknown.splitlines()[1] == "nearest neighbor: cost 43 (best of 4 starts)"
@@ -238,3 +238,16 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch):
         assert shown is not None
         shown(0.25)
     assert "four" in terminal.getvalue()
+
+
+def test_solution_is_not_taken_for_the_best_known_one(place, finished):
+    """Beside its instance it has a name of its own, and the name of the best known is refused."""
+    shutil.copy(FIXTURES / "four.vrp", place)
+    solve = ("solve", "four.vrp", "--checkpoint", finished("llr-bc", "cvrp").folder)
+    first = call(*solve).out
+    assert first.splitlines()[-1] == "solution: four.found.sol"
+    assert call(*solve, "--overwrite").out.split(";")[0] == first.split(";")[0]
+    refused = call(*solve, "--out", "four.sol")
+    assert refused.status == 2
+    assert "best known solution of four.vrp" in refused.err
+    assert not (place / "four.sol").exists()
