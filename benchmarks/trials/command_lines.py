@@ -117,7 +117,7 @@ OF_TYPER = _cases(
     ("compare", "DIR"),
     ("compare run --format=pdf", "--format"),
     ("report run --format=pdf", "--format"),
-    ("benchmark tsp mine --checkpoint=run", "LIBRARY"),
+    ("benchmark tsp mine --checkpoint=run", "library 'tsp'"),
     ("reference --size=1 --distribution=U", "--size"),
     ("demo --seed=x", "--seed"),
     ("upstream get", "get"),

@@ -182,6 +182,8 @@ def _places(
         f"{file.stem}.{'tour' if instance.demand is None else 'sol'}"
         for file, instance in zip(files, instances, strict=True)
     ]
+    if len(files) == 1 and out is None and Path(names[0]).resolve() == beside(files[0]):
+        return [(files[0].with_suffix(".found.sol"), plot)]
     if len(files) == 1:
         return [(out or Path(names[0]), plot)]
     for flag, folder in (("--out", out), ("--plot", plot)):
@@ -194,6 +196,11 @@ def _places(
         ((out or Path()) / name, plot / f"{Path(name).stem}.png" if plot else None)
         for name in names
     ]
+
+
+def beside(file: Path) -> Path:
+    """Return where the best known solution of a file would be."""
+    return file.resolve().with_suffix(".sol")
 
 
 def _solver(
@@ -233,6 +240,11 @@ def check_outputs(file: Path, target: Path, plot: Path | None, *, overwrite: boo
             continue
         if wanted.resolve() == file.resolve():
             raise ConfigError(f"{wanted}: expected a file to write, got the instance")
+        if wanted.resolve() == beside(file):
+            raise ConfigError(
+                f"{wanted}: a later call would take it for the best known solution of {file};"
+                " choose another name"
+            )
         if os.path.lexists(wanted) and not overwrite:
             raise ConfigError(f"{wanted}: exists already; choose another name or --overwrite")
         refuse_unwritable_file(wanted, overwrite=overwrite)

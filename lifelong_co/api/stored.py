@@ -55,9 +55,8 @@ class StoredRun:
     def metrics(self) -> dict[str, Any]:
         """AP, AF, AMF, APl and AG over the learned tasks, as plain fractions.
 
-        None: a metric has no meaning, or was not measured. ``d*`` is the lowest cost of this run.
-        `compare` takes the lowest cost of several runs.
-        Empty before the end of the first task.
+        None: a metric has no meaning, or was not measured. ``d*`` is the lowest cost of this run;
+        `compare` takes the lowest cost of several runs. Empty before the end of the first task.
         """
         found = RunFolder(self.folder).summary(self.config) if self.learned else {}
         return dict(found.get("metrics", {}))

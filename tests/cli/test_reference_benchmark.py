@@ -60,6 +60,11 @@ def test_check_reports_a_faulty_reference(tmp_path):
     assert "  four: infeasible: four: expected at most the capacity 10" in checked.out
 
 
+def without_seconds(text):
+    """Return a table with a mark for each number of seconds, e.g. 0.1."""
+    return re.sub(r"\b\d+\.\d(?![\d%])", "S", text)
+
+
 def test_benchmark_writes_tables_and_continues(tmp_path, finished):
     """Two checkpoints solve two instances; a second start solves nothing."""
     place, out = tmp_path / "files", tmp_path / "out"
@@ -77,7 +82,8 @@ def test_benchmark_writes_tables_and_continues(tmp_path, finished):
     assert solved.out.startswith("Cost in the rounded distances of the files")
     rows = [line.split() for line in solved.out.splitlines()]
     assert ["four", "4", "43"] in [row[:3] for row in rows]
-    assert [row[0] for row in rows if row].count("again") == 2  # in both tables
+    # In both tables, of which the first is printed in two parts.
+    assert [row[0] for row in rows if row].count("again") == 3
     assert (out / "table.txt").read_text() == solved.out
     again = call(*options, "--format", "csv")
     assert "cost" not in again.err
@@ -86,7 +92,7 @@ def test_benchmark_writes_tables_and_continues(tmp_path, finished):
     assert call(*options, "--augment").err.count("was made with augment=False") == 1
     together = call(*options[:-3], out / "batch", *options[-2:], "--batch", "2")
     assert "s each, 2 together)" in together.err
-    assert together.out == solved.out
+    assert without_seconds(together.out) == without_seconds(solved.out)
 
 
 def test_benchmark_notes_new_parameters_and_new_best_costs(tmp_path, finished):

@@ -1,5 +1,6 @@
 """`lifelong-co solve`: library files, costs in their units, solution files."""
 
+import io
 import re
 import shutil
 import sys
@@ -7,6 +8,7 @@ import sys
 import pytest
 from command_line import MODEL, call, contents
 from lifelong_co_adapters import shipped
+from lifelong_co_cli import progress
 from paths import FIXTURES
 
 from lifelong_co import registry
@@ -65,7 +67,7 @@ def test_gap_is_to_the_given_or_stored_cost(place, finished):
     assert "cost 43, best known 40, gap 7.50%" in call(*solve, "--best-known", 40).out
     text = (place / "four.vrp").read_text().replace("Optimal value", "Something")
     (place / "four.vrp").write_text(text)
-    (place / "four.sol").unlink()
+    (place / "four.found.sol").unlink()
     unknown = call(*solve, "--out", "elsewhere.sol").out
     assert unknown.splitlines()[0].startswith("four: cost 43; feasible (2 routes), ")
     assert unknown.splitlines()[1] == "nearest neighbor: cost 43 (best of 4 starts)"
@@ -223,3 +225,29 @@ def test_solomon_file_is_solved_drawn_and_verified(place):
     assert solved.out.startswith(f"SEVEN: cost {report.cost:.10g}, best known 150, gap ")
     assert read_solution(place / "seven.sol").cost == pytest.approx(report.cost)
     assert (place / "seven.png").read_bytes().startswith(PNG)
+
+
+def test_progress_is_shown_on_a_terminal_only(monkeypatch):
+    """The bar goes to standard error, because standard output holds the results."""
+    with progress.share_of_work("four") as shown:
+        assert shown is None
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", terminal)
+    with progress.share_of_work("four") as shown:
+        assert shown is not None
+        shown(0.25)
+    assert "four" in terminal.getvalue()
+
+
+def test_solution_is_not_taken_for_the_best_known_one(place, finished):
+    """Beside its instance it has a name of its own, and the name of the best known is refused."""
+    shutil.copy(FIXTURES / "four.vrp", place)
+    solve = ("solve", "four.vrp", "--checkpoint", finished("llr-bc", "cvrp").folder)
+    first = call(*solve).out
+    assert first.splitlines()[-1] == "solution: four.found.sol"
+    assert call(*solve, "--overwrite").out.split(";")[0] == first.split(";")[0]
+    refused = call(*solve, "--out", "four.sol")
+    assert refused.status == 2
+    assert "best known solution of four.vrp" in refused.err
+    assert not (place / "four.sol").exists()

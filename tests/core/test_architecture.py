@@ -119,7 +119,7 @@ COVERED_BY = {
 }
 LONGEST = 250
 # Every contract is in one file, so that the shape of each tensor is written once.
-LONGER = {"lifelong_co/protocols.py": 400}
+LONGER = {"lifelong_co/protocols.py": 430}
 
 
 def part(module: str) -> str:

@@ -4,6 +4,7 @@ Source: Wouda, Lan and Kool (2024), *PyVRP: a high-performance VRP solver packag
 Comput. 36(4). The model is that of references (`references.file_models`).
 """
 
+import time
 import warnings
 from typing import Any
 
@@ -45,13 +46,15 @@ def improved(
         If PyVRP is not installed, or the file has rules that are not modelled here.
     """
     pyvrp = optional("pyvrp")
-    data = model_of_file(instance).data()
-    first = None if start is None else pyvrp.Solution(data, _clients(instance, start))
+    data, deadline = model_of_file(instance).data(), time.monotonic() + seconds
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about penalties at their bound
+        first = None
+        if start is not None:
+            first = _searched(pyvrp, data, pyvrp.Solution(data, _clients(instance, start)), seed)
         found = pyvrp.solve(
             data,
-            pyvrp.stop.MaxRuntime(seconds),
+            pyvrp.stop.MaxRuntime(max(0.0, deadline - time.monotonic())),
             seed=seed,
             collect_stats=False,
             display=False,
@@ -63,6 +66,26 @@ def improved(
     if start is None or check(instance, actions).cost < check(instance, start).cost:
         return actions
     return start
+
+
+def _searched(pyvrp: Any, data: Any, solution: Any, seed: int) -> Any:
+    """Return a local optimum near a solution.
+
+    PyVRP does the same with the random solution from which it starts alone. Without it, a search
+    from a poor solution of 1,000 customers ends above that of PyVRP alone.
+    """
+    params, search = pyvrp.SolveParams(), pyvrp.search
+    local = search.LocalSearch(
+        data,
+        pyvrp.RandomNumberGenerator(seed=seed),
+        search.compute_neighbours(data, params.neighbourhood),
+        search.PerturbationManager(params.perturbation),
+    )
+    for operator in params.operators:
+        if operator.supports(data):
+            local.add_operator(operator(data))
+    manager = pyvrp.PenaltyManager(params.penalty.midpoint_penalties(data), params.penalty)
+    return local(solution, manager.max_cost_evaluator(), exhaustive=True)
 
 
 def refuse_unmodelled(instance: FileInstance) -> None:

@@ -1,6 +1,8 @@
 """The best known cost of an instance: from a file, published, or found as a reference."""
 
+import math
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,9 +21,9 @@ from lifelong_co.instance_files.vrplib_parser import refuse
 def known_of(file: Path, instance: FileInstance, references: Path | None) -> float | None:
     """Return the best known cost of an instance, in the units of the file; None if none is known.
 
-    The cost comes from a ``.sol`` or ``.opt.tour`` beside the file, else from the file, else from
-    the published list. A reference in the folder ``references`` is used instead if it is lower, or
-    if there is no other cost.
+    The cost comes from a ``.sol`` or ``.opt.tour`` beside the file, else from the file. The cost of
+    the published list, or of a reference in the folder ``references``, is used instead if it is
+    lower, or if there is no other cost.
 
     Raises
     ------
@@ -29,8 +31,10 @@ def known_of(file: Path, instance: FileInstance, references: Path | None) -> flo
         If the solution beside the file or the reference cannot be read.
     """
     stated = best_known(file, instance)
-    if stated is None and instance.distance_rule == "EUC_2D":
-        stated = BEST.get(file.stem)
+    published = BEST.get(file.stem) if instance.distance_rule == "EUC_2D" else None
+    # The names have the number of nodes: a file of another size only has the name.
+    if published and int(re.findall(r"\d+", file.stem)[0]) == len(instance.coordinates):
+        stated = min(published, stated or math.inf)
     return _least(stated, instance.problem, of_file(instance).key, references)
 
 

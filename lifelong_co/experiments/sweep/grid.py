@@ -23,6 +23,9 @@ from lifelong_co.experiments.sweep.rows import (
 from lifelong_co.storage.toml import drop_none, parse, structure
 from lifelong_co.validators import printable
 
+NEW = ("product", "settings")
+"""Fields of a variant that are written only where they are given."""
+
 
 @attrs.frozen(kw_only=True)
 class Grid:
@@ -197,8 +200,9 @@ def grids_to_toml(grids: tuple[Grid, ...]) -> str:
     """Return grids as TOML, without values that are None and lists that are empty."""
     tables = drop_none(cattrs.unstructure(list(grids)))
     for table in tables:
-        for part in (table, *table["variants"]):
-            if not part["product"]:  # earlier versions did not have it
-                del part["product"]
+        # Earlier versions did not have these.
+        for part, key in ((table, "product"), *((v, k) for v in table["variants"] for k in NEW)):
+            if not part[key]:
+                del part[key]
     kept = [{key: value for key, value in table.items() if value != []} for table in tables]
     return tomli_w.dumps({"grids": kept})

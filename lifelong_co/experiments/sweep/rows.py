@@ -45,6 +45,8 @@ class Variant:
         The method, and options that override those of the preset.
     objective, objective_options, schedule
         As in a grid; None: those of the grid.
+    settings
+        Other settings of the run, e.g. ``{learning_rate = 2e-4}``, in place of those of the grid.
     product
         Lists of values by option of the method, ``objective`` or ``schedule``. All combinations
         become rows; each is named by its values, for example ``llr-bc weighting=entropy``.
@@ -56,10 +58,11 @@ class Variant:
     objective: str | None = None
     objective_options: Options | None = None
     schedule: str | None = None
+    settings: Options = attrs.field(factory=dict)
     product: Options = attrs.field(factory=dict, validator=lists)
 
-    def settings(self, of_grid: Mapping[str, Any]) -> Options:
-        """Return the settings of a grid with those of this row in their place.
+    def in_run(self, of_grid: Mapping[str, Any]) -> Options:
+        """Return what a grid says as in a run, with what this row says in its place.
 
         An objective of the row replaces the objective of the grid together with its options.
         """

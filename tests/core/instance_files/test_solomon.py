@@ -1,14 +1,20 @@
 """Files of Solomon, and of Gehring and Homberger."""
 
+import contextlib
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from paths import FIXTURES
 
-from lifelong_co.errors import FileFormatError
+from lifelong_co import registry
+from lifelong_co.errors import FileFormatError, InvalidInstancesError
 from lifelong_co.instance_files import solomon
 from lifelong_co.instance_files.file_instance import to_instances
+from lifelong_co.instance_files.formats import read_file
 from lifelong_co.instance_files.route_rules import TimeWindows
 from lifelong_co.problems.mtvrp import MTVRP
 
@@ -83,3 +89,23 @@ def test_library_file_with_time_windows_is_read(tmp_path: Path) -> None:
     assert isinstance(one.rules, TimeWindows)
     assert one.rules.due.tolist() == [91, 92, 93, 94, 95]
     assert one.rules.service.tolist() == [0, 3, 3, 3, 3]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_damaged_files_are_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Words of a file that are changed, cut or repeated never raise another error."""
+    name = data.draw(st.sampled_from(("seven.txt", "four.atsp")))
+    words = re.split(r"(\s+)", (FIXTURES / name).read_text())
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(words) - 1))
+        values = ("", "-1", "nan", "1e99", "x", "0.5", "\n", "CUSTOMER", "\0")
+        new = data.draw(st.sampled_from(values))
+        words[place : place + data.draw(st.integers(0, 2))] = [new]
+    path = tmp_path_factory.getbasetemp() / f"damaged{Path(name).suffix}"
+    path.write_text("".join(words))
+    with contextlib.suppress(FileFormatError, InvalidInstancesError):
+        one = read_file(path)
+        to_instances(one, registry.problem(one.problem))

@@ -37,7 +37,7 @@ def baseline(solver: Any) -> Objective:  # noqa: ARG001
 
 MUTANTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "no objective": ("an Objective, got dict", lambda _: {}),
-    "float": ("a tensor as loss, got float", changed(float)),
+    "float": ("a tensor as loss, got float", changed(lambda loss: loss.item())),
     "vector": ("to be a scalar", changed(lambda loss: loss[None])),
     "NaN": ("to be finite", changed(lambda loss: loss * torch.nan)),
     "detached": ("to depend on the parameters", changed(Tensor.detach)),

@@ -218,12 +218,16 @@ MUTANTS: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("size", [2, 10])
-@pytest.mark.parametrize("name", ["tsp", "cvrp"])
-def test_shipped_problem_passes(name: str, size: int, dtype: torch.dtype) -> None:
-    """The TSP and the CVRP keep the contract, on drawn and on given instances."""
+@pytest.mark.parametrize(
+    ("name", "distribution"), [("tsp", "GM"), ("cvrp", "GM"), ("mtvrp", "GM"), ("atsp", "tmat")]
+)
+def test_shipped_problem_passes(
+    name: str, distribution: str, size: int, dtype: torch.dtype
+) -> None:
+    """All registered problems keep the contract, on drawn and on given instances."""
     problem = lco.problem(name)
-    drawn = lco.distribution("GM", problem).sample(2, size, generator=torch.Generator())
-    testing.check_problem(problem, size=size)
+    drawn = lco.distribution(distribution, problem).sample(2, size, generator=torch.Generator())
+    testing.check_problem(problem, distribution=distribution, size=size)
     testing.check_problem(problem, instances=records.transform(drawn, lambda x: x.to(dtype)))
 
 

@@ -68,3 +68,13 @@ def test_a_reference_counts_where_it_is_lower(tmp_path):
     for cost, expected in ((25.0, 24), (23.0, 23)):
         Cache(tmp_path).put(of_file(one), reference(cost))
         assert known_of(file, one, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("nodes", "expected"), [(100, 21282), (3, 30000)])
+def test_the_published_cost_counts_where_it_is_lower(tmp_path, nodes, expected):
+    """A solution beside the instance may be any; a file of another size only has the name."""
+    file = tmp_path / "kroA100.tsp"
+    text = f"NAME: kroA100\nTYPE: TSP\nCOMMENT: optimal value: 30000\nDIMENSION: {nodes}\n"
+    places = "".join(f"{i} {i} {i * i % 97}\n" for i in range(1, nodes + 1))
+    file.write_text(f"{text}EDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{places}EOF\n")
+    assert known_of(file, read_instance(file), None) == expected

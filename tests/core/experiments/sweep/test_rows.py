@@ -102,3 +102,24 @@ def test_tests_of_a_grid_are_those_of_its_runs(tmp_path):
     grid = Grid(methods=("ewc",), preset="paper", device="cpu", tests_of="published")
     [job] = make_plan([grid], tmp_path).jobs.values()
     assert {task.tests_of for task in job.config.tasks} == {"published"}
+
+
+def test_settings_of_a_row_replace_those_of_the_grid(tmp_path):
+    """Only the named ones; a grid without them is written as by earlier versions."""
+    text = """
+    preset = "demo"
+    device = "cpu"
+    settings = {learning_rate = 1e-3, weight_decay = 0.0}
+    variants = [
+        {name = "slow", method = "feng", settings = {learning_rate = 2e-4}},
+        {name = "plain", method = "feng"},
+    ]
+    """
+    grids = grids_from_toml(text, "sweep.toml", tmp_path)
+    assert grids_from_toml(grids_to_toml(grids), "again", tmp_path) == grids
+    assert grids_to_toml(grids).count("learning_rate") == 2
+    rates = {
+        job.config.learning_rate: job.config.weight_decay
+        for job in make_plan(grids, tmp_path / "sweep").jobs.values()
+    }
+    assert rates == {2e-4: 0.0, 1e-3: 0.0}
