@@ -44,7 +44,7 @@ LAYERS = {
     "tensors": "",
     "storage": "",
     "reference_solvers": "validators",
-    "registry": "hookspecs protocols reference_solvers",
+    "registry": "hookspecs protocols reference_solvers validators",
     "problems": "hookspecs protocols reference_solvers tensors",
     "replay": "hookspecs protocols registry tensors",
     "rollout": "protocols tensors",
