@@ -7,15 +7,30 @@ import attrs
 
 from lifelong_co.errors import CONTROL, ConfigError, UnknownNameError
 
+BITS = 63
+"""The most bits of a whole number: what every file format and tensor can hold."""
+
+
+def too_large(value: object) -> str:
+    """Return what is wrong with a whole number of more than `BITS` bits; empty for other values."""
+    if not isinstance(value, int) or value.bit_length() <= BITS:
+        return ""
+    return f"expected a whole number of at most {BITS} bits, got one of {value.bit_length()}"
+
 
 def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]":
-    """Return a validator of an attrs field: a whole number of at least ``least``, no boolean."""
+    """Return a validator of an attrs field: a whole number of at least ``least``, no boolean.
+
+    The number has at most `BITS` bits.
+    """
 
     def check(instance: object, attribute: "attrs.Attribute[int]", value: int) -> None:  # noqa: ARG001
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise ConfigError(
                 f"{attribute.name}: expected a whole number of at least {least}, got {value!r}"
             )
+        if reason := too_large(value):
+            raise ConfigError(f"{attribute.name}: {reason}")
 
     return check
 

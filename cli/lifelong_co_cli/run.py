@@ -51,7 +51,8 @@ def run(
 ) -> None:
     """Learn tasks one after another, and test on all of them.
 
-    The test on all tasks comes after each task. An option without a default
+    The test on all tasks comes after each task, or with `--setting
+    tests_after=next` only at the end. An option without a default
     takes its value from the preset. `lifelong-co plugins` lists all names,
     `lifelong-co tasks` shows presets, orders and an example of a task file.
 

@@ -13,6 +13,8 @@ from lifelong_co_cli.sweep_grid import OF_GRID, asked
 from lifelong_co_cli.system import cores
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lifelong_co.experiments.sweep.engines import Engine
     from lifelong_co.experiments.sweep.execution import Execution
     from lifelong_co.experiments.sweep.plan import Plan
@@ -128,14 +130,14 @@ def make_engine(
 
 def describe(plan: "Plan", slots: int, *, each: bool) -> None:
     """Print how many runs there are and, if runs are finished, an estimate for the others."""
-    from lifelong_co.experiments.sweep.estimate import remaining, show, wall
+    from lifelong_co.experiments.sweep.estimate import remaining, show, taken_by, wall
 
-    left = [job for job in plan.jobs.values() if not job.finished]
-    print(f"{len(plan.jobs)} runs, {len(plan.jobs) - len(left)} of them finished, in {plan.folder}")
-    seconds = remaining(plan)
+    done = taken_by(plan)
+    print(f"{len(plan.jobs)} runs, {len(done)} of them finished, in {plan.folder}")
+    seconds = remaining(plan, done)
     if each:
         for name, job in plan.jobs.items():
-            state = "finished" if job not in left else "begun" if job.begun else "to do"
+            state = "finished" if name in done else "begun" if job.begun else "to do"
             time = f", about {show(seconds[name])}" if name in seconds else ""
             print(f"  {name}: {state}{time}")
     if seconds:
@@ -159,8 +161,8 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
 
     describe(plan, engine.slots, each=False)
 
-    def time_left() -> str:
-        seconds = wall(remaining(plan).values(), engine.slots)
+    def time_left(finished: "Mapping[str, float]") -> str:
+        seconds = wall(remaining(plan, finished).values(), engine.slots)
         return f", about {show(seconds)} left" if seconds else ""
 
     with stop_on_signal() as stop:

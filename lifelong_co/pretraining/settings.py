@@ -18,6 +18,11 @@ ITERATIONS = {"paper": 250_000, "paper-economy": 250_000, "small": 600, "demo": 
 SELDOM = 1000
 # That of the official Omni-VRP (``train.py``).
 WEIGHT_DECAY = 1e-6
+USED = (
+    *("solver", "solver_options", "problem", "order_number", "tasks_file", "seed", "device"),
+    *("start_from", "tests", "tests_of", "augment", "symmetries", "weight_decay"),
+)
+"""The arguments of `config.run_config.resolve` that a meta-training uses."""
 
 
 @attrs.frozen(kw_only=True)
@@ -73,14 +78,16 @@ def configure(
     options
         Values for fields of `Settings`; None: the default.
     **chosen
-        Arguments of `config.run_config.resolve`: ``solver``, ``problem``, ``tasks_file``,
-        ``seed``, …
+        Those arguments of `config.run_config.resolve` that are in `USED`; None: the default.
 
     Raises
     ------
     ConfigError, UnknownNameError
-        If a value or a name is invalid.
+        If a value or a name is invalid, or a meta-training does not use an argument.
     """
+    for name, value in chosen.items():
+        if name not in USED and value is not None:
+            raise ConfigError(f"{name}: a meta-training does not use it; it uses {', '.join(USED)}")
     if algorithm not in ALGORITHMS:
         raise UnknownNameError("meta-training algorithm", algorithm, ALGORITHMS)
     given = {name: value for name, value in (options or {}).items() if value is not None}

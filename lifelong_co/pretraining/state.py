@@ -1,6 +1,8 @@
 """The state of a pretraining: built from its configuration, saved, and restored exactly."""
 
 import copy
+import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,13 @@ from lifelong_co.pretraining.inner import Inner
 from lifelong_co.pretraining.settings import Settings, settings_of
 from lifelong_co.protocols import LearnerState, Objective, Solver
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.journal import LOG
 from lifelong_co.runs.resume import resume
 from lifelong_co.runs.run import Log, new_solver
 from lifelong_co.runs.settings import refuse_others
 from lifelong_co.seeding import generator
 from lifelong_co.storage import checkpoint
+from lifelong_co.storage.appended import Appended
 from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.stream import TaskStream, task_stream
 
@@ -50,6 +54,8 @@ class Pretraining:
     """Updates of ``theta`` so far."""
     sums: dict[str, float] = attrs.field(factory=dict)
     """Sums since the last validation."""
+    lines: Appended
+    """The file ``log.jsonl``."""
     history: list[dict[str, Any]] = attrs.field(factory=list)
     """One entry for each validation: the lines of ``log.jsonl``."""
 
@@ -104,6 +110,7 @@ def start(config: Config, path: Path) -> Pretraining:
         algorithm=algorithm,
         inner=settings.inner(config.weight_decay),
         folder=RunFolder(path),
+        lines=Appended(path / LOG),
         learner=learner,
         objective=solver.objective(),
         choices=generator(config.seed, "pretraining tasks"),
@@ -114,8 +121,8 @@ def start(config: Config, path: Path) -> Pretraining:
 
 
 def save(state: Pretraining) -> None:
-    """Write the log and a checkpoint of the whole state."""
-    state.folder.write_log(state.history)
+    """Append to the log and write a checkpoint of the whole state."""
+    state.lines.append(text_of(state)[state.lines.size :])
     learner = state.learner
     checkpoint.save(
         state.folder.checkpoints,
@@ -135,6 +142,11 @@ def save(state: Pretraining) -> None:
     )
 
 
+def text_of(state: Pretraining) -> str:
+    """Return the content of ``log.jsonl``; all its characters are ASCII, as JSON escapes others."""
+    return "".join(json.dumps(entry) + "\n" for entry in state.history)
+
+
 def restore(state: Pretraining, log: Log) -> bool:
     """Continue from the latest complete checkpoint; return False if there is no checkpoint.
 
@@ -146,7 +158,12 @@ def restore(state: Pretraining, log: Log) -> bool:
     path = resume(state.folder, lambda saved: load(state, saved), log)
     if path is None:
         return False
-    state.folder.write_log(state.history)  # the file may be damaged
+    saved = text_of(state).encode()
+    found = Appended.reopen(state.lines.path, len(saved), hashlib.sha256(saved).hexdigest())
+    if found is None:  # damaged or missing
+        state.lines.append(saved.decode())
+    else:
+        state.lines = found
     log(f"continuing after iteration {state.iteration} from {path}")
     return True
 

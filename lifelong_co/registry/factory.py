@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lifelong_co.errors import ConfigError, PluginError, UnknownNameError
+from lifelong_co.validators import too_large
 
 UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 # What an option annotated so takes, in words; the factory checks any other annotation.
@@ -26,7 +27,8 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
     ------
     ConfigError
         If an option is unknown to the factory, if a required option is missing, or if an option
-        annotated as ``int``, ``float``, ``str`` or ``bool`` gets a value of another type.
+        annotated as ``int``, ``float``, ``str`` or ``bool`` gets a value of another type, or if a
+        whole number has too many bits.
     """
     try:
         signature = inspect.signature(factory)
@@ -45,6 +47,8 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
         raise ConfigError(f"{label}: {error}") from error
     for option, value in options.items():
         _check_type(label, signature.parameters.get(option), value)
+        if reason := too_large(value):
+            raise ConfigError(f"{label}: {option}: {reason}")
     try:
         return factory(*given, **options)
     except TypeError as error:

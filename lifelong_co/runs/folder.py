@@ -132,11 +132,6 @@ class RunFolder:
         rows = measured.cost_rows(costs, config)
         return measured.content(rows, config) if rows else {}
 
-    def write_log(self, entries: list[dict[str, Any]]) -> None:
-        """Write ``log.jsonl``: one line per epoch."""
-        lines = "".join(json.dumps(entry) + "\n" for entry in entries)
-        write_whole(self.path / "log.jsonl", lines)
-
 
 def refuse_start(config: Config, folder: Path) -> None:
     """Raise an error if a folder is not a lifelong run but a pretraining or an import.

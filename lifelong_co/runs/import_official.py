@@ -16,6 +16,7 @@ from lifelong_co.config.run_config import resolve
 from lifelong_co.errors import CheckpointError, LifelongError
 from lifelong_co.runs import provenance
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.workplace import at_work
 from lifelong_co.storage import checkpoint
 
 METHOD = "import-checkpoint"
@@ -117,7 +118,8 @@ def import_checkpoint(
     CheckpointError
         If the file cannot be read or its parameters do not fit the solver.
     ConfigError, UnknownNameError
-        If an option is invalid or the folder cannot be written.
+        If an option is invalid, or the folder is not empty, is used by another process, or cannot
+        be written.
     """
     official = read(file)
     config = resolve(
@@ -143,9 +145,10 @@ def import_checkpoint(
             f" {config.solver_options}; give the solver other options ({reason:.400})"
         ) from error
     run = RunFolder(folder)
-    run.create(config)
-    provenance.note(folder, 0, provenance.present(config.device))
-    checkpoint.save(run.checkpoints, 0, {"parameters": made.module.state_dict()})
+    with at_work(folder, new=True):
+        run.create(config)
+        provenance.note(folder, 0, provenance.present(config.device))
+        checkpoint.save(run.checkpoints, 0, {"parameters": made.module.state_dict()})
     return official
 
 

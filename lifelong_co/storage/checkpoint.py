@@ -58,8 +58,7 @@ def save(folder: Path, step: int, tree: Tree, keep: int = 2) -> Path:
     Raises
     ------
     CheckpointError
-        If the tree holds anything else or the files cannot be written; the earlier checkpoints
-        stay.
+        If the tree holds anything else or the files cannot be written; earlier checkpoints stay.
     """
     if step < 0 or keep < 1:
         raise CheckpointError(

@@ -44,6 +44,14 @@ def test_whole_number_below_the_least_is_refused(count: Any) -> None:
     assert str(refused.value) == message
 
 
+def test_whole_number_of_too_many_bits_is_refused() -> None:
+    """No file format of a run can hold it."""
+    assert Settings(count=2**63 - 1).count == 2**63 - 1
+    with pytest.raises(ConfigError) as refused:
+        Settings(count=2**63)
+    assert str(refused.value) == "count: expected a whole number of at most 63 bits, got one of 64"
+
+
 @pytest.mark.parametrize("rate", [0.0, -1.0, math.nan])
 def test_rate_that_is_not_positive_is_refused(rate: float) -> None:
     """Zero, negative numbers and NaN are not above 0."""

@@ -1,6 +1,7 @@
 """Writes reports: all files are made in memory first; each is then written whole or not at all."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from lifelong_co.errors import ConfigError
@@ -99,20 +100,24 @@ def draw(comparison: Comparison) -> dict[str, bytes]:
 def write_files(files: Mapping[str, bytes], folder: Path) -> list[Path]:
     """Write files, named by their paths below a folder, and return the paths.
 
-    Each file is written whole or not at all.
+    Each file is written whole or not at all. After an error no new folder stays empty.
 
     Raises
     ------
     ConfigError
         If a file cannot be written.
     """
-    paths = []
+    paths: list[Path] = []
     for name, content in files.items():
         path = folder / name
+        missing = [place for place in path.parents if not place.exists()]
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, content)
         except OSError as error:
+            with suppress(OSError):  # a folder that holds something stays
+                for place in missing:
+                    place.rmdir()
             raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
         paths.append(path)
     return paths

@@ -5,7 +5,7 @@ A run that dies is resumed. A sweep that was killed reads the folders of its run
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import attrs
 
 from lifelong_co.errors import ConfigError, Interrupted, LifelongError
 from lifelong_co.experiments.sweep.engines import Engine, Handle
+from lifelong_co.experiments.sweep.estimate import logged, taken_by
 from lifelong_co.experiments.sweep.plan import Job, Plan
 from lifelong_co.storage import lock
 from lifelong_co.storage.files import TEMPORARY, refuse_unwritable
@@ -72,7 +73,9 @@ class _Work:
     engine: Engine
     retries: int
     log: Callable[[str], None]
-    time_left: Callable[[], str]
+    time_left: Callable[[Mapping[str, float]], str]
+    done: dict[str, float]
+    """The seconds of training of each finished run."""
     waiting: list[Job] = attrs.field(factory=list)
     running: dict[str, Handle] = attrs.field(factory=dict)
     failed: dict[str, str] = attrs.field(factory=dict)
@@ -92,9 +95,9 @@ class _Work:
     def settle(self, job: Job, status: int) -> None:
         """Record the end of a run, and queue it again if it died."""
         if job.finished:
-            jobs = self.plan.jobs
-            done = sum(each.finished for name, each in jobs.items() if name not in self.running)
-            self.log(f"finished {job.name} ({done} of {len(jobs)}{self.time_left()})")
+            self.done[job.name] = logged(job.folder)
+            count = f"{len(self.done)} of {len(self.plan.jobs)}"
+            self.log(f"finished {job.name} ({count}{self.time_left(self.done)})")
             return
         now = tuple(sorted(path.name for path in (job.folder / "checkpoints").glob("checkpoint-*")))
         self.deaths[job.name] += 1
@@ -131,7 +134,7 @@ def conduct(
     retries: int = RETRIES,
     stop: Callable[[], bool] = lambda: False,
     log: Callable[[str], None] = lambda line: None,  # noqa: ARG005
-    time_left: Callable[[], str] = lambda: "",
+    time_left: Callable[[Mapping[str, float]], str] = lambda finished: "",  # noqa: ARG005
 ) -> dict[str, str]:
     """Finish all unfinished runs of a plan.
 
@@ -149,7 +152,8 @@ def conduct(
     log
         Called with a line of text for each run that ends.
     time_left
-        Returns a text about the remaining time, which is added to that line.
+        Called with the seconds of training of each finished run. Returns a text about the
+        remaining time, which is added to that line.
 
     Returns
     -------
@@ -162,11 +166,10 @@ def conduct(
     Interrupted
         If ``stop`` returned True.
     """
-    work = _Work(plan, engine, retries, log, time_left)
-    for job in plan.jobs.values():
-        if job.finished:
-            job.prepare()  # raises if the folder holds another run
-    work.waiting = [job for job in plan.jobs.values() if not job.finished]
+    work = _Work(plan, engine, retries, log, time_left, taken_by(plan))
+    for name in work.done:
+        plan.jobs[name].prepare()  # raises if the folder holds another run
+    work.waiting = [job for name, job in plan.jobs.items() if name not in work.done]
     try:
         while work.running or work.waiting:
             if stop():

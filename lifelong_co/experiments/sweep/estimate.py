@@ -3,7 +3,7 @@
 import json
 import math
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,25 +11,31 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.experiments.sweep.plan import Plan
 
 
-def remaining(plan: Plan) -> dict[str, float]:
+def taken_by(plan: Plan) -> dict[str, float]:
+    """Return the seconds of training of each finished run of a plan, by name."""
+    return {name: logged(job.folder) for name, job in plan.jobs.items() if job.finished}
+
+
+def remaining(plan: Plan, finished: Mapping[str, float] | None = None) -> dict[str, float]:
     """Return the estimated seconds of training left for each unfinished run of a plan.
 
     The estimate is the mean over the finished runs of the same row of the tables, or else over
     those of any method with the same problem, solver and tasks, in any order. The time that is
-    already in the log of the run is subtracted.
+    already in the log of the run is subtracted. ``finished`` is the result of `taken_by`; None:
+    the folders are read now.
 
     Returns
     -------
     Seconds by name of the run. Empty if some unfinished run has no finished run with the same
     problem, solver and tasks.
     """
+    done = taken_by(plan) if finished is None else finished
     taken: dict[Any, list[float]] = {}
     left = {}
     for name, job in plan.jobs.items():
-        if job.finished:
-            seconds = logged(job.folder)
+        if name in done:
             for likeness in _likenesses(job.config):
-                taken.setdefault(likeness, []).append(seconds)
+                taken.setdefault(likeness, []).append(done[name])
         else:
             left[name] = job
     found = {}

@@ -11,7 +11,7 @@ import attrs
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config, read_config, resolve, to_toml
 from lifelong_co.errors import ConfigError, FileFormatError
-from lifelong_co.experiments.comparison.runs import load_run
+from lifelong_co.experiments.comparison.runs import Run, load_run
 from lifelong_co.experiments.sweep.grid import Grid
 from lifelong_co.experiments.sweep.ranges import parse_orders, parse_ranges
 from lifelong_co.experiments.sweep.rows import Variant
@@ -44,16 +44,19 @@ class Job:
         saved = checkpoint.checkpoints(RunFolder(self.folder).checkpoints)
         return bool(saved) and checkpoint.step_of(saved[-1]) > 0
 
+    def result(self) -> Run | None:
+        """Read the run; None unless it is complete, with the report, which is written last."""
+        if not (self.folder / "report.html").is_file():
+            return None
+        try:
+            return load_run(self.folder)
+        except (ConfigError, FileFormatError):  # damaged costs: the run repairs them
+            return None
+
     @property
     def finished(self) -> bool:
-        """Whether the run is complete, including the report, which is written last."""
-        if not (self.folder / "report.html").is_file():
-            return False
-        try:
-            load_run(self.folder)
-        except (ConfigError, FileFormatError):  # damaged costs: the run repairs them
-            return False
-        return True
+        """Whether the run is complete; this reads its folder."""
+        return self.result() is not None
 
     def prepare(self) -> None:
         """Create the run's folder, so that the run can be resumed.

@@ -10,7 +10,7 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_runs
 from lifelong_co.experiments.comparison.makers import mixed
-from lifelong_co.experiments.comparison.runs import Run, final_note, load_run
+from lifelong_co.experiments.comparison.runs import Run, final_note
 from lifelong_co.experiments.references.gaps import MeanReferences, gaps, mean_references
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
@@ -78,7 +78,8 @@ class Results:
 
 def gather(plan: Plan, places: Places | None = None) -> Results:
     """Read the finished runs of a plan and, if ``places`` are given, references of their tests."""
-    runs = {name: load_run(job.folder) for name, job in plan.jobs.items() if job.finished}
+    found = {name: job.result() for name, job in plan.jobs.items()}
+    runs = {name: run for name, run in found.items() if run is not None}
     alike: dict[tuple[str, str], list[Run]] = {}
     for run in runs.values():
         alike.setdefault(compared(run.config), []).append(run)

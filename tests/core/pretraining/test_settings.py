@@ -42,6 +42,9 @@ def test_pretraining_leaves_out_what_paper_asks_of_lifelong_runs(solver):
         ({"options": {"meta_learning_rate": 0.0}}, "meta_learning_rate: expected more than 0"),
         ({"options": {"inner_steps": 0}}, "inner_steps: expected a whole number of at least 1"),
         ({"options": {"iterations": 2.5}}, "iterations: expected a whole number"),
+        ({"objective": "preference"}, "objective: a meta-training does not use it; it uses solver"),
+        ({"learning_rate": 1e-3}, "learning_rate: a meta-training does not use it"),
+        ({"schedule": "cosine"}, "schedule: a meta-training does not use it"),
     ],
 )
 def test_unusable_setting_is_refused(keywords, expected):

@@ -77,6 +77,17 @@ def test_damaged_log_is_written_again(family, tmp_path):
     assert log.read_bytes() == before
 
 
+def test_log_grows_at_its_end(family, tmp_path):
+    """A line that a killed process wrote after the last checkpoint is cut off."""
+    loop.pretrain(tiny(family, "reptile"), tmp_path / "one")
+    log = tmp_path / "one" / "log.jsonl"
+    before, place = log.read_bytes(), log.stat().st_ino
+    with log.open("ab") as file:
+        file.write(b'{"iteration": 99')
+    loop.pretrain(RunFolder(tmp_path / "one").config(), tmp_path / "one", resume=True)
+    assert (log.read_bytes(), log.stat().st_ino) == (before, place)
+
+
 def test_state_of_the_objective_is_saved(family, tmp_path, fresh_registry, plugin):  # noqa: ARG001
     """A greedy baseline is saved, restored, and replaced at a validation that is better."""
     loaded = []

@@ -34,6 +34,14 @@ def test_missing_option_is_named(plugin):
         lco.method("new")
 
 
+@pytest.mark.parametrize("option", ["buffer_size", "replay_size"])
+def test_whole_number_of_too_many_bits_is_refused(option):
+    """The error names the option."""
+    message = rf"^method 'llr-bc': {option}: expected a whole number of at most 63 bits, got one of"
+    with pytest.raises(lco.ConfigError, match=message):
+        lco.method("llr-bc", **{option: 10**5000})
+
+
 def test_type_error_of_a_factory_is_not_hidden():
     """A TypeError from a bug in the factory stays a TypeError."""
 

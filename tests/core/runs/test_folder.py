@@ -83,12 +83,6 @@ def test_metrics_are_over_the_tasks_learned_so_far(tmp_path: Path) -> None:
     assert both["metrics"]["AF"] == pytest.approx(0.25)
 
 
-def test_log_has_one_line_per_epoch(tmp_path: Path) -> None:
-    """Each line is JSON."""
-    RunFolder(tmp_path).write_log([{"epoch": 1}, {"epoch": 2}])
-    assert (tmp_path / "log.jsonl").read_text() == '{"epoch": 1}\n{"epoch": 2}\n'
-
-
 @pytest.mark.parametrize(
     ("method", "found"),
     [("reptile", PRETRAINED), ("fomaml", PRETRAINED), ("import-checkpoint", IMPORTED)],

@@ -18,6 +18,7 @@ from lifelong_co.config.run_config import read_config
 from lifelong_co.errors import CheckpointError, ConfigError
 from lifelong_co.runs.import_official import import_checkpoint, read
 from lifelong_co.runs.trained_solver import load_solver
+from lifelong_co.runs.workplace import at_work
 
 GOLDENS = [
     *((name, "pomo", "") for name in PROBLEMS),
@@ -272,6 +273,21 @@ def test_folder_in_use_is_refused(tmp_path):
         import_checkpoint(
             file, tmp_path, solver="pomo", problem="tsp", solver_options=stored.options
         )
+
+
+def test_folder_of_another_process_is_refused(tmp_path):
+    """A run that begins in the folder at the same time is not disturbed."""
+    stored = golden("tsp")
+    torch.save(stored.weights, tmp_path / "file.pt")
+    with at_work(tmp_path / "out", new=True), pytest.raises(ConfigError, match="another process"):
+        import_checkpoint(
+            tmp_path / "file.pt",
+            tmp_path / "out",
+            solver="pomo",
+            problem="tsp",
+            solver_options=stored.options,
+        )
+    assert not (tmp_path / "out").exists()
 
 
 def test_refused_file_gives_no_warning(tmp_path):

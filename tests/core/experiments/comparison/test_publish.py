@@ -102,3 +102,17 @@ def test_report_of_a_run_has_gaps(tmp_path):
     absent = gaps.mean_references(of, Places(tmp_path / "absent"))
     unchanged = publish.write_run_report(folder, references=absent).read_text(encoding="utf-8")
     assert unchanged == before
+
+
+def test_failed_report_leaves_no_empty_folder(
+    folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk is found with the first file, after the folder was made."""
+
+    def full(path: Path, content: object) -> None:  # noqa: ARG001
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(publish, "write_whole", full)
+    with pytest.raises(ConfigError, match=r"table\.txt: cannot be written: No space left"):
+        publish.write_report(compare_folders(folders), tmp_path / "new" / "out")
+    assert not (tmp_path / "new").exists()

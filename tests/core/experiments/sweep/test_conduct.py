@@ -10,8 +10,10 @@ import pytest
 from synthetic_sweeps import Ended, Invented
 
 from lifelong_co.errors import ConfigError, Interrupted
+from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.sweep import table
 from lifelong_co.experiments.sweep.conduct import conduct, locked, refuse_other_content
+from lifelong_co.experiments.sweep.estimate import remaining
 from lifelong_co.experiments.sweep.plan import Plan
 
 
@@ -33,6 +35,20 @@ def test_a_run_that_dies_once_is_resumed(plan):
     again = Invented()
     assert conduct(plan, again) == {}
     assert again.attempts == []
+
+
+def test_a_finished_run_is_read_twice_at_most(plan, monkeypatch):
+    """Once when it ends and once for the table, however many runs end after it."""
+    read: list[Path] = []
+
+    def noted(folder):
+        read.append(folder)
+        return load_run(folder)
+
+    monkeypatch.setattr("lifelong_co.experiments.sweep.plan.load_run", noted)
+    conduct(plan, Invented(), time_left=lambda done: str(remaining(plan, done)))
+    table.gather(plan)
+    assert sorted(read) == sorted([job.folder for job in plan.jobs.values()] * 2)
 
 
 def test_a_run_that_always_fails_is_named(plan):
