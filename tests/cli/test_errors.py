@@ -214,7 +214,7 @@ def test_wrong_stored_configuration_is_refused(old, new, expected, place, finish
             "expected --alpha or --method-option alpha",
         ),
         (["evaluate"], "Missing argument 'DIR'"),
-        (["solve", "x.vrp"], "Missing option '--checkpoint'"),
+        (["solve", "--no-augment"], "Missing argument 'FILE"),
         (["train"], "No such command 'train'"),
     ],
 )
