@@ -182,10 +182,9 @@ def _places(
         f"{file.stem}.{'tour' if instance.demand is None else 'sol'}"
         for file, instance in zip(files, instances, strict=True)
     ]
-    if len(files) == 1 and out is None and Path(names[0]).resolve() == beside(files[0]):
-        return [(files[0].with_suffix(".found.sol"), plot)]
     if len(files) == 1:
-        return [(out or Path(names[0]), plot)]
+        taken = Path(names[0]).resolve() == beside(files[0])
+        return [(out or Path(f"{files[0].stem}.found.sol" if taken else names[0]), plot)]
     for flag, folder in (("--out", out), ("--plot", plot)):
         if folder is not None and not folder.is_dir():
             raise ConfigError(f"{flag}: expected a folder for several files, got {folder}")
@@ -241,10 +240,8 @@ def check_outputs(file: Path, target: Path, plot: Path | None, *, overwrite: boo
         if wanted.resolve() == file.resolve():
             raise ConfigError(f"{wanted}: expected a file to write, got the instance")
         if wanted.resolve() == beside(file):
-            raise ConfigError(
-                f"{wanted}: a later call would take it for the best known solution of {file};"
-                " choose another name"
-            )
+            what = f"a later call would take it for the best known solution of {file}"
+            raise ConfigError(f"{wanted}: {what}; choose another name")
         if os.path.lexists(wanted) and not overwrite:
             raise ConfigError(f"{wanted}: exists already; choose another name or --overwrite")
         refuse_unwritable_file(wanted, overwrite=overwrite)
