@@ -88,6 +88,8 @@ def start(arguments: Sequence[object], place: Path, before: Callable[[], None] =
     """Start ``lifelong-co`` with arguments in a folder; ``before`` is called in the fork."""
     words = [str(argument) for argument in arguments]
     output = Path(tempfile.mktemp(prefix="lifelong-co-trial-"))
+    for name in ("out", "err"):
+        Path(f"{output}.{name}").touch()  # the fork may be killed before it opens them
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
