@@ -12,10 +12,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 from torch.nn import Linear
 
+from lifelong_co_adapters.bfloat16_linear import ONEDNN, in_bfloat16, narrow_affine
+
 # The least number of rows for oneDNN; MKL is faster on fewer.
 ROWS = 96
-# None if PyTorch was built without oneDNN.
-ONEDNN: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 
 
 def linear(x: Tensor, layer: Linear, *, relu: bool = False) -> Tensor:
@@ -29,6 +29,8 @@ def linear(x: Tensor, layer: Linear, *, relu: bool = False) -> Tensor:
 def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, relu: bool = False) -> Tensor:
     """Return ``x @ weight.T + bias``, ``[..., N]``; derivatives of any order are possible.
 
+    Under autocast to bfloat16 the result is in bfloat16.
+
     Parameters
     ----------
     x
@@ -41,11 +43,14 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, relu: bool 
         Whether ReLU follows, at no cost.
     """
     rows = x.numel() // max(1, x.shape[-1])
-    if rows < ROWS or not suits(x, weight):
+    narrow = rows >= ROWS and in_bfloat16(x)
+    if rows < ROWS or not (narrow or suits(x, weight)):
         found = F.linear(x, weight, bias)
         return F.relu(found, inplace=True) if relu else found
     flat = x.reshape(rows, x.shape[-1])
-    if torch.is_grad_enabled():
+    if narrow:
+        found = narrow_affine(flat, weight, bias, relu)
+    elif torch.is_grad_enabled():
         found = Affine.apply(flat, weight, bias, relu)  # type: ignore[no-untyped-call]
     else:
         found = multiply(flat, weight, bias, relu)

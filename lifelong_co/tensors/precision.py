@@ -53,6 +53,13 @@ def each_in(precision: str, device: str, items: Iterable[X]) -> Iterator[X]:
     return iter(following, None)
 
 
+def in_full(device: torch.device) -> AbstractContextManager[object]:
+    """Return a context inside of `learning_in` in which products are not rounded to bfloat16."""
+    if torch.is_autocast_enabled(device.type):
+        return torch.autocast(device.type, enabled=False)
+    return nullcontext()
+
+
 def not_half(tensor: Tensor) -> Tensor:
     """Return a tensor in single precision if it is in bfloat16; any other tensor unchanged."""
     return tensor.float() if tensor.dtype == torch.bfloat16 else tensor

@@ -7,7 +7,6 @@ them again.
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -15,7 +14,18 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from lifelong_co.tensors.precision import not_half
+from lifelong_co_adapters.bfloat16_linear import in_bfloat16
+from lifelong_co_adapters.pomo.bfloat16_attention import Operands, narrow_attention
 from lifelong_co_adapters.pomo.masks import minus_infinity
+from lifelong_co_adapters.pomo.scores import (
+    by_head,
+    by_place,
+    forbidden,
+    of,
+    parts,
+    plain,
+    score,
+)
 
 # Up to this number of actions, the scores of a whole batch are few enough to keep, and torch's
 # softmax is as fast as ours.
@@ -26,7 +36,13 @@ PART = 2**19
 SCORES = 2**24
 
 
-def attention(query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None = None) -> Tensor:
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    feasible: Tensor | None = None,
+    rounded: Operands | None = None,
+) -> Tensor:
     """Return the attention output of each query, ``[B, S, H, d]``.
 
     Parameters
@@ -37,58 +53,21 @@ def attention(query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None
         ``[B, H, A, d]``; contiguous if many steps share them, so that no step copies them.
     feasible
         Bool ``[B, S, A]``: the actions that each query may attend to, for all heads. None: all.
+    rounded
+        Keys and values in bfloat16, where many steps share them; used only by `narrow_attention`.
     """
     _, H, A, _ = key.shape
     if key.device.type != "cpu" or query.shape[1] * H * A > SCORES:
         mask = None if feasible is None else minus_infinity(~feasible, query.dtype)[:, None]
         attended = F.scaled_dot_product_attention(query.transpose(1, 2), key, value, attn_mask=mask)
         return attended.transpose(1, 2)
+    if in_bfloat16(query):
+        return narrow_attention(query, key, value, feasible, rounded)
     if A <= FEW:
         return plain(query, key, value, feasible)
     if torch.is_grad_enabled():
         return Attention.apply(query, key, value, feasible)  # type: ignore[no-any-return, no-untyped-call]
     return in_parts(query, key, value, feasible)[0]
-
-
-def plain(query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None) -> Tensor:
-    """Return `attention` by plain products, which keep the weights for the backward pass."""
-    scores = score(by_head(query), key.flatten(0, 1), forbidden(feasible, query.dtype))
-    weights = scores.softmax(dim=2).to(value.dtype)
-    return by_place(torch.bmm(weights, value.flatten(0, 1)), len(query))
-
-
-def by_head(each: Tensor) -> Tensor:
-    """Return ``[B, S, H, d]`` as ``[B * H, S, d]``."""
-    return each.transpose(1, 2).flatten(0, 1)
-
-
-def by_place(each: Tensor, B: int) -> Tensor:
-    """Return ``[B * H, S, d]`` as ``[B, S, H, d]``."""
-    return each.view(B, -1, *each.shape[1:]).transpose(1, 2)
-
-
-def forbidden(feasible: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """Return the mask that is added to scores, ``[B, S, A]``; None if ``feasible`` is None."""
-    return None if feasible is None else minus_infinity(~feasible, dtype)
-
-
-def score(query: Tensor, key: Tensor, forbid: Tensor | None, base: float = math.e) -> Tensor:
-    """Return the scores: logarithms of attention weights plus a constant, ``[B * H, S, A]``.
-
-    Parameters
-    ----------
-    query, key
-        ``[B * H, S, d]`` and ``[B * H, A, d]``.
-    forbid
-        The mask from `forbidden`, ``[B, S, A]``.
-    base
-        The base of the logarithms.
-    """
-    nothing, scale = query.new_zeros((1, 1, 1)), 1 / math.sqrt(query.shape[2]) / math.log(base)
-    scores = not_half(torch.baddbmm(nothing, query, key.transpose(1, 2), beta=0, alpha=scale))
-    if forbid is not None:
-        scores.view(len(forbid), -1, *forbid.shape[1:]).add_(forbid[:, None])
-    return scores
 
 
 def in_parts(
@@ -105,7 +84,7 @@ def in_parts(
     forbid = forbidden(feasible, query.dtype)
     attended = torch.empty_like(query)
     most, total = (not_half(query.new_empty((*query.shape[:2], 1))) for _ in range(2))
-    for instances, heads in parts(query, key, B):
+    for instances, heads in parts(query, key, B, PART):
         scores = score(query[heads], key[heads], of(forbid, instances), base=2)
         torch.amax(scores, dim=2, keepdim=True, out=most[heads])
         weights = scores.sub_(most[heads]).exp2_()
@@ -143,7 +122,7 @@ class Attention(torch.autograd.Function):
             torch.empty_like(each) if wants else None
             for each, wants in zip((query, key, value), wanted, strict=True)
         ]
-        for instances, heads in parts(query, key, B):
+        for instances, heads in parts(query, key, B, PART):
             own = query[heads], key[heads], value[heads]
             scores = score(*own[:2], of(forbid, instances), base=2)
             weights = scores.sub_(divisor[heads]).exp2_().to(value.dtype)
@@ -176,21 +155,3 @@ def write_gradients(
     if to_key is not None:
         turned = scores.transpose(1, 2)
         torch.baddbmm(nothing, turned, query, beta=0, alpha=scale, out=to_key)
-
-
-def parts(query: Tensor, key: Tensor, B: int) -> Iterator[tuple[slice, slice]]:
-    """Yield the parts of a batch as slices of ``B`` (instances) and of ``B * H`` (their heads).
-
-    A part has at most `PART` scores, or is a single instance. Queries are ``[B * H, S, d]``, keys
-    ``[B * H, A, d]``.
-    """
-    H = len(query) // B
-    at_once = max(1, PART // (H * query.shape[1] * key.shape[1]))
-    for first in range(0, B, at_once):
-        last = first + at_once
-        yield slice(first, last), slice(first * H, last * H)
-
-
-def of(each: Tensor | None, part: slice) -> Tensor | None:
-    """Return a part of a tensor, or None for None."""
-    return None if each is None else each[part]

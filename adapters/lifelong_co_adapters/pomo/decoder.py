@@ -22,9 +22,16 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from lifelong_co.protocols import Context
+from lifelong_co.tensors.precision import in_full, not_half
+from lifelong_co_adapters.bfloat16_linear import in_bfloat16
+from lifelong_co_adapters.bfloat16_products import exact_product
 from lifelong_co_adapters.onednn_linear import affine
 from lifelong_co_adapters.pomo.attention import attention
+from lifelong_co_adapters.pomo.bfloat16_attention import Operands, operands
 from lifelong_co_adapters.pomo.masks import minus_infinity
+
+# Up to this number of actions, products of tables are faster in single precision.
+FEW = 32
 
 
 @attrs.frozen(eq=False)
@@ -37,6 +44,7 @@ class Nodes:
     values: Tensor  # [B, H, A, d]
     pointer_keys: Tensor  # [B, H * d, A], divided by sqrt(embedding_dim)
     pointer_bias: Tensor  # [B, 1, A], divided by sqrt(embedding_dim)
+    rounded: Operands | None  # keys and values in bfloat16, on a CPU that learns in it
 
 
 @attrs.frozen(eq=False)
@@ -46,6 +54,7 @@ class Tables:
     scores: dict[str, Tensor]  # role -> [B, A, H * A]: of the node in this role with every node
     scalars: Tensor | None  # [B, k, H * A]
     pointers: Tensor  # [B, H * A, A]: the pointer scores of every node's value
+    rounded: Tensor | None  # `pointers` in bfloat16, where the products of gradients are in it
     pointer_bias: Tensor  # [B, 1, A]
 
 
@@ -74,13 +83,25 @@ def prepare(
     heads = (B, A, head_num, -1)
     scale = 1 / math.sqrt(E)
     last = queries["last"]
+
+    def mapped(weight: Tensor) -> Tensor:
+        found = affine(nodes, weight)
+        # On a CPU in single precision, because the gradients of all steps are summed in its type.
+        return not_half(found) if found.device.type == "cpu" else found
+
+    keys, values = (
+        mapped(weight).view(heads).transpose(1, 2).contiguous() for weight in (key, value)
+    )
+    with in_full(nodes.device):
+        pointer_bias = nodes @ (combine.bias * scale)
     return Nodes(
-        queries={role: affine(nodes, weight[:, :E]) for role, weight in queries.items()},
+        queries={role: mapped(weight[:, :E]) for role, weight in queries.items()},
         scalars=last[:, E:].T if last.shape[1] > E else None,
-        keys=affine(nodes, key).view(heads).transpose(1, 2).contiguous(),
-        values=affine(nodes, value).view(heads).transpose(1, 2).contiguous(),
-        pointer_keys=affine(nodes, (combine.weight * scale).T).transpose(1, 2),
-        pointer_bias=(nodes @ (combine.bias * scale))[:, None, :],
+        keys=keys,
+        values=values,
+        pointer_keys=mapped((combine.weight * scale).T).transpose(1, 2),
+        pointer_bias=pointer_bias[:, None, :],
+        rounded=operands(keys, values) if in_bfloat16(nodes) else None,
     )
 
 
@@ -89,9 +110,10 @@ def attend(nodes: Nodes, context: Context, feasible: Tensor) -> Tensor:
     B, S, _ = feasible.shape
     query = pick_rows(nodes.queries, context)  # [B, S, H * d]
     if nodes.scalars is not None:
-        query = query + cast(Tensor, context.scalars) @ nodes.scalars
+        with in_full(query.device):
+            query = query + cast(Tensor, context.scalars) @ nodes.scalars
     heads = query.view(B, S, nodes.keys.shape[1], -1)
-    attended = attention(heads, nodes.keys, nodes.values, feasible).flatten(2)
+    attended = attention(heads, nodes.keys, nodes.values, feasible, nodes.rounded).flatten(2)
     return point(nodes.pointer_bias, attended, nodes.pointer_keys)
 
 
@@ -103,6 +125,8 @@ def tabulate(nodes: Nodes) -> Tables:
     if nodes.scalars is not None:
         per_head = nodes.scalars.view(-1, H, d).transpose(0, 1)  # [H, k, d]
         scalars = (per_head @ keys).transpose(1, 2).reshape(B, -1, H * A)
+    pointers = (nodes.values @ nodes.pointer_keys.view(B, H, d, A)).view(B, H * A, A)
+    narrow = nodes.rounded is not None and A > FEW
     return Tables(
         scores={
             role: (query.view(B, A, H, d).transpose(1, 2) @ keys)
@@ -111,7 +135,8 @@ def tabulate(nodes: Nodes) -> Tables:
             for role, query in nodes.queries.items()
         },
         scalars=scalars,
-        pointers=(nodes.values @ nodes.pointer_keys.view(B, H, d, A)).view(B, H * A, A),
+        pointers=pointers,
+        rounded=pointers.detach().bfloat16() if narrow else None,
         pointer_bias=nodes.pointer_bias,
     )
 
@@ -125,6 +150,8 @@ def look_up(tables: Tables, context: Context, feasible: Tensor) -> Tensor:
     forbid = minus_infinity(~feasible, scores.dtype)
     masked = scores.view(B, S, -1, A) + forbid[:, :, None]
     attention = masked.softmax(dim=3).view(B, S, -1)
+    if tables.rounded is not None:
+        return exact_product(tables.pointer_bias, attention, tables.pointers, tables.rounded)
     return point(tables.pointer_bias, attention, tables.pointers)
 
 
@@ -134,10 +161,8 @@ def point(bias: Tensor, attended: Tensor, keys: Tensor) -> Tensor:
     The scores are later clipped and multiplied by 10: the 8 bits of bfloat16 would leave steps of
     0.06.
     """
-    if keys.dtype != torch.bfloat16:
-        return torch.baddbmm(bias, attended, keys)
-    with torch.autocast(keys.device.type, enabled=False):
-        return torch.baddbmm(bias.float(), attended.float(), keys.float())
+    with in_full(keys.device):
+        return torch.baddbmm(not_half(bias), not_half(attended), not_half(keys))
 
 
 def pick_rows(tables: dict[str, Tensor], context: Context) -> Tensor:

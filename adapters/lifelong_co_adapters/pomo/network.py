@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import Context, Problem
-from lifelong_co.tensors.precision import not_half
+from lifelong_co.tensors.precision import in_full, not_half
 from lifelong_co_adapters.onednn_linear import linear
 from lifelong_co_adapters.pomo.attention import attention
 from lifelong_co_adapters.pomo.decoder import (
@@ -126,8 +126,10 @@ class Network(nn.Module):
         if queries:
             prepared = attrs.evolve(prepared, queries={**prepared.queries, **queries})
         keys = prepared.keys
-        small = keys.shape[2] <= TABLE_ACTIONS and keys.device.type == "cpu"
-        return tabulate(prepared) if small else prepared
+        if keys.shape[2] > TABLE_ACTIONS or keys.device.type != "cpu":
+            return prepared
+        with in_full(keys.device):
+            return tabulate(prepared)
 
     def encoded_queries(self, features: dict[str, Tensor]) -> dict[str, Tensor]:
         """Return the queries of all nodes in each role except ``last``, ``[B, A, H * d]``."""
@@ -138,8 +140,9 @@ class Network(nn.Module):
 
     def prepared(self, features: dict[str, Tensor]) -> Nodes:
         """Return the encoded nodes in the form that decoding needs."""
-        nodes = torch.cat([self.embeddings[kind](x) for kind, x in features.items()], dim=1)
-        nodes = not_half(nodes)  # then residual sums and the inputs of norms are not half, either
+        # In single precision, so that residual sums and the inputs of norms are, too.
+        with in_full(next(iter(features.values())).device):
+            nodes = torch.cat([self.embeddings[kind](x) for kind, x in features.items()], dim=1)
         for layer in self.layers:
             nodes = layer(nodes)
         return prepare(
@@ -154,7 +157,8 @@ class Network(nn.Module):
     def decode(self, encoding: Nodes | Tables, context: Context, feasible: Tensor) -> Tensor:
         """Return log-probabilities ``[B, S, A]``, -inf where ``feasible`` bool is False."""
         if isinstance(encoding, Tables):
-            scores = look_up(encoding, context, feasible)
+            with in_full(feasible.device):
+                scores = look_up(encoding, context, feasible)
         else:
             scores = attend(encoding, context, feasible)
         return clipped(not_half(scores), feasible, self.logit_clipping, context.nowhere)

@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 from lifelong_co_adapters.pomo import attention as room
+from lifelong_co_adapters.pomo import bfloat16_attention, scores
 from lifelong_co_adapters.pomo.attention import attention
 from torch import Tensor
 
@@ -89,8 +90,8 @@ def test_many_scores_are_left_to_the_fused_kernel(
 
     monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
     made, feasible = drawn(masked)
-    for scores, kernel in ((3 * 5 * 7, False), (3 * 5 * 7 - 1, True)):
-        monkeypatch.setattr(room, "SCORES", scores)
+    for limit, kernel in ((3 * 5 * 7, False), (3 * 5 * 7 - 1, True)):
+        monkeypatch.setattr(room, "SCORES", limit)
         with torch.set_grad_enabled(learning):
             found = attention(*made, feasible)
         assert bool(used) == kernel
@@ -155,13 +156,14 @@ def test_scores_of_a_part_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_in_bfloat16_only_products_are_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values and gradients are off by a few of its 8 bits; sums of scores are not rounded."""
     kinds: list[torch.dtype] = []
-    score = room.score
+    score = scores.score
 
     def watched(*given: Any, **more: Any) -> Tensor:
         kinds.append(score(*given, **more).dtype)
         return score(*given, **more)
 
-    monkeypatch.setattr(room, "score", watched)
+    for module in (scores, bfloat16_attention):
+        monkeypatch.setattr(module, "score", watched)
     made, feasible = drawn(masked=True)
     outcomes = []
     for dtype in (torch.bfloat16, torch.float32):

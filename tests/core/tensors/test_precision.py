@@ -5,12 +5,12 @@ from pathlib import Path
 import attrs
 import pytest
 import torch
-from tiny_runs import exact_run, parameters, same, tiny_config, tiny_learn
+from tiny_runs import exact_run, parameters, same, stopped_and_resumed, tiny_config, tiny_learn
 
 from lifelong_co.config.run_config import resolve
 from lifelong_co.errors import ConfigError
 from lifelong_co.learner import train_batch
-from lifelong_co.tensors.precision import each_in, warn_of_tf32
+from lifelong_co.tensors.precision import each_in, in_full, learning_in, warn_of_tf32
 
 both = pytest.mark.parametrize("problem", ["cvrp", "tsp"])
 
@@ -29,6 +29,31 @@ def test_bfloat16_learns_nearly_the_same_with_float32_parameters(
         losses[precision] = [row["train_cost"] for row in run.history]
     assert losses["bfloat16"] != losses["float32"]
     assert losses["bfloat16"] == pytest.approx(losses["float32"], rel=0.1)
+
+
+@both
+@pytest.mark.parametrize("sizes", [(24, 40), (70,)])
+def test_a_stopped_run_in_bfloat16_resumes_to_the_same_bits(
+    tmp_path: Path, problem: str, sizes: tuple[int, ...]
+) -> None:
+    """With sizes for which all products of a step are narrow that can be."""
+    config = attrs.evolve(tiny_config("llr-bc", problem, sizes), precision="bfloat16")
+    whole = tiny_learn(config, tmp_path)
+    resumed = stopped_and_resumed(config, tmp_path, after=3)
+    assert same(parameters(whole), parameters(resumed))
+    assert all(value.isfinite().all() for value in parameters(whole).values())
+    assert not same(parameters(whole), whole.learner.initial)
+
+
+def test_full_precision_inside_of_bfloat16() -> None:
+    """The context changes nothing without autocast."""
+    x, cpu = torch.ones(2, 2), torch.device("cpu")
+    with learning_in("bfloat16", "cpu"):
+        assert (x @ x).dtype == torch.bfloat16
+        with in_full(cpu):
+            assert (x @ x).dtype == torch.float32
+    with in_full(cpu):
+        assert (x @ x).dtype == torch.float32
 
 
 @both
