@@ -86,7 +86,7 @@ class NarrowAffine(torch.autograd.Function):
         return (
             ONEDNN(grad, weight.T, None, "none", [], "").to(of_x) if wants_x else None,
             torch.mm(grad.T, x).to(of_weight) if wants_weight else None,
-            grad.sum(dim=0, dtype=of_weight) if wants_bias else None,
+            grad.sum(dim=0).to(of_weight) if wants_bias else None,
             None,
         )
 

@@ -1,4 +1,4 @@
-"""Products of batches of matrices on a CPU, in single precision with gradients in bfloat16."""
+"""Products of batches of matrices on a CPU, with gradients in bfloat16."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 
-def exact_product(bias: Tensor, left: Tensor, right: Tensor, rounded: Tensor) -> Tensor:
+def product(bias: Tensor, left: Tensor, right: Tensor, rounded: Tensor, *, exact: bool) -> Tensor:
     """Return ``bias + left @ right``, ``[B, S, N]``, in single precision.
 
     The products of the gradient are in bfloat16; the gradient is not differentiable again.
@@ -20,18 +20,27 @@ def exact_product(bias: Tensor, left: Tensor, right: Tensor, rounded: Tensor) ->
         ``[B, S, K]`` and ``[B, K, N]``.
     rounded
         ``right`` in bfloat16, which many calls can share.
+    exact
+        Whether the product itself is in single precision. In bfloat16 it is faster if ``K`` is
+        large.
     """
-    return ExactProduct.apply(bias, left, right, rounded)  # type: ignore[no-any-return, no-untyped-call]
+    return Product.apply(bias, left, right, rounded, exact)  # type: ignore[no-any-return, no-untyped-call]
 
 
-class ExactProduct(torch.autograd.Function):
-    """`exact_product` with its gradient."""
+class Product(torch.autograd.Function):
+    """`product` with its gradient."""
 
     @staticmethod
-    def forward(ctx: Any, bias: Tensor, left: Tensor, right: Tensor, rounded: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, bias: Tensor, left: Tensor, right: Tensor, rounded: Tensor, exact: bool
+    ) -> Tensor:
         """Return the sum, ``[B, S, N]``."""
+        if exact:
+            ctx.save_for_backward(left, rounded)
+            return torch.baddbmm(bias, left, right)
+        left = left.bfloat16()
         ctx.save_for_backward(left, rounded)
-        return torch.baddbmm(bias, left, right)
+        return torch.bmm(left, rounded).float().add_(bias)
 
     @staticmethod
     @once_differentiable
@@ -43,5 +52,6 @@ class ExactProduct(torch.autograd.Function):
             grad.sum(dim=1, keepdim=True),
             torch.bmm(narrow, rounded.transpose(1, 2)).float(),
             torch.bmm(left.bfloat16().transpose(1, 2), narrow).float(),
+            None,
             None,
         )

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from lifelong_co.protocols import Context
 from lifelong_co.tensors.precision import in_full, not_half
 from lifelong_co_adapters.bfloat16_linear import in_bfloat16
-from lifelong_co_adapters.bfloat16_products import exact_product
+from lifelong_co_adapters.bfloat16_products import product
 from lifelong_co_adapters.onednn_linear import affine
 from lifelong_co_adapters.pomo.attention import attention
 from lifelong_co_adapters.pomo.bfloat16_attention import Operands, operands
@@ -45,6 +45,7 @@ class Nodes:
     pointer_keys: Tensor  # [B, H * d, A], divided by sqrt(embedding_dim)
     pointer_bias: Tensor  # [B, 1, A], divided by sqrt(embedding_dim)
     rounded: Operands | None  # keys and values in bfloat16, on a CPU that learns in it
+    rounded_pointer_keys: Tensor | None  # in bfloat16, there
 
 
 @attrs.frozen(eq=False)
@@ -54,7 +55,7 @@ class Tables:
     scores: dict[str, Tensor]  # role -> [B, A, H * A]: of the node in this role with every node
     scalars: Tensor | None  # [B, k, H * A]
     pointers: Tensor  # [B, H * A, A]: the pointer scores of every node's value
-    rounded: Tensor | None  # `pointers` in bfloat16, where the products of gradients are in it
+    rounded_pointers: Tensor | None  # in bfloat16, where their products are in it
     pointer_bias: Tensor  # [B, 1, A]
 
 
@@ -94,14 +95,16 @@ def prepare(
     )
     with in_full(nodes.device):
         pointer_bias = nodes @ (combine.bias * scale)
+    pointer_keys, narrow = mapped((combine.weight * scale).T).transpose(1, 2), in_bfloat16(nodes)
     return Nodes(
         queries={role: mapped(weight[:, :E]) for role, weight in queries.items()},
         scalars=last[:, E:].T if last.shape[1] > E else None,
         keys=keys,
         values=values,
-        pointer_keys=mapped((combine.weight * scale).T).transpose(1, 2),
+        pointer_keys=pointer_keys,
         pointer_bias=pointer_bias[:, None, :],
-        rounded=operands(keys, values) if in_bfloat16(nodes) else None,
+        rounded=operands(keys, values) if narrow else None,
+        rounded_pointer_keys=pointer_keys.detach().bfloat16() if narrow else None,
     )
 
 
@@ -114,7 +117,9 @@ def attend(nodes: Nodes, context: Context, feasible: Tensor) -> Tensor:
             query = query + cast(Tensor, context.scalars) @ nodes.scalars
     heads = query.view(B, S, nodes.keys.shape[1], -1)
     attended = attention(heads, nodes.keys, nodes.values, feasible, nodes.rounded).flatten(2)
-    return point(nodes.pointer_bias, attended, nodes.pointer_keys)
+    return point(
+        nodes.pointer_bias, attended, nodes.pointer_keys, nodes.rounded_pointer_keys, exact=True
+    )
 
 
 def tabulate(nodes: Nodes) -> Tables:
@@ -136,7 +141,7 @@ def tabulate(nodes: Nodes) -> Tables:
         },
         scalars=scalars,
         pointers=pointers,
-        rounded=pointers.detach().bfloat16() if narrow else None,
+        rounded_pointers=pointers.detach().bfloat16() if narrow else None,
         pointer_bias=nodes.pointer_bias,
     )
 
@@ -150,18 +155,29 @@ def look_up(tables: Tables, context: Context, feasible: Tensor) -> Tensor:
     forbid = minus_infinity(~feasible, scores.dtype)
     masked = scores.view(B, S, -1, A) + forbid[:, :, None]
     attention = masked.softmax(dim=3).view(B, S, -1)
-    if tables.rounded is not None:
-        return exact_product(tables.pointer_bias, attention, tables.pointers, tables.rounded)
-    return point(tables.pointer_bias, attention, tables.pointers)
+    return point(
+        tables.pointer_bias, attention, tables.pointers, tables.rounded_pointers, exact=False
+    )
 
 
-def point(bias: Tensor, attended: Tensor, keys: Tensor) -> Tensor:
+def point(
+    bias: Tensor, attended: Tensor, keys: Tensor, rounded: Tensor | None, *, exact: bool
+) -> Tensor:
     """Return ``bias + attended @ keys``, at least in single precision, even under autocast.
 
-    The scores are later clipped and multiplied by 10: the 8 bits of bfloat16 would leave steps of
-    0.06.
+    Parameters
+    ----------
+    bias, attended, keys
+        ``[B, 1, A]``, ``[B, S, K]`` and ``[B, K, A]``.
+    rounded
+        The keys in bfloat16, if gradients have products in bfloat16.
+    exact
+        Whether the product itself is in single precision then. Otherwise the logits, which are
+        clipped and multiplied by 10, are wrong by up to 0.012.
     """
     with in_full(keys.device):
+        if rounded is not None:
+            return product(bias, attended, keys, rounded, exact=exact)
         return torch.baddbmm(not_half(bias), not_half(attended), not_half(keys))
 
 
