@@ -7,8 +7,8 @@ Both sides run in turns. Each ratio is the median over turns, with its quartiles
 (`Mark`). Networks, batches and buffers have the paper's sizes. "As shipped" is the replay of preset
 `paper-economy`. With ``--smoke`` (n = 20, few turns) the exit status is 1 if a ratio of steps or of
 sampling is 30 % worse than the stored result (`STORED`), or, on another processor, than its target.
-Without the official code two ratios remain: our fine-tuning step to a pass of torch's encoder, and
-our LLR-BC step to our fine-tuning step.
+Without the official code three ratios remain: our fine-tuning step to a pass of torch's encoder and
+to the same step in bfloat16, and our LLR-BC step to our fine-tuning step.
 """
 
 import argparse
@@ -59,6 +59,9 @@ FINE_TUNING = Mark("fine-tuning step, official / ours", {20: 1.3, 50: 1.4, 100: 
 WHOLE = Mark("LLR-BC step, 16 whole units, official / ours", {20: 1.4, 50: 1.4, 100: 1.5})
 BUNDLED = Mark("LLR-BC step, 16 whole units in bundles of 4", {20: 1.4, 50: 1.4, 100: 1.5})
 SHIPPED = Mark("LLR-BC step as shipped / our fine-tuning", {20: 1.5, 50: 1.25, 100: 1.15}, True)
+NARROW = Mark("fine-tuning step, float32 / bfloat16", {20: 1.15, 50: 1.25, 100: 1.4})
+NARROW_WHOLE = Mark("16 whole units, float32 / bfloat16", {20: 1.3, 50: 1.3, 100: 1.4})
+NARROW_OFFICIAL = Mark("fine-tuning step, official / bfloat16", {20: 2.5, 50: 2.5, 100: 2.4})
 STOCK = Mark("fine-tuning step, ours / a pass of torch's encoder", {}, True)
 RECORDING = Mark("recording, share of the last epoch in %", everywhere(2.0), True)
 TEST = Mark("greedy test, official / ours", everywhere(1.5))
@@ -93,12 +96,15 @@ def steps(problem: str, n: int, repeats: int, theirs: official.Official | None) 
     sides = {
         "stock": ours.stock_pass(n + (problem == "cvrp"), batch),
         "ours": ours.training_step(problem, n, batch),
+        "narrow": ours.training_step(problem, n, batch, precision="bfloat16"),
         "shipped": ours.training_step(problem, n, batch, **shipped),
     }
     if theirs is not None:
         sides["official"] = official.training_step(theirs, n, batch)
         sides["official whole"] = official.replaying_step(theirs, n, batch, fill=2)
-        sides["whole"] = ours.training_step(problem, n, batch, **{**shipped, **ours.WHOLE})
+        whole = {**shipped, **ours.WHOLE}
+        sides["whole"] = ours.training_step(problem, n, batch, **whole)
+        sides["narrow whole"] = ours.training_step(problem, n, batch, precision="bfloat16", **whole)
         sides["bundled"] = ours.training_step(problem, n, batch, **{**shipped, **ours.BUNDLED})
     took = in_turns(sides, repeats)
     if theirs is not None:
@@ -106,6 +112,9 @@ def steps(problem: str, n: int, repeats: int, theirs: official.Official | None) 
         yield Figure(FINE_TUNING, problem, n, ratio(took["official"], took["ours"]), seconds)
         yield Figure(WHOLE, problem, n, ratio(took["official whole"], took["whole"]))
         yield Figure(BUNDLED, problem, n, ratio(took["official whole"], took["bundled"]))
+        yield Figure(NARROW_OFFICIAL, problem, n, ratio(took["official"], took["narrow"]))
+        yield Figure(NARROW_WHOLE, problem, n, ratio(took["whole"], took["narrow whole"]))
+    yield Figure(NARROW, problem, n, ratio(took["ours"], took["narrow"]))
     yield Figure(SHIPPED, problem, n, ratio(took["shipped"], took["ours"]))
     yield Figure(STOCK, problem, n, ratio(took["ours"], took["stock"]))
 

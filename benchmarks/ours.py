@@ -55,9 +55,12 @@ def prepared(problem: str, n: int, batch: int, method: str, **options: Any) -> R
     return run
 
 
-def training_step(problem: str, n: int, batch: int, **options: Any) -> Callable[[], object]:
+def training_step(
+    problem: str, n: int, batch: int, *, precision: str = "float32", **options: Any
+) -> Callable[[], object]:
     """Return one step of fine-tuning; with options, one step of LLR-BC."""
     run = prepared(problem, n, batch, "llr-bc" if options else "fine-tuning", **options)
+    run.config = attrs.evolve(run.config, precision=precision)
     return lambda: train_batch(run)
 
 
