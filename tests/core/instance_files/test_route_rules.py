@@ -58,7 +58,7 @@ def test_late_routes_are_split() -> None:
 
 @st.composite
 def timed(draw: st.DrawFn) -> FileInstance:
-    """Draw instances with time windows, or with limited routes, in which each node can be served alone."""
+    """Draw instances with time windows or limited routes, in which each node is reached alone."""
     size = draw(st.integers(2, 8))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     points = random.integers(0, 100, (size + 1, 2)).astype(float)
