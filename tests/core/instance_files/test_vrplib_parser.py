@@ -6,26 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paths import FIXTURES
+from library_texts import EXPLICIT, TSP_TEXT, VRP_TEXT, read_text
 
 from lifelong_co.errors import FileFormatError
-from lifelong_co.instance_files.file_instance import FileInstance, to_instances
+from lifelong_co.instance_files.file_instance import to_instances
 from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.tsp import TSP
 
-TSP_TEXT = (FIXTURES / "five.tsp").read_text()
-
-VRP_TEXT = (FIXTURES / "four.vrp").read_text()
-
 PROBLEMS = {"tsp": TSP(), "cvrp": CVRP()}
-
-
-def read_text(folder: Path, text: str) -> FileInstance:
-    """Read an instance from its text."""
-    path = folder / "given.vrp"
-    path.write_bytes(text.encode())
-    return read_instance(path)
 
 
 @settings(deadline=None, max_examples=300)
@@ -102,21 +91,6 @@ def test_refusals_name_file_and_problem(tmp_path: Path, old: str, new: str, mess
     assert VRP_TEXT.count(old) == 1 or old == "EUC_2D"
     with pytest.raises(FileFormatError, match=rf"given\.vrp: .*{message}"):
         read_text(tmp_path, VRP_TEXT.replace(old, new))
-
-
-EXPLICIT = """NAME: m
-TYPE: TSP
-DIMENSION: 3
-EDGE_WEIGHT_TYPE: EXPLICIT
-EDGE_WEIGHT_FORMAT: FORMAT
-EDGE_WEIGHT_SECTION
-WEIGHTS
-DISPLAY_DATA_SECTION
-1 0 0
-2 10 0
-3 0 10
-EOF
-"""
 
 
 @pytest.mark.parametrize(
