@@ -52,6 +52,12 @@ def tiny_config(
     )
 
 
+def fine_tuning(folder: Path, **settings: Any) -> Run:
+    """Return a run of fine-tuning about to begin."""
+    config = attrs.evolve(tiny_config("fine-tuning", sizes=(5, 6)), **settings)
+    return prepare(config, folder / "run")
+
+
 SIZES = (4, 5, 6)
 """The sizes of `longer`."""
 
