@@ -28,10 +28,10 @@ def text(sheet: Sheet) -> str:
         marks = [("*" if (i, j) in best else " ") if j in starred else "" for j in range(len(row))]
         rows.append([escaped(cell.shown) + mark for cell, mark in zip(row, marks, strict=True)])
     # Notes contain paths and options; a line break inside would make them hard to copy.
-    said = _filled(sheet.notes)
+    said = textwrap.fill(sheet.notes, WIDTH, break_on_hyphens=False, break_long_words=False)
     notes = [said, f"* best value of its {sheet.best_of}" if best else ""]
     parts = [
-        "\n".join(map(_filled, sheet.title.splitlines())),
+        sheet.title,
         *(_aligned(part, sheet.left) for part in _narrow(rows, sheet.left)),
         "\n".join(note for note in notes if note),
     ]
@@ -73,10 +73,6 @@ def as_csv(sheet: Sheet) -> str:
             for part in parts
         )
     return lines.getvalue()
-
-
-def _filled(line: str) -> str:
-    return textwrap.fill(line, WIDTH, break_on_hyphens=False, break_long_words=False)
 
 
 def _aligned(table: list[list[str]], left: int) -> str:

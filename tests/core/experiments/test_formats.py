@@ -4,11 +4,10 @@ import csv
 import io
 import re
 
-import attrs
 import pytest
 from synthetic_sheets import SHEET
 
-from lifelong_co.experiments.formats import WIDTH, as_csv, markdown, text
+from lifelong_co.experiments.formats import as_csv, markdown, text
 from lifelong_co.experiments.latex import latex
 from lifelong_co.experiments.sheet import Cell, Sheet, words
 
@@ -21,14 +20,6 @@ def test_text_aligns_and_marks_the_best():
     assert "4.2 (1.0)*  " in lines[4]
     assert lines[4].index("4.2 (1.0)*") + 10 == lines[5].index("4.2*") + 4
     assert lines[-1] == "* best value of its column"
-
-
-def test_no_line_of_text_is_too_long():
-    """Titles and notes are broken."""
-    sheet = attrs.evolve(SHEET, title="What is in it\n" + "word " * 40, note="word " * 40)
-    lines = text(sheet).splitlines()
-    assert lines[0] == "What is in it"
-    assert max(map(len, lines)) <= WIDTH
 
 
 def test_markdown_escapes_pipes_and_sets_the_best_bold():
