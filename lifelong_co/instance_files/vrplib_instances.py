@@ -59,8 +59,8 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
     if kind == "VRPB" or "BACKHAUL" in header.ids:
         raise refuse(
             path,
-            "backhauls are not supported: TYPE VRPB forbids routes with backhauls only, and other"
-            " types allow any order in a route; mtvrp does the contrary of both",
+            "backhauls are not supported: in files of TYPE VRPB no route has backhauls only, in"
+            " other files their order is free, and in mtvrp neither holds",
         )
     if kind not in _PROBLEMS:
         raise refuse(path, f"TYPE: expected TSP, ATSP, CVRP or VRPTW, got {kind}")

@@ -65,7 +65,7 @@ def test_damaged_files_are_refused_by_name(
             "CAPACITY : 10\nVEHICLES_MAX_DISTANCE : 20",
             "VEHICLES_MAX_DISTANCE: not supported",
         ),
-        ("TYPE : CVRP", "TYPE : VRPB", "backhauls are not supported: TYPE VRPB forbids"),
+        ("TYPE : CVRP", "TYPE : VRPB", "backhauls are not supported: in files of TYPE VRPB"),
         ("DEPOT_SECTION", "BACKHAUL_SECTION\n1 0\nDEPOT_SECTION", "backhauls are not supported"),
         ("3 6 8", "3 6", "NODE_COORD_SECTION: expected a node number and 2"),
         ("3 6 8", "3 6 nan", "expected finite numbers .* at node 3"),
