@@ -35,9 +35,13 @@ B = 2
 SOLVERS = ("pomo", "omni", "invit")
 PROBLEMS = ("cvrp", "tsp")
 TYPES = {"float64": torch.float64, "float32": torch.float32}
-# The largest difference in each precision, and the least share of trajectories with the same
-# actions: in float32 rounding may change a choice between actions that are almost equally likely.
-BOUNDS = {"float64": 1e-9, "float32": 1e-4}
+# The largest difference in each precision; see `Difference`.
+BOUNDS = {"float64": 1e-9, "float32": 2e-5}
+# In float32 a ReLU whose input is almost 0 may switch by rounding. A single one, of a hundred
+# thousand, changed the gradient by 0.4 % (Omni on the CPU).
+GRADIENTS = {"float64": 1e-9, "float32": 1e-2}
+# The least share of trajectories with the same actions: in float32 rounding may change a choice
+# between actions that are almost equally likely.
 SAME = {"float64": 1.0, "float32": 0.95}
 SMALL: dict[str, dict[str, Any]] = {
     "pomo": {"embedding_dim": 16, "head_num": 2, "qkv_dim": 8, "ff_hidden_dim": 16},
@@ -134,8 +138,11 @@ def checked(about: Check, compare: Callable[[], Difference], precision: str) -> 
         found = compare()
     except Exception as error:
         return {**about, "holds": False, "error": f"{type(error).__name__}: {error}"[:500]}
-    numbers = (found.cost, found.likelihood, found.gradient or 0.0)
-    holds = max(numbers) <= BOUNDS[precision] and found.actions >= SAME[precision]
+    holds = (
+        max(found.cost, found.likelihood) <= BOUNDS[precision]
+        and (found.gradient or 0.0) <= GRADIENTS[precision]
+        and found.actions >= SAME[precision]
+    )
     return {**about, "holds": holds, **attrs.asdict(found)}
 
 
