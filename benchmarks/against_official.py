@@ -169,15 +169,14 @@ def figures(
 
 def about() -> dict[str, object]:
     """Return machine, versions and commit."""
-    commit = subprocess.run(
-        ["git", "-c", "diff.ignoreSubmodules=dirty", "describe", "--always", "--dirty"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["git", "-c", "diff.ignoreSubmodules=dirty", "describe", "--always", "--dirty"]
+    try:
+        commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    except OSError:  # a machine without git
+        commit = ""
     cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
     return {
-        "commit": commit.stdout.strip(),
+        "commit": commit.strip(),
         "machine": platform.platform(),
         "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
         "cpu": cpu[0].partition(":")[2].strip() if cpu else platform.processor(),

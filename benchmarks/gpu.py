@@ -46,6 +46,7 @@ class Results:
         self.file = file
         found = json.loads(file.read_text()) if file.exists() else {"pieces": {}}
         self.pieces: dict[str, Any] = found["pieces"]
+        self.about = against_official.about()
         self.write()
 
     def jobs(self, piece: str) -> dict[str, Any]:
@@ -61,6 +62,7 @@ class Results:
         """Keep what a job gave; its seconds are those of all its processes."""
         before = self.jobs(piece).get(name, {"seconds": 0.0})["seconds"]
         found["seconds"] = round(found["seconds"] + before, 1)
+        found["commit"] = self.about["commit"]
         self.jobs(piece)[name] = found
         self.write()
         said = f": {found['error']}" if "error" in found else ""
@@ -70,8 +72,8 @@ class Results:
 
     def write(self) -> None:
         """Write the file."""
-        about = against_official.about()
-        write_whole(self.file, json.dumps({"about": about, "pieces": self.pieces}, indent=1) + "\n")
+        found = {"about": self.about, "pieces": self.pieces}
+        write_whole(self.file, json.dumps(found, indent=1) + "\n")
 
 
 def carry_out(job: Job, seconds: float, place: Path) -> dict[str, Any]:

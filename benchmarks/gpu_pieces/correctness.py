@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 import torch
+from gpu_pieces import paper
 from gpu_pieces.rollouts import (
     Difference,
     Draws,
@@ -44,10 +45,10 @@ GRADIENTS = {"float64": 1e-9, "float32": 1e-2}
 # between actions that are almost equally likely.
 SAME = {"float64": 1.0, "float32": 0.95}
 SMALL: dict[str, dict[str, Any]] = {
-    "pomo": {"embedding_dim": 16, "head_num": 2, "qkv_dim": 8, "ff_hidden_dim": 16},
+    "pomo": paper.SMALL,
+    "omni": {**paper.SMALL, "norm": "batch_no_track"},
     "invit": {"dim_emb": 16, "dim_ff": 16, "nb_heads": 2, "action_k": 4, "state_k": [5, 6]},
 }
-SMALL["omni"] = {**SMALL["pomo"], "norm": "batch_no_track"}
 
 Check = dict[str, Any]
 """What was compared, the differences, and ``holds``."""

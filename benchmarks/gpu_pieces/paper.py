@@ -22,7 +22,13 @@ PAPER = Path(__file__).parents[1] / "paper_orders.csv"
 PROBLEM, ORDER = "cvrp", 1
 # A run that should stop still has to save its buffer.
 SAVING = 30.0
-SMALL = {"embedding_dim": 16, "head_num": 2, "qkv_dim": 8, "ff_hidden_dim": 16}
+SMALL = {
+    "embedding_dim": 16,
+    "head_num": 2,
+    "qkv_dim": 8,
+    "ff_hidden_dim": 16,
+    "encoder_layer_num": 1,
+}
 
 
 def config(device: str, precision: str, tiny: bool) -> Config:
