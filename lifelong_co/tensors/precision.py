@@ -26,9 +26,10 @@ def learning_in(precision: str, device: str) -> AbstractContextManager[object]:
     Parameters
     ----------
     precision
-        ``float32``: no change. ``bfloat16``: torch's autocast, whose matrix products round to 8
-        significant bits, also in the rollouts of a baseline. Parameters, the outputs of layers,
-        logits, losses, the optimizer and tests stay in float32.
+        ``float32``: no change. ``bfloat16``: torch's autocast, in which matrix products round to 8
+        significant bits, also in the rollouts of a baseline. On a CPU, solvers can read this flag
+        and compute their products themselves, as `pomo` does. Parameters, sums, softmax, logits,
+        losses, the optimizer and tests stay in float32.
     device
         The solver's device.
     """
