@@ -125,6 +125,10 @@ class Network(nn.Module):
         prepared = self.prepared(features)
         if queries:
             prepared = attrs.evolve(prepared, queries={**prepared.queries, **queries})
+        return self.tabulated(prepared)
+
+    def tabulated(self, prepared: Nodes) -> Nodes | Tables:
+        """Return tables if the actions are few and on a CPU, else the same nodes."""
         keys = prepared.keys
         small = keys.shape[2] <= TABLE_ACTIONS and keys.device.type == "cpu"
         return tabulate(prepared) if small else prepared
