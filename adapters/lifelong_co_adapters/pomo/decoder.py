@@ -37,6 +37,8 @@ class Nodes:
     values: Tensor  # [B, H, A, d]
     pointer_keys: Tensor  # [B, H * d, A], divided by sqrt(embedding_dim)
     pointer_bias: Tensor  # [B, 1, A], divided by sqrt(embedding_dim)
+    memory: Tensor = attrs.field(factory=lambda: torch.empty(0))
+    """For temporary results of all steps; see `attention.attention`."""
 
 
 @attrs.frozen(eq=False)
@@ -81,6 +83,7 @@ def prepare(
         values=affine(nodes, value).view(heads).transpose(1, 2).contiguous(),
         pointer_keys=affine(nodes, (combine.weight * scale).T).transpose(1, 2),
         pointer_bias=(nodes @ (combine.bias * scale))[:, None, :],
+        memory=nodes.new_empty(0),
     )
 
 
@@ -89,9 +92,9 @@ def attend(nodes: Nodes, context: Context, feasible: Tensor) -> Tensor:
     B, S, _ = feasible.shape
     query = pick_rows(nodes.queries, context)  # [B, S, H * d]
     if nodes.scalars is not None:
-        query = query + cast(Tensor, context.scalars) @ nodes.scalars
+        query += cast(Tensor, context.scalars) @ nodes.scalars
     heads = query.view(B, S, nodes.keys.shape[1], -1)
-    attended = attention(heads, nodes.keys, nodes.values, feasible).flatten(2)
+    attended = attention(heads, nodes.keys, nodes.values, feasible, nodes.memory).flatten(2)
     return point(nodes.pointer_bias, attended, nodes.pointer_keys)
 
 
