@@ -169,15 +169,14 @@ def figures(
 
 def about() -> dict[str, object]:
     """Return machine, versions and commit."""
-    commit = subprocess.run(
-        ["git", "-c", "diff.ignoreSubmodules=dirty", "describe", "--always", "--dirty"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["git", "-c", "diff.ignoreSubmodules=dirty", "describe", "--always", "--dirty"]
+    try:
+        commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    except OSError:  # a machine without git
+        commit = ""
     cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
     return {
-        "commit": commit.stdout.strip(),
+        "commit": commit.strip(),
         "machine": platform.platform(),
         "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
         "cpu": cpu[0].partition(":")[2].strip() if cpu else platform.processor(),
@@ -213,27 +212,31 @@ def main() -> int:
     for problem, n in product(options.problems, sizes):
         # Up to three times: a ratio that is worse by chance is not worse each time.
         for _ in range(3 if options.smoke else 1):
-            found = measure(problem, n, checkout, options)
+            found = measure(problem, n, checkout, options, measured)
             lost = [figure for figure in found if options.smoke and warn_if_lost(figure)]
             if not lost:
                 break
         measured += found
         all_lost += lost
-    if options.json and checkout is not None:  # without it there are too few figures to keep
-        rows = [attrs.asdict(figure) for figure in measured]
-        options.json.write_text(json.dumps({**about(), "figures": rows}, indent=1) + "\n")
     return int(bool(all_lost))
 
 
 def measure(
-    problem: str, n: int, checkout: Path | None, options: argparse.Namespace
+    problem: str,
+    n: int,
+    checkout: Path | None,
+    options: argparse.Namespace,
+    before: list[Figure],
 ) -> list[Figure]:
-    """Measure and print all figures for one problem and size."""
+    """Measure and print all figures for one problem and size; after each, write all so far."""
     found = []
     with torch.device(options.device):
         for figure in figures(problem, n, checkout, options):
             print(figure.line(), flush=True)
             found.append(figure)
+            if options.json and checkout is not None:  # without it there are too few to keep
+                rows = [attrs.asdict(each) for each in (*before, *found)]
+                options.json.write_text(json.dumps({**about(), "figures": rows}, indent=1) + "\n")
     return found
 
 

@@ -1,13 +1,13 @@
 """Growth of time and memory with the number of nodes and the batch size, as a table and a plot.
 
     python benchmarks/growth.py [--problem cvrp] [--threads 2] [--gib 16] [--seconds 60]
-        [--kinds step solve] [--out docs]
+        [--kinds step solve] [--device cpu] [--out docs]
 
 A training step is a step of fine-tuning with one trajectory from every node, preset `paper`.
 Solving is greedy, as in tests, without gradients. Each measurement runs in a separate process, so
-that the peak memory is that of one measurement. Time and memory grow about with the cube of the
-nodes; a measurement that would need more than ``--gib`` or ``--seconds`` is left out. Stored points
-of the other kinds stay.
+that the peak memory is that of one measurement; with ``--device cuda`` it is that of the GPU. Time
+and memory grow about with the cube of the nodes; a measurement that would need more than ``--gib``
+or ``--seconds`` is left out. Stored points of the other kinds stay.
 """
 
 import argparse
@@ -41,39 +41,45 @@ class Point:
     """Peak memory minus the peak before the measurement."""
 
 
-def peak() -> float:
-    """Return the peak memory of this process, in GiB."""
+def peak(device: str) -> float:
+    """Return the peak memory of this process, on a GPU that of the GPU, in GiB."""
+    if device.startswith("cuda"):
+        return torch.cuda.max_memory_reserved(device) / 2**30
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def measure(kind: str, problem: str, n: int, batch: int, threads: int) -> Point:
+def measure(kind: str, problem: str, n: int, batch: int, threads: int, device: str) -> Point:
     """Measure in this process, which must be new; return the best of two, after a small step."""
     import ours
+    from timing import wait
 
     from lifelong_co.evaluation import best_costs
     from lifelong_co.learner import train_batch
 
     torch.set_num_threads(threads)
-    train_batch(ours.prepared(problem, 5, 2, "fine-tuning"))  # does imports, starts threads
-    run = ours.prepared(problem, n, batch, "fine-tuning")
-    before, took = peak(), []
-    instances = run.learner.draw(0)
-    for _ in range(2):
-        began = time.perf_counter()
-        if kind == "step":
-            train_batch(run)
-        else:
-            best_costs(run.learner.solver, instances)
-        took.append(time.perf_counter() - began)
-        if took[-1] > 20:
-            break
-    return Point(kind, n, batch, min(took), peak() - before)
+    with torch.device(device):
+        train_batch(ours.prepared(problem, 5, 2, "fine-tuning"))  # does imports, starts threads
+        run = ours.prepared(problem, n, batch, "fine-tuning")
+        wait()
+        before, took = peak(device), []
+        instances = run.learner.draw(0)
+        for _ in range(2):  # on a GPU the first one captures graphs
+            began = time.perf_counter()
+            if kind == "step":
+                train_batch(run)
+            else:
+                best_costs(run.learner.solver, instances)
+            wait()
+            took.append(time.perf_counter() - began)
+            if took[-1] > 20:
+                break
+    return Point(kind, n, batch, min(took), peak(device) - before)
 
 
-def in_a_process(*arguments: object) -> Point:
-    """Do `measure` in a new process."""
+def in_a_process(*arguments: object, seconds: float | None = None) -> Point:
+    """Do `measure` in a new process, for at most so many seconds."""
     command = [sys.executable, __file__, "--one", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds)
     return Point(**json.loads(done.stdout))
 
 
@@ -134,11 +140,13 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--out", type=Path, default=Path("docs"))
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         kind, problem, *numbers = options.one
-        print(json.dumps(attrs.asdict(measure(kind, problem, *map(int, numbers)))))
+        point = measure(kind, problem, *map(int, numbers), options.device)
+        print(json.dumps(attrs.asdict(point)))
         return
     stored = options.out / f"growth-{options.problem}.json"
     kept = json.loads(stored.read_text()) if stored.exists() else []
@@ -150,7 +158,9 @@ def main() -> None:
             for what in ("gib", "seconds")
         ):
             continue
-        point = in_a_process(kind, options.problem, n, batch, options.threads)
+        point = in_a_process(
+            kind, options.problem, n, batch, options.threads, "--device", options.device
+        )
         points.append(point)
         print(f"{kind:6} {n:4} {batch:4} {point.seconds:9.3f} {point.gib:7.3f}", flush=True)
     for line in lines_of(points):

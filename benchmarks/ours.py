@@ -111,8 +111,10 @@ def recording(problem: str, n: int, batch: int, batches: int) -> Watched:
         return watch
 
     def timed_store(learner: Any) -> None:
+        timing.wait()
         began = time.perf_counter()
         store(learner)  # packs the experiences of the step and puts them into the buffer
+        timing.wait()
         watched.recording += time.perf_counter() - began
 
     run.method = attrs.evolve(run.method, observer=timed, after_step=timed_store)
@@ -133,7 +135,8 @@ def test(problem: str, n: int, tests: int) -> Callable[[], object]:
 
 def sampling(problem: str, n: int, batch: int, name: str) -> Callable[[], object]:
     """Return a function that draws a training batch."""
-    source, stream = distribution(name, problem), generator(0, "sampling")
+    source = distribution(name, problem)
+    stream = generator(0, "sampling", torch.get_default_device())  # draws on its device, as a run
     return lambda: source.sample(batch, n, generator=stream)
 
 

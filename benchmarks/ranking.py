@@ -1,12 +1,12 @@
 """A comparison of the ranking of methods with the paper, where the paper's differences are clear.
 
-    python benchmarks/ranking.py [RESULTS] [--order 1]
+    python benchmarks/ranking.py [NAME] [--order 1]
 
 For each problem and metric it takes pairs of methods from the paper's table 1
 (``paper_table1.csv``, over five orders). A pair counts if its means differ by more than the root of
 the sum of the squared standard deviations. The question is whether the better method of the pair is
-also better here. RESULTS is a folder of runs, by default benchmarks/results/table; the means here
-are over the seeds of one order. Metrics and d* are computed as those of the printed table
+also better here. NAME is a study, by default ``table``; the means here are over the seeds of one
+order. Metrics and d* are computed as those of the printed table
 (definition ``published``): forgetting ends before the last task, and d* is over every test.
 """
 
@@ -17,7 +17,8 @@ import math
 import statistics
 from pathlib import Path
 
-from lifelong_co.experiments.paper.collect import collect
+import study
+
 from lifelong_co.experiments.paper.studies import Study, chapters
 from lifelong_co.metrics import NAMES
 
@@ -78,12 +79,13 @@ def compare(problem: str, here: Means) -> None:
 def main() -> None:
     """Read the runs and compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("results", nargs="?", type=Path, default=HERE / "results" / "table")
+    parser.add_argument("name", nargs="?", default="table")
     parser.add_argument("--order", default="1")
     options = parser.parse_args()
-    for chapter in chapters(collect([options.results]).runs, "published"):
-        for problem, study in chapter.of("pomo").items():
-            compare(problem, ours(study, options.order))
+    runs = study.Study.named(options.name).results().runs
+    for chapter in chapters(list(runs.values()), "published"):
+        for problem, found in chapter.of("pomo").items():
+            compare(problem, ours(found, options.order))
 
 
 if __name__ == "__main__":

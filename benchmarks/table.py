@@ -1,64 +1,66 @@
-"""A sweep whose results are committed, so that another machine can continue it.
+"""A study from its file to its table: the runs that are not stored, and all tables.
 
-    python benchmarks/table.py [FILE] [--workers 2] [--runs DIR] [--results DIR]
+    python benchmarks/table.py FILE [--workers 2] [--only-print]
 
-It copies the stored runs, does the others with `lifelong-co sweep`, and stores all finished runs,
-even if it is interrupted. FILE is benchmarks/table.toml by default; the folders have the name of
-the file without ``.toml``.
+FILE is a file of grids in this folder, e.g. benchmarks/method_tests.toml. Stored are its runs in
+results/NAME.csv, with all their tests (`tidy`). Interrupted at any time, it stores the finished
+runs; the same command goes on. ``--only-print`` prints the tables of the stored runs.
 """
 
 import argparse
 import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-from grid import keep
+from lifelong_co_cli.system import stop_on_signal
+from study import HERE, Study
 
-from lifelong_co.experiments.comparison.publish import write_run_report
-
-HERE = Path(__file__).parent
-
-
-def take_up(results: Path, runs: Path) -> None:
-    """Copy the stored runs to the sweep's folder as finished runs."""
-    for stored in sorted(results.glob("runs/*")):
-        folder = runs / "runs" / stored.name
-        if not (folder / "report.html").exists():
-            shutil.copytree(stored, folder, dirs_exist_ok=True)
-            write_run_report(folder)
+from lifelong_co.errors import Interrupted
+from lifelong_co.experiments.sweep.conduct import conduct, locked
+from lifelong_co.experiments.sweep.engines import LocalEngine
+from lifelong_co.experiments.sweep.table import as_text
 
 
-def store(runs: Path, results: Path) -> None:
-    """Keep the small final files of the finished runs, and the tables."""
-    for report in sorted(runs.glob("runs/*/report.html")):
-        keep(report.parent, results / "runs" / report.parent.name)
-    for table in sorted(runs.glob("table.*")):
-        shutil.copy(table, results / table.name)
+def do_missing(study: Study, workers: int) -> int:
+    """Do the runs that are not stored and store them; return the exit status."""
+    plan = study.missing()
+    print(f"{len(plan.jobs)} of {len(study.plan.jobs)} runs to do, in {plan.folder}", flush=True)
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    os.environ["OMP_NUM_THREADS"] = "1"  # of the runs, which are other processes
+
+    def log(line: str) -> None:
+        print(line, flush=True)
+        if line.startswith("finished"):
+            study.store(job.folder for job in plan.jobs.values() if job.finished)
+
+    with locked(plan.folder) as lock, stop_on_signal() as stop:
+        try:
+            failed = conduct(plan, LocalEngine(workers, [], lock), stop=stop, log=log)
+        except Interrupted:
+            print("interrupted; the same command goes on")
+            return int(stop.status)
+        finally:
+            study.store(job.folder for job in plan.jobs.values() if job.finished)
+    return 1 if failed else 0
 
 
 def main() -> int:
-    """Return the exit status of the sweep."""
+    """Return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file", nargs="?", type=Path, default=HERE / "table.toml")
+    parser.add_argument("file", type=Path)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--runs", type=Path, help="default: runs/NAME, for FILE NAME.toml")
-    parser.add_argument("--results", type=Path, help="default: benchmarks/results/NAME")
+    parser.add_argument("--results", type=Path, help="default: benchmarks/results/NAME.csv")
+    parser.add_argument("--only-print", action="store_true")
     options = parser.parse_args()
-    runs = options.runs or Path("runs") / options.file.stem
-    results = options.results or HERE / "results" / options.file.stem
-    take_up(results, runs)
-    command = [sys.executable, "-m", "lifelong_co_cli.main", "sweep", str(options.file)]
-    command += ["--out", str(runs), "--workers", str(options.workers)]
-    sweep = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    while True:
-        try:
-            status = sweep.wait()
-            break
-        except KeyboardInterrupt:  # the sweep gets it, too, and saves its runs
-            continue
-    store(runs, results)
+    name = options.file.stem
+    study = Study(
+        options.file,
+        options.results or HERE / "results" / f"{name}.csv",
+        options.runs or Path("runs") / name,
+    )
+    status = 0 if options.only_print else do_missing(study, options.workers)
+    print(as_text(study.results()), end="")
     return status
 
 

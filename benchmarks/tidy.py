@@ -1,58 +1,127 @@
-"""The costs of many finished runs in one tidy CSV, with what made each of them.
+"""A study's runs as one tidy CSV: a line for each test, with what made the run.
 
-    python benchmarks/tidy.py RUN... > benchmarks/results/STUDY.csv
+    python benchmarks/tidy.py RUN... > STUDY.csv
 
-One line for each test after a task. A study is kept as such a file instead of its run folders:
 ``commit`` is that of the code, with ``+`` if it was changed; ``configuration`` is the start of the
-SHA-256 of the run's ``config.toml``; ``seconds`` are those of all training steps of the run.
+SHA-256 of the run's ``config.toml``; ``seconds`` are those of all training steps of the run. The
+task ``learning`` has had ``epoch`` epochs when ``tested`` is tested; ``cost`` is read back to the
+same bits.
 """
 
 import csv
 import hashlib
+import io
 import json
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config
 from lifelong_co.experiments.comparison.runs import Run, load_run
 from lifelong_co.runs import provenance
 
-COLUMNS = (
-    *("run", "commit", "configuration", "problem", "solver", "preset", "order", "seed", "method"),
-    *("options", "objective", "schedule", "learning_rate", "seconds", "learned", "tested", "cost"),
+MADE = ("commit", "lifelong_co", "torch", "configuration")
+SAID = (
+    *("problem", "solver", "preset", "order", "seed", "method", "options"),
+    *("objective", "schedule", "learning_rate", "precision"),
 )
+TEST = ("learning", "epoch", "tested", "cost")
+COLUMNS = ("run", *MADE, *SAID, "seconds", *TEST)
+
+Line = Mapping[str, str]
 
 
-def commits(folder: Path) -> str:
-    """Return the commits that made a run, in order."""
+def said(config: Config) -> dict[str, str]:
+    """Return what the columns `SAID` have for a run; options are those that are no defaults."""
+    usual = registry.method_options(config.method, {})
+    every = registry.method_options(config.method, config.method_options)
+    options = {name: value for name, value in every.items() if value != usual.get(name)}
+    each = {name: str(getattr(config, name)) for name in SAID if name != "options"}
+    return {
+        **each,
+        "order": Path(config.order).name,
+        "options": json.dumps(options, sort_keys=True),
+    }
+
+
+def made(folder: Path) -> dict[str, str]:
+    """Return what the columns `MADE` have for a run; several makers are in order."""
     makers = [entry.maker for entry in provenance.read(folder)]
-    return " ".join(dict.fromkeys(maker.commit[:12] + "+" * maker.changed for maker in makers))
-
-
-def rows(folder: Path) -> list[list[object]]:
-    """Return the lines of a run."""
-    run: Run = load_run(folder)
-    config = run.config
+    each = {
+        "commit": [maker.commit[:12] + "+" * maker.changed for maker in makers],
+        "lifelong_co": [maker.lifelong_co for maker in makers],
+        "torch": [maker.torch for maker in makers],
+    }
+    found = {name: " ".join(dict.fromkeys(values)) for name, values in each.items()}
     digest = hashlib.sha256((folder / "config.toml").read_bytes()).hexdigest()[:12]
-    made: list[object] = [folder.name, commits(folder), digest]
-    said: list[object] = [
-        *(config.problem, config.solver, config.preset, config.order, config.seed, config.method),
-        json.dumps(config.method_options, sort_keys=True),
-        *(config.objective, config.schedule, config.learning_rate),
-        "" if run.seconds is None else round(run.seconds),
-    ]
+    return {**found, "configuration": digest}
+
+
+def lines(folder: Path) -> list[Line]:
+    """Return the lines of a finished run, in the order of its tests."""
+    run = load_run(folder)
+    seconds = "" if run.seconds is None else str(round(run.seconds))
+    head = {"run": folder.name, **made(folder), **said(run.config), "seconds": seconds}
     return [
-        [*made, *said, run.names[i], run.names[j], repr(cost)]
-        for i, row in enumerate(run.rows)
-        for j, cost in sorted(row.items())
+        {
+            **head,
+            "learning": run.names[learning - 1],
+            "epoch": str(epoch),
+            "tested": run.names[tested - 1],
+            "cost": repr(cost),
+        }
+        for (learning, epoch), costs in sorted(run.tests.items())
+        for tested, cost in sorted(costs.items())
     ]
+
+
+def as_csv(found: Iterable[Line]) -> str:
+    """Return the text of the CSV."""
+    text = io.StringIO()
+    write = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    write.writeheader()
+    write.writerows(found)
+    return text.getvalue()
+
+
+def read(file: Path) -> dict[str, list[Line]]:
+    """Return the lines of each run of a CSV, by name; nothing if there is no file.
+
+    Raises
+    ------
+    SystemExit
+        If the columns are others.
+    """
+    if not file.exists():
+        return {}
+    with file.open(encoding="utf-8", newline="") as stream:
+        table = csv.DictReader(stream)
+        if tuple(table.fieldnames or ()) != COLUMNS:
+            raise SystemExit(f"{file}: expected the columns {','.join(COLUMNS)}")
+        found: dict[str, list[Line]] = {}
+        for line in table:
+            found.setdefault(line["run"], []).append(line)
+    return found
+
+
+def as_run(found: list[Line], config: Config) -> Run:
+    """Return a run made of its lines and its configuration."""
+    number = {task.label: i for i, task in enumerate(config.tasks, start=1)}
+    tests: dict[tuple[int, int], dict[int, float]] = {}
+    for line in found:
+        place = number[line["learning"]], int(line["epoch"])
+        tests.setdefault(place, {})[number[line["tested"]]] = float(line["cost"])
+    first = found[0]
+    maker = f"lifelong-co {first['lifelong_co']} ({first['commit']}), torch {first['torch']}"
+    seconds = float(first["seconds"]) if first["seconds"] else None
+    return Run(Path(first["run"]), tests, config, seconds, (maker,))
 
 
 def main() -> None:
-    """Print the table."""
-    write = csv.writer(sys.stdout, lineterminator="\n")
-    write.writerow(COLUMNS)
-    for name in sys.argv[1:]:
-        write.writerows(rows(Path(name)))
+    """Print the table of the given run folders."""
+    folders = map(Path, sys.argv[1:])
+    print(as_csv(line for folder in folders for line in lines(folder)), end="")
 
 
 if __name__ == "__main__":

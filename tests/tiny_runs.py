@@ -52,6 +52,31 @@ def tiny_config(
     )
 
 
+def fine_tuning(folder: Path, **settings: Any) -> Run:
+    """Return a run of fine-tuning about to begin."""
+    config = attrs.evolve(tiny_config("fine-tuning", sizes=(5, 6)), **settings)
+    return prepare(config, folder / "run")
+
+
+SIZES = (4, 5, 6)
+"""The sizes of `longer`."""
+
+
+def longer(method: str, epochs: int, **options: Any) -> Config:
+    """Return a run of three tasks with different sizes and batch sizes, each of four batches."""
+    config = tiny_config(method, sizes=SIZES, **options)
+    tasks = (
+        attrs.evolve(task, epochs=epochs, batches=4, batch_size=2 + j)
+        for j, task in enumerate(config.tasks)
+    )
+    return attrs.evolve(config, tasks=tuple(tasks))
+
+
+def begun(folder: Path, config: Config, seed: int = 0) -> Run:
+    """Return a run that has taken no step."""
+    return start(attrs.evolve(config, seed=seed), RunFolder(folder / "run"))
+
+
 def tiny_learn(config: Config, folder: Path, **keywords: Any) -> Run:
     """Learn all tasks."""
     return learn(prepare(config, folder / "run"), **keywords)

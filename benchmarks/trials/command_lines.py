@@ -1,66 +1,7 @@
-"""Wrong command lines, each with what the refusal must name, and the files they refer to."""
-
-import shutil
-from collections.abc import Callable
-from pathlib import Path
+"""Wrong command lines, each with what the refusal must name; `command_files` has their files."""
 
 import attrs
-import numpy as np
-
-BUDGET = "epochs = 1\nbatches = 1\nbatch_size = 2\n"
-TASK = '[[tasks]]\ndistribution = "U"\nsize = 5\n'
-MODEL = (
-    *("--solver-option=embedding_dim=16", "--solver-option=head_num=2"),
-    *("--solver-option=qkv_dim=8", "--solver-option=encoder_layer_num=1"),
-    *("--solver-option=ff_hidden_dim=16", "--tests=4", "--device=cpu", "--method=fine-tuning"),
-)
-RUN = ("run", "--tasks=tasks.toml", *MODEL, "--out=run")
-"""The command line that makes the finished run, in the folder of `lay_out`."""
-
-FILES = {
-    "tasks.toml": BUDGET + TASK,
-    "none.toml": "",
-    "nan.toml": BUDGET + TASK.replace("5", "nan"),
-    "key.toml": BUDGET + TASK + "batchs = 3\n",
-    "type.toml": BUDGET.replace("2", '"2"') + TASK,
-    "null.toml": BUDGET + '[[tasks]]\nfiles = "a\\u0000b.npz"\n',
-    "control.toml": BUDGET + TASK + 'name = "a\\u001b[31m"\n',
-    "not.toml": "epochs is one",
-    "latin.toml": "# caf\u00e9",  # written as latin-1
-    "grid-key.toml": 'methods = ["llr-bc"]\nsed = "1"\n',
-    "grid-text.toml": 'methods = "llr-bc"\n',
-    "grid-empty.toml": 'methods = [""]\n',
-    "grid-problem.toml": 'methods = ["llr-bc"]\nproblems = [""]\n',
-    "grid-preset.toml": 'methods = ["llr-bc"]\npreset = ""\n',
-    "grid-start.toml": 'methods = ["llr-bc"]\nstart_from = ""\n',
-    "grid-null.toml": 'methods = ["llr-bc"]\ntasks = ["a\\u0000b"]\n',
-    "grid-nan.toml": '[[variants]]\nname = "x"\n[variants.options]\nalpha = nan\n',
-    "grid-rate.toml": 'methods = ["llr-bc"]\nlearning_rate = -1.0\n',
-    "grid-device.toml": 'methods = ["llr-bc"]\ndevice = "gpu"\n',
-    "notes.txt": "precious",
-    "torn.npz": "PK",
-    "torn.tsp": "NAME: torn\nDIMENSION: 3\n",
-    "four.tsp": "NAME: four\nTYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EUC_2D\n"
-    "NODE_COORD_SECTION\n1 0 0\n2 0 9\n3 9 9\n4 9 0\nEOF\n",
-    "four.vrp": "NAME: four\nTYPE: CVRP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EUC_2D\nCAPACITY: 9\n"
-    "NODE_COORD_SECTION\n1 0 0\n2 0 9\n3 9 9\n4 9 0\n"
-    "DEMAND_SECTION\n1 0\n2 3\n3 3\n4 3\nDEPOT_SECTION\n1\n-1\nEOF\n",
-}
-
-CONFIGS = {
-    "rate-nan": ("learning_rate = 0.0001", "learning_rate = nan"),
-    "rate-negative": ("learning_rate = 0.0001", "learning_rate = -1.0"),
-    "rate-inf": ("learning_rate = 0.0001", "learning_rate = inf"),
-    "decay-nan": ("weight_decay = 1e-06", "weight_decay = nan"),
-    "decay-negative": ("weight_decay = 1e-06", "weight_decay = -1.0"),
-    "solver-empty": ('solver = "pomo"', 'solver = ""'),
-    "method-unknown": ('method = "fine-tuning"', 'method = "llrbc"'),
-    "distance-unknown": ("size = 5", 'size = 5, distance = "miles"'),
-    "no-tests": ("tests = 4", "tests = 0"),
-    "seed-text": ("seed = 0", 'seed = "0"'),
-    "torn": ("seed = 0", "seed ="),
-}
-"""Run folder to the text of ``config.toml`` that is replaced there, and the new text."""
+from commands_that_learn import OF_PRETRAIN, OF_RUN, OF_SWEEP
 
 
 @attrs.frozen
@@ -78,27 +19,7 @@ class Case:
         return [word.replace("''", "") for word in self.words.split()]
 
 
-def lay_out(folder: Path, run: Callable[[list[str]], object]) -> None:
-    """Write the files of the command lines; ``run`` carries out `RUN` in this folder."""
-    for name, content in FILES.items():
-        (folder / name).write_bytes(content.encode("latin-1"))
-    np.savez(folder / "five.npz", nodes=np.full((2, 5, 2), 0.5))
-    (folder / "mine").mkdir()
-    (folder / "mine" / "notes.txt").write_text("precious")
-    run(list(RUN))
-    text = (folder / "run" / "config.toml").read_text()
-    for name, (old, new) in CONFIGS.items():
-        changed = text.replace(old, new)
-        assert changed != text, f"{name}: expected {old!r} in config.toml"
-        shutil.copytree(folder / "run", folder / name)
-        (folder / name / "config.toml").write_text(changed)
-
-
-def _cases(*pairs: tuple[str, str]) -> tuple[Case, ...]:
-    return tuple(Case(words, named) for words, named in pairs)
-
-
-OF_TYPER = _cases(
+OF_TYPER = (
     ("train", "No such command 'train'"),
     ("run extra", "extra"),
     ("run --aplha=1", "--aplha"),
@@ -125,7 +46,7 @@ OF_TYPER = _cases(
 )
 """Refused by the parser of the command line."""
 
-EMPTY = _cases(
+EMPTY = (
     *(
         (f"run --{name}= --tasks=tasks.toml --out=new", f"--{name}")
         for name in (
@@ -162,158 +83,7 @@ EMPTY = _cases(
 )
 """With an empty value, which is not the same as a value that is not given."""
 
-OF_RUN = _cases(
-    *(
-        (f"run --tasks=tasks.toml --out=new {words}", named)
-        for words, named in (
-            ("--solver=pmo", "Unknown solver 'pmo'.* Did you mean 'pomo'"),
-            ("--problem=vrp", "Unknown problem 'vrp'"),
-            ("--method=llrbc", "Unknown method 'llrbc'.* Did you mean 'llr-bc'"),
-            ("--preset=tiny", "Unknown preset 'tiny'"),
-            ("--weighting=var", "Unknown weighting 'var'"),
-            ("--divergence=jsd", "Unknown divergence 'jsd'"),
-            ("--method=ewc --weighting=variance", "'ewc'.*weighting.* llr-bc"),
-            ("--method=restart --alpha=1", "'restart'.*alpha"),
-            ("--ablation=nope", "nope"),
-            ("--alpha=-1", "alpha"),
-            ("--alpha=nan", "alpha"),
-            ("--alpha=inf", "alpha"),
-            ("--buffer-size=-2", "buffer_size"),
-            ("--replay-size=-1", "replay_size"),
-            ("--replay-rows=0", "replay_rows"),
-            ("--replay-rows=nan", "replay_rows"),
-            ("--method-option=alpha", "--method-option"),
-            ("--method-option=alpha=x", "alpha"),
-            ("--method-option=alfa=3", "alfa"),
-            ("--method-option=alpha=", "alpha"),
-            ("--alpha=1 --method-option=alpha=2", "--alpha"),
-            ("--solver-option==3", "--solver-option"),
-            ("--solver-option=head_num=0", "head_num"),
-            ("--solver-option=head_num=two", "head_num"),
-            ("--solver-option=embedding_dim=1.5", "embedding_dim"),
-            ("--solver-option=logit_clipping=nan", "logit_clipping"),
-            ("--solver-option=logit_clipping=inf", "logit_clipping"),
-            ("--device=gpu", "--device"),
-            ("--device=cuda:99", "--device"),
-            ("--precision=half", "precision"),
-            ("--order=1", "order"),
-            ("--start-from=absent", "absent"),
-            ("--start-from=mine", "mine"),
-            ("--buffer-from=absent", "absent"),
-            ("--buffer-from=run", "run"),
-            ("--resume=run", "--resume"),
-        )
-    ),
-    ("run --tasks=tasks.toml --dry-run --solver=pmo", "pmo"),
-    ("run --tasks=tasks.toml --dry-run --method=ewc --alpha=1", "alpha"),
-    ("run --order=7 --out=new", "task order '7'"),
-    ("run --tasks=tasks.toml --out=mine", "mine"),
-    ("run --tasks=tasks.toml --out=notes.txt", "notes.txt"),
-    ("run --tasks=tasks.toml --out=notes.txt/new", "notes.txt/new"),
-    ("run --tasks=tasks.toml --out=run", "run"),
-    ("run --tasks=absent.toml --out=new", "absent.toml"),
-    ("run --tasks=mine --out=new", "mine"),
-    ("run --tasks=none.toml --out=new", "none.toml"),
-    ("run --tasks=nan.toml --out=new", "nan.toml.*size"),
-    ("run --tasks=key.toml --out=new", "key.toml.*batchs"),
-    ("run --tasks=type.toml --out=new", "type.toml.*batch_size: expected"),
-    ("run --tasks=null.toml --out=new", r"null.toml.*files"),
-    ("run --tasks=control.toml --out=new", r"control.toml.*name"),
-    ("run --tasks=not.toml --out=new", "not.toml"),
-    ("run --tasks=latin.toml --out=new", "latin.toml"),
-    ("run --resume=absent", "absent"),
-    ("run --resume=mine", "mine"),
-    *(
-        (f"run --resume={name}", named)
-        for name, named in (
-            ("rate-nan", "rate-nan.*learning_rate"),
-            ("rate-negative", "rate-negative.*learning_rate"),
-            ("rate-inf", "rate-inf.*learning_rate"),
-            ("decay-nan", "decay-nan.*weight_decay"),
-            ("decay-negative", "decay-negative.*weight_decay"),
-            ("solver-empty", "solver.*solver-empty.config.toml"),
-            ("method-unknown", "llrbc.*method-unknown.config.toml"),
-            ("distance-unknown", "distance-unknown.*miles"),
-            ("no-tests", "no-tests.*tests"),
-            ("seed-text", "seed-text.*seed"),
-            ("torn", "torn.config.toml"),
-        )
-    ),
-)
-"""Of ``run``, with values and files that cannot be used."""
-
-OF_PRETRAIN = _cases(
-    *(
-        (f"pretrain --tasks=tasks.toml --out=new {words}", named)
-        for words, named in (
-            ("--algorithm=mam", "mam"),
-            ("--inner-learning-rate=inf", "inner_learning_rate"),
-            ("--inner-learning-rate=nan", "inner_learning_rate"),
-            ("--inner-learning-rate=0", "inner_learning_rate"),
-            ("--meta-learning-rate=-1", "meta_learning_rate"),
-            ("--meta-learning-rate=inf", "meta_learning_rate"),
-            ("--inner-optimizer=lbfgs", "inner_optimizer"),
-            ("--solver=pmo", "pmo"),
-            ("--preset=huge", "huge"),
-            ("--start-from=mine", "mine"),
-            ("--device=tpu", "--device"),
-        )
-    ),
-    ("pretrain --resume=absent", "absent"),
-    ("pretrain --resume=run", "run"),
-    ("pretrain --tasks=tasks.toml --out=mine", "mine"),
-)
-"""Of ``pretrain``."""
-
-OF_SWEEP = _cases(
-    *(
-        (f"sweep --out=new {words}", named)
-        for words, named in (
-            ("", "FILE"),
-            ("absent.toml", "absent.toml"),
-            ("mine", "mine"),
-            ("grid-key.toml", "grid-key.toml.*sed"),
-            ("grid-text.toml", "grid-text.toml.*methods"),
-            ("grid-empty.toml", "grid-empty.toml"),
-            ("grid-problem.toml", "problem"),
-            ("grid-preset.toml", "preset.*grid-preset.toml"),
-            ("grid-start.toml", "grid-start.toml.*start_from"),
-            ("grid-null.toml", "grid-null.toml.*tasks"),
-            ("grid-nan.toml", "alpha.*grid-nan.toml"),
-            ("grid-rate.toml", "grid-rate.toml.*learning_rate"),
-            ("grid-device.toml", "grid-device.toml.*device"),
-            ("grid-key.toml --methods=ewc", "FILE"),
-            ("--methods=llr-bc,,ewc", "methods"),
-            ("--methods=llr-bc,llr-bc", "llr-bc"),
-            ("--methods=llrbc", "llrbc"),
-            ("--methods=llr-bc --ablations=XX", "XX"),
-            ("--methods=llr-bc --problems=vrp", "vrp"),
-            ("--methods=llr-bc --problems=tsp,,cvrp", "problems"),
-            ("--methods=llr-bc --solvers=pmo", "pmo"),
-            ("--methods=llr-bc --solvers=pomo,", "solvers"),
-            ("--methods=llr-bc --preset=tiny", "tiny"),
-            ("--methods=llr-bc --orders=6", "6"),
-            ("--methods=llr-bc --orders=3-1", "3-1"),
-            ("--methods=llr-bc --seeds=a", "seeds"),
-            ("--methods=llr-bc --seeds=0,0", "seeds"),
-            ("--methods=llr-bc --seeds=0-99999999", "seeds"),
-            ("--methods=llr-bc --tasks=absent.toml", "absent.toml"),
-            ("--methods=llr-bc --device=gpu", "device"),
-            ("--methods=llr-bc --engine=cloud", "cloud"),
-            ("--methods=llr-bc --engine-option=timeout_min=3", "--engine-option"),
-            ("--methods=ewc --engine=submitit-local --engine-option=timeout=3", "timeout"),
-            ("--methods=ewc --engine=submitit-local --engine-option=cpus=x", "cpus"),
-            ("--methods=ewc --engine=slurm", "slurm"),
-        )
-    ),
-    ("sweep --resume=absent", "absent"),
-    ("sweep --resume=mine", "mine"),
-    ("sweep --methods=ewc --tasks=tasks.toml --out=notes.txt", "notes.txt"),
-    ("sweep --methods=ewc --tasks=tasks.toml --out=run", "run"),
-)
-"""Of ``sweep``; names of all kinds are checked before the first run."""
-
-OF_RESULTS = _cases(
+OF_RESULTS = (
     ("evaluate absent", "absent"),
     ("evaluate run --task=X5", "X5"),
     ("evaluate run --task=U:1", "2 nodes"),
@@ -346,7 +116,7 @@ OF_RESULTS = _cases(
 )
 """Of the commands that read finished runs."""
 
-OF_FILES = _cases(
+OF_FILES = (
     *(
         (f"solve {words}", named)
         for words, named in (
@@ -411,5 +181,9 @@ OF_FILES = _cases(
 )
 """Of the commands that read or write instance files, checkpoints and pictures."""
 
-WRONG = (*OF_TYPER, *EMPTY, *OF_RUN, *OF_PRETRAIN, *OF_SWEEP, *OF_RESULTS, *OF_FILES)
+WRONG = tuple(
+    Case(words, named)
+    for table in (OF_TYPER, EMPTY, OF_RUN, OF_PRETRAIN, OF_SWEEP, OF_RESULTS, OF_FILES)
+    for words, named in table
+)
 """All wrong command lines: each has status 2, one line on stderr, and changes no file."""

@@ -36,6 +36,12 @@ class Outcome:
         return f"$ {command}\n{self.out[-400:]}\n{self.err[-1500:]}\nstatus {self.status}"
 
 
+def exit_status(child: int) -> int | None:
+    """Return the exit status of a child process, once; None while it runs."""
+    pid, status = os.waitpid(child, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if pid else None
+
+
 @attrs.define
 class Fork:
     """A command at work in a fork, which has a process group of its own."""
@@ -49,8 +55,7 @@ class Fork:
     def poll(self) -> int | None:
         """Return the exit status; None while it runs."""
         if self.status is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            self.status = os.waitstatus_to_exitcode(status) if pid else None
+            self.status = exit_status(self.pid)
         return self.status
 
     def kill(self) -> None:
@@ -169,8 +174,7 @@ class Run:
     def poll(self) -> int | None:
         """Return the exit status; None while it runs."""
         if self.status is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            self.status = os.waitstatus_to_exitcode(status) if pid else None
+            self.status = exit_status(self.pid)
         return self.status
 
     def stop(self) -> None:

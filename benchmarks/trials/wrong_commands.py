@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 import attrs
-from command_lines import MODEL, RUN, WRONG, Case, lay_out
+from command_files import MODEL, RUN, lay_out
+from command_lines import WRONG, Case
 from ends import End, changed, finished, refused, require, tree
 from forks import call
 

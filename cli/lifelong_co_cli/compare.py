@@ -79,7 +79,7 @@ def compare(
         values = tables.as_json(comparison, means)
         typer.echo(json.dumps(values, indent=2, allow_nan=False))
     elif output is Format.CSV:
-        typer.echo(tables.as_csv(comparison, means), nl=False)
+        typer.echo(tables.as_csv(comparison, means, split=split), nl=False)
     else:
         typer.echo(tables.as_text(comparison, found, split=split), nl=False)
         if references and not means:  # the user asked for them

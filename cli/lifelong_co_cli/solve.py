@@ -178,23 +178,24 @@ def _places(
     """
     from lifelong_co.errors import ConfigError
 
-    names = [
-        f"{file.stem}.{'tour' if instance.demand is None else 'sol'}"
-        for file, instance in zip(files, instances, strict=True)
-    ]
-    if len(files) == 1:
-        taken = Path(names[0]).resolve() == beside(files[0])
-        return [(out or Path(f"{files[0].stem}.found.sol" if taken else names[0]), plot)]
+    several = len(files) > 1
     for flag, folder in (("--out", out), ("--plot", plot)):
-        if folder is not None and not folder.is_dir():
+        if several and folder is not None and not folder.is_dir():
             raise ConfigError(f"{flag}: expected a folder for several files, got {folder}")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ConfigError(f"{twice}: expected one FILE with this solution file, got several")
-    return [
-        ((out or Path()) / name, plot / f"{Path(name).stem}.png" if plot else None)
-        for name in names
+    places = [
+        ((several and out) or Path()) / f"{file.stem}.{'tour' if one.demand is None else 'sol'}"
+        for file, one in zip(files, instances, strict=True)
     ]
+    if len(set(places)) < len(places):
+        twice = next(place.name for place in places if places.count(place) > 1)
+        raise ConfigError(f"{twice}: expected one FILE with this solution file, got several")
+    for i, (file, place) in enumerate(zip(files, places, strict=True)):
+        if place.resolve() == beside(file):
+            places[i] = place.with_suffix(".found.sol")
+    if not several:
+        return [(out or places[0], plot)]
+    pictures = [plot / f"{file.stem}.png" if plot else None for file in files]
+    return list(zip(places, pictures, strict=True))
 
 
 def beside(file: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Time windows of a file, in its units: the fields for networks, and an independent check."""
+"""Time windows and limits of a file, in its units: fields for networks, an independent check."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -31,6 +31,8 @@ class TimeWindows:
     """``[n + 1]``: how long service takes; 0 at the depot."""
     direct: Times
     """``[n + 1]``: the distance from the depot to each node."""
+    lengths_only: bool = False
+    """Whether the depot's latest time limits the length of a route, and there is nothing else."""
 
     def fields(self, side: float) -> Mapping[str, Tensor]:
         """Return ``windows``, ``service`` and ``horizon`` of `problems.mtvrp`.
@@ -38,6 +40,7 @@ class TimeWindows:
         Times are divided by ``side`` and count from the earliest departure. The latest times are
         less by twice the tolerance of the masks, so that a route of a network is in time in the
         file, too. Where a drive from the depot would be late then, the time of its arrival is used.
+        With `lengths_only` the result has only ``limit``, which is less in the same way.
         """
         margin = 2 * ROUNDING * side
         ready = np.maximum(self.ready[1:] - self.ready[0], 0.0)
@@ -46,6 +49,8 @@ class TimeWindows:
         due = np.where(due - margin < arrival, np.maximum(due, arrival), due - margin)
         back = float((arrival + self.service[1:] + self.direct[1:]).max())
         horizon = max(self.due[0] - self.ready[0] - margin, back)
+        if self.lengths_only:
+            return {"limit": torch.tensor([horizon / side], dtype=torch.float32)}
         scaled = {
             "windows": np.stack((ready, due), axis=1),
             "service": self.service[1:],
@@ -73,7 +78,12 @@ class TimeWindows:
 
 
 def with_windows(
-    path: str | os.PathLike[str], instance: FileInstance, bounds: Times, service: Times
+    path: str | os.PathLike[str],
+    instance: FileInstance,
+    bounds: Times,
+    service: Times,
+    *,
+    lengths_only: bool = False,
 ) -> FileInstance:
     """Return an instance with time windows, after a check that each node can be served alone.
 
@@ -85,6 +95,8 @@ def with_windows(
         The instance without time windows.
     bounds, service
         ``[A, 2]`` and ``[A]``, in file units, with the depot first.
+    lengths_only
+        See `TimeWindows`.
 
     Raises
     ------
@@ -95,12 +107,36 @@ def with_windows(
         raise refuse(path, "time windows and service times: expected at least 0")
     points = instance.coordinates
     direct = np.sqrt(((points - points[0]) ** 2).sum(axis=1))
-    rules = TimeWindows(bounds[:, 0], bounds[:, 1], np.array([0.0, *service[1:]]), direct)
+    busy = np.array([0.0, *service[1:]])
+    rules = TimeWindows(bounds[:, 0], bounds[:, 1], busy, direct, lengths_only)
     for node in range(1, len(points)):
         fault = rules.fault([node], legs(instance, np.array([0, node])).tolist())
         if fault:
             raise refuse(path, f"node {node} cannot be served, even alone: {fault}")
     return attrs.evolve(instance, rules=rules)
+
+
+def with_limit(
+    path: str | os.PathLike[str], instance: FileInstance, limit: int, service: Times
+) -> FileInstance:
+    """Return an instance whose routes have a limit: on their length and service times together.
+
+    That is a latest return to the depot, because without earliest times no vehicle waits.
+
+    Parameters
+    ----------
+    path, instance, service
+        See `with_windows`.
+    limit
+        In file units.
+
+    Raises
+    ------
+    FileFormatError
+        As in `with_windows`.
+    """
+    bounds = np.tile([0.0, float(limit)], (len(instance.coordinates), 1))
+    return with_windows(path, instance, bounds, service, lengths_only=not service[1:].any())
 
 
 def in_time(instance: FileInstance, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

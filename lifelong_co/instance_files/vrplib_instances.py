@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lifelong_co.instance_files.file_instance import RULES, DistanceRule, FileInstance
-from lifelong_co.instance_files.route_rules import with_windows
+from lifelong_co.instance_files.route_rules import with_limit, with_windows
 from lifelong_co.instance_files.vrplib_parser import (
     Header,
     parse,
@@ -30,13 +30,14 @@ _BEST = re.compile(
 
 
 _PROBLEMS = {"TSP": "tsp", "ATSP": "atsp", "CVRP": "cvrp", "VRPTW": "mtvrp"}
-"""TYPE to problem, for files without time windows."""
+"""TYPE to problem, for files without time windows and limits."""
 
 
 def read_instance(path: str | os.PathLike[str], *, best_known: float | None = None) -> FileInstance:
     """Read a TSPLIB (TYPE TSP or ATSP) or CVRPLIB (TYPE CVRP or VRPTW) file.
 
-    A file with a TIME_WINDOW_SECTION is an instance of ``mtvrp``.
+    A file with a TIME_WINDOW_SECTION or with a limit on routes (DISTANCE) is an instance of
+    ``mtvrp``.
 
     Parameters
     ----------
@@ -50,11 +51,17 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
     FileFormatError
         If the file is missing, truncated or inconsistent, or needs something unsupported: other
         distance rules, EXPLICIT distances without symmetry or without coordinates (which networks
-        need), limits on the length of routes, a depot that is not node 1.
+        need), backhauls, a depot that is not node 1.
     """
     text = read_text(path)
     header = scan(path, text)
     kind = header.value("TYPE").split()[0].upper()
+    if kind == "VRPB" or "BACKHAUL" in header.ids:
+        raise refuse(
+            path,
+            "backhauls are not supported: in files of TYPE VRPB no route has backhauls only, in"
+            " other files their order is free, and in mtvrp neither holds",
+        )
     if kind not in _PROBLEMS:
         raise refuse(path, f"TYPE: expected TSP, ATSP, CVRP or VRPTW, got {kind}")
     rule = header.value("EDGE_WEIGHT_TYPE").upper()
@@ -70,7 +77,7 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
     demand, capacity = (None, None) if tour else _load(header, parsed, count)
     instance = FileInstance(
         name=header.values.get("NAME") or Path(path).stem,
-        problem="mtvrp" if "TIME_WINDOW" in header.ids else _PROBLEMS[kind],
+        problem="mtvrp" if "TIME_WINDOW" in header.ids or _limited(header) else _PROBLEMS[kind],
         coordinates=coordinates,
         demand=demand,
         capacity=capacity,
@@ -80,10 +87,13 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
         if rule == "EXPLICIT"
         else None,
     )
-    if instance.problem != "mtvrp":
-        return instance
-    bounds = table(header, parsed, "TIME_WINDOW", 2, count)
-    return with_windows(path, instance, bounds, _service(header, parsed, count))
+    service = _service(header, parsed, count)
+    if "TIME_WINDOW" in header.ids:
+        bounds = table(header, parsed, "TIME_WINDOW", 2, count)
+        return with_windows(path, instance, bounds, service)
+    if instance.problem == "mtvrp":
+        return with_limit(path, instance, header.whole("DISTANCE", least=1), service)
+    return instance
 
 
 def _service(header: Header, parsed: dict[str, Any], count: int) -> npt.NDArray[np.float64]:
@@ -96,16 +106,25 @@ def _service(header: Header, parsed: dict[str, Any], count: int) -> npt.NDArray[
 
 def _refuse_constraints(header: Header, kind: str) -> None:
     """Refuse sections with constraints that no solver here obeys, e.g. fixed edges."""
-    of_depot = {"DEMAND", "DEPOT"} if kind in ("CVRP", "VRPTW") else set()
-    timed = {"TIME_WINDOW", "SERVICE_TIME"} if of_depot and "TIME_WINDOW" in header.ids else set()
-    known = {"NODE_COORD", "DISPLAY_DATA", "EDGE_WEIGHT"} | of_depot | timed
-    names = [f"{name}_SECTION" for name in header.ids if name not in known]
-    scalars = {"DISTANCE", "SERVICE_TIME"} - timed
-    names += [name for name in sorted(scalars) if name in header.values]
-    if kind == "VRPTW" and not timed:
+    if kind == "VRPTW" and "TIME_WINDOW" not in header.ids:
         raise refuse(header.path, "expected a TIME_WINDOW_SECTION, got none")
+    routes, timed = kind in ("CVRP", "VRPTW"), "TIME_WINDOW" in header.ids
+    times = {"SERVICE_TIME"} if timed or _limited(header) else set()
+    known = {"NODE_COORD", "DISPLAY_DATA", "EDGE_WEIGHT"}
+    known |= {"DEMAND", "DEPOT", "TIME_WINDOW"} | times if routes else set()
+    names = [f"{name}_SECTION" for name in header.ids if name not in known]
+    scalars = {"DISTANCE", "SERVICE_TIME"} - times
+    if routes and _limited(header):
+        scalars -= {"DISTANCE"}
+    names += [name for name in sorted(scalars) if name in header.values]
+    names += [name for name in header.values if name.startswith("VEHICLES_")]
     if names:
         raise refuse(header.path, f"{names[0]}: not supported for TYPE {kind}")
+
+
+def _limited(header: Header) -> bool:
+    """Return whether a limit of length is the only rule of time, so that its meaning is clear."""
+    return "DISTANCE" in header.values and "TIME_WINDOW" not in header.ids
 
 
 def _load(header: Header, parsed: dict[str, Any], count: int) -> tuple[npt.NDArray[np.int64], int]:

@@ -45,7 +45,8 @@ def _shaped(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
     """Return ``value`` as a floating-point tensor of the expected shape."""
     wanted = "[" + ", ".join(str(size) for size in shape) + "]"
     try:
-        tensor = torch.as_tensor(value)
+        # A tensor stays where it is: `as_tensor` would move it to torch's default device.
+        tensor = value if isinstance(value, Tensor) else torch.as_tensor(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise InvalidInstancesError(
             f"{name}: expected a tensor of shape {wanted}, got {type(value).__name__} ({error})"

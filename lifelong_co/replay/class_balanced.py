@@ -6,12 +6,11 @@ slots, small ones more. Ours is class-balancing reservoir sampling (Chrysakis an
 algorithm 1): the shares differ by one at most, once every task was offered its share.
 """
 
-import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.replay.reservoir import Reservoir
 
 X = TypeVar("X")
 
@@ -51,11 +50,8 @@ class Balanced(Generic[X]):
     """
 
     def __init__(self, capacity: int, seed: int = 0) -> None:
-        if capacity < 0:
-            raise ConfigError(f"buffer capacity: expected at least 0, got {capacity}")
-        self._capacity = capacity
-        self._random = random.Random(seed)
-        self._items: list[X] = []
+        self._items: Reservoir[X] = Reservoir(capacity, seed)  # holds and samples; admits nothing
+        self._random = self._items.random
         self._tasks: list[int] = []  # of the slots
         self._held: Counter[int] = Counter()
         self._offered: Counter[int] = Counter()
@@ -64,7 +60,7 @@ class Balanced(Generic[X]):
     @property
     def capacity(self) -> int:
         """The most items it holds."""
-        return self._capacity
+        return self._items.capacity
 
     @property
     def seen(self) -> int:
@@ -96,7 +92,7 @@ class Balanced(Generic[X]):
     def _slot(self) -> int | None:
         """Return where the next item of the present task goes; None: nowhere."""
         task, held = self._task, self._held[self._task]
-        if len(self._tasks) < self._capacity:
+        if len(self._tasks) < self.capacity:
             return len(self._tasks)
         most = max(self._held.values(), default=0)
         if held == self._offered[task] and held < most:  # it has lost nothing yet
@@ -107,10 +103,7 @@ class Balanced(Generic[X]):
 
     def put(self, slot: int, item: X) -> None:
         """Store an item in the slot that `admit` returned; items come in the order of admission."""
-        if slot == len(self._items):
-            self._items.append(item)
-        else:
-            self._items[slot] = item
+        self._items.put(slot, item)
 
     def add(self, item: X) -> None:
         """Offer an item; its ``task``, if it has one, becomes the present one."""
@@ -127,9 +120,7 @@ class Balanced(Generic[X]):
         ConfigError
             If ``k`` is negative.
         """
-        if k < 0:
-            raise ConfigError(f"sample size: expected at least 0, got {k}")
-        return self._random.sample(self._items, min(k, len(self._items)))
+        return self._items.sample(k)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -140,25 +131,20 @@ class Balanced(Generic[X]):
     def state_dict(self) -> dict[str, Any]:
         """Return capacity, counters, items with their tasks and the state of the random stream."""
         return {
-            "capacity": self._capacity,
+            **self._items.state_dict(),
             "seen": self.seen,
-            "items": list(self._items),
             "tasks": list(self._tasks),
             "offered": [list(pair) for pair in self._offered.items()],
             "task": self._task,
-            "random": self._random.getstate(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
-        version, internal, gauss = state["random"]
-        self._capacity = state["capacity"]
-        self._items = list(state["items"])
+        self._items.load_state_dict(state)
         self._tasks = list(state["tasks"])
         self._held = Counter(self._tasks)
         self._offered = Counter(dict(state["offered"]))
         self._task = state["task"]
-        self._random.setstate((version, tuple(internal), gauss))
 
     def _slots(self, task: int) -> list[int]:
         return [slot for slot, owner in enumerate(self._tasks) if owner == task]

@@ -31,7 +31,8 @@ class Reservoir(Generic[X]):
         if capacity < 0:
             raise ConfigError(f"buffer capacity: expected at least 0, got {capacity}")
         self._capacity = capacity
-        self._random = random.Random(seed)
+        self.random = random.Random(seed)
+        """The stream that decides admissions and samples."""
         self._items: list[X] = []
         self._seen = 0
 
@@ -55,7 +56,7 @@ class Reservoir(Generic[X]):
         self._seen += 1
         if offer < self._capacity:
             return offer
-        slot = self._random.randrange(self._seen)
+        slot = self.random.randrange(self._seen)
         return slot if slot < self._capacity else None
 
     def put(self, slot: int, item: X) -> None:
@@ -81,7 +82,7 @@ class Reservoir(Generic[X]):
         """
         if k < 0:
             raise ConfigError(f"sample size: expected at least 0, got {k}")
-        return self._random.sample(self._items, min(k, len(self._items)))
+        return self.random.sample(self._items, min(k, len(self._items)))
 
     def __len__(self) -> int:
         return len(self._items)
@@ -95,7 +96,7 @@ class Reservoir(Generic[X]):
             "capacity": self._capacity,
             "seen": self._seen,
             "items": list(self._items),
-            "random": self._random.getstate(),
+            "random": self.random.getstate(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -104,4 +105,4 @@ class Reservoir(Generic[X]):
         self._capacity = state["capacity"]
         self._seen = state["seen"]
         self._items = list(state["items"])
-        self._random.setstate((version, tuple(internal), gauss))
+        self.random.setstate((version, tuple(internal), gauss))

@@ -61,7 +61,7 @@ class Asked:
 
     def __init__(self) -> None:
         on_gpu = torch.cuda.is_available()
-        self.answer = torch.zeros((), dtype=torch.bool, pin_memory=on_gpu)
+        self.answer = torch.zeros((), dtype=torch.bool, device="cpu", pin_memory=on_gpu)
         self.arrived = torch.cuda.Event() if on_gpu else None
         self.open = False
 

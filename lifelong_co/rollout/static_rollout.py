@@ -88,10 +88,15 @@ class Tape:
 
     def _become(self, state: Any) -> None:
         """Copy a state to the place from which the next step reads it."""
-        for mine, its in zip(
-            records.tensors(self.state).values(), records.tensors(state).values(), strict=True
-        ):
-            mine.copy_(its)
+        mine = records.tensors(self.state).values()
+        places = {tensor.data_ptr() for tensor in mine}
+        # A state may have a tensor of the last one under another name: copy it before it changes.
+        found = [
+            tensor.clone() if tensor.data_ptr() in places else tensor
+            for tensor in records.tensors(state).values()
+        ]
+        for place, tensor in zip(mine, found, strict=True):
+            place.copy_(tensor)
 
     def load(self, instances: Any) -> None:
         """Copy a batch to the place from which the graphs read it."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from lifelong_co import registry
 from lifelong_co.config.run_config import Config, read_config, to_toml
 from lifelong_co.config.settings import ALL
 from lifelong_co.errors import (
@@ -54,7 +55,9 @@ class RunFolder:
         return number
 
     def create(self, config: Config) -> None:
-        """Create the folder with ``config.toml``.
+        """Create the folder with ``config.toml``, which has every option of the method.
+
+        So a run keeps its meaning when a later version has other defaults.
 
         Raises
         ------
@@ -64,7 +67,8 @@ class RunFolder:
             If the folder cannot be written.
         """
         self.check_new()
-        text = to_toml(config)
+        options = registry.method_options(config.method, config.method_options)
+        text = to_toml(attrs.evolve(config, method_options=options))
         try:
             # The configuration first: a folder that holds only this file can be resumed.
             self.path.mkdir(parents=True, exist_ok=True)

@@ -142,8 +142,8 @@ def rewind(run: Run) -> None:
 
 def new_solver(config: Config, problem: Problem) -> Solver:
     """Return a solver in training mode, with initial parameters that follow from the seed."""
-    # Layers draw their parameters from torch's global stream: seed it here and restore it after.
-    with torch.random.fork_rng(devices=[]):
+    # Layers draw their parameters from the CPU's global stream: seed it here, restore it after.
+    with torch.random.fork_rng(devices=[]), torch.device("cpu"):
         torch.default_generator.manual_seed(python_seed(config.seed, "parameters"))
         solver = registry.solver(config.solver, problem, **config.solver_options)
     solver.module.to(config.device).train()

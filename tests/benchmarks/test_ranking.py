@@ -16,14 +16,14 @@ def test_ranks_use_the_published_definitions(tmp_path, capsys, monkeypatch):
         load_run(synthetic_runs.write(tmp_path / name, synthetic_runs.config(name)))
         for name in ("fine-tuning", "ewc")
     ]
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     script = runpy.run_path(str(ROOT / "benchmarks" / "ranking.py"))
-    (chapter,) = script["chapters"](script["collect"]([tmp_path]).runs, "published")
+    (chapter,) = script["chapters"](runs, "published")
     found = script["ours"](chapter.of("pomo")["cvrp"], "1")
     best = [min(run.least[name] for run in runs) for name in runs[0].names]
     tuned = metrics.summarize(runs[0].costs, best, definition="published")
     assert found["fine-tuning"]["AF"] == pytest.approx(1e3 * tuned.AF)
-    monkeypatch.setattr("sys.argv", ["ranking.py", str(tmp_path)])
-    script["main"]()
+    script["compare"]("cvrp", found)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "cvrp: fine-tuning, ewc"
     counts = {line.split()[0]: line.split()[1:] for line in lines if " of " in line}

@@ -18,4 +18,4 @@ def test_table_has_every_cost_after_a_task(tmp_path, capsys, monkeypatch):
     assert [float(row["cost"]) for row in table] == [cost.cost for cost in run.costs]
     assert {row["method"] for row in table} == {"feng"}
     assert len({row["configuration"] for row in table}) == 1
-    assert (table[1]["learned"], table[1]["tested"]) == ("U5", "U6")
+    assert (table[1]["learning"], table[1]["tested"]) == ("U5", "U6")

@@ -6,6 +6,10 @@ from pathlib import Path
 import attrs
 import pytest
 from command_line import Outcome, call, run_options
+from resumed_runs import config
+
+from lifelong_co.learner import learn
+from lifelong_co.runs.prepare import prepare
 
 TASKS = """
 epochs = 2
@@ -60,3 +64,11 @@ def finished(
         return made[method, problem]
 
     return run
+
+
+@pytest.fixture(scope="session")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Carry out `config` from the start to the end."""
+    folder = tmp_path_factory.mktemp("uninterrupted") / "run"
+    learn(prepare(config(), folder))
+    return folder

@@ -79,7 +79,7 @@ def test_benchmark_writes_tables_and_continues(tmp_path, finished):
     assert solved.status == 0, solved.err
     assert "left out: " in solved.err
     assert "bad.vrp" in solved.err
-    assert solved.out.startswith("Cost in the rounded distances of the files")
+    assert solved.out.startswith("Cost in the distances of the files")
     rows = [line.split() for line in solved.out.splitlines()]
     assert ["four", "4", "43"] in [row[:3] for row in rows]
     # In both tables, of which the first is printed in two parts.

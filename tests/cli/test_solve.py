@@ -250,4 +250,7 @@ def test_solution_is_not_taken_for_the_best_known_one(place, finished):
     refused = call(*solve, "--out", "four.sol")
     assert refused.status == 2
     assert "best known solution of four.vrp" in refused.err
+    shutil.copy(FIXTURES / "four.vrp", "same.vrp")
+    several = call("solve", "same.vrp", *solve[1:], "--overwrite").out.splitlines()
+    assert several[2::3] == ["solution: same.found.sol", "solution: four.found.sol"]
     assert not (place / "four.sol").exists()

@@ -13,8 +13,11 @@ import torch
 from command_line import Outcome, call, contents, spawn, wait
 from paths import ROOT
 
-TABLE = runpy.run_path(str(ROOT / "benchmarks" / "trials" / "command_lines.py"))
-WRONG = TABLE["WRONG"]
+TRIALS = ROOT / "benchmarks" / "trials"
+with pytest.MonkeyPatch.context() as patch:
+    patch.syspath_prepend(str(TRIALS))
+    WRONG = runpy.run_path(str(TRIALS / "command_lines.py"))["WRONG"]
+    LAY_OUT = runpy.run_path(str(TRIALS / "command_files.py"))["lay_out"]
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +26,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("wrong")
     before = Path.cwd()
     os.chdir(folder)
-    TABLE["lay_out"](folder, lambda arguments: call(*arguments))
+    LAY_OUT(folder, lambda arguments: call(*arguments))
     yield folder
     os.chdir(before)
 

@@ -15,7 +15,7 @@ CSV = (
     *("instance", "n", "best_known", "checkpoint", "cost", "gap_fraction"),
     *("length", "batch", "seconds_per_instance", "nearest_neighbor"),
 )
-COSTS = "Cost in the rounded distances of the files, and gap to the best known cost"
+COSTS = "Cost in the distances of the files, and gap to the best known cost"
 NORMALISED = (
     "Normalised as in the paper: (d - d*) / d* in 10^-3, where d* is the lowest {what} of these"
     " checkpoints; last row: mean (sample standard deviation) over instances"

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import attrs
 
 from lifelong_co import metrics
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
+from lifelong_co.experiments.formats import NOTHING
 from lifelong_co.experiments.paired import LEAST_SEEDS, Difference, Values, difference, holm
 from lifelong_co.experiments.sheet import SCALE, THOUSANDTHS, Cell, Row, Sheet, words
 from lifelong_co.experiments.spread import LEVEL
@@ -89,7 +91,38 @@ def paired_table(pairs: Sequence[Pair], key: str = "paired", title: str = "") ->
     )
 
 
-def as_json(pairs: Sequence[Pair]) -> list[dict[str, object]]:
+def untested(comparison: Comparison, tests: Sheet) -> str:
+    """Return why nothing is tested; empty if something is, or if no method has several seeds."""
+    several = any(len(group.runs) > 1 for group in comparison.groups)
+    return f"{tests.title}: {tests.note}" if several and not tests.rows else ""
+
+
+def as_cells(pairs: Sequence[Pair], labels: Sequence[str]) -> tuple[tuple[str, ...], list[Row]]:
+    """Return a header and a row for each label, for CSV: its tests beside its metrics.
+
+    A label without a test has empty cells. If there is no test at all, header and rows are empty.
+    """
+    found = [one for one in as_json(pairs) if one["p"] is not None]
+    if not found:
+        return (), [() for _ in labels]
+    empty = Cell(NOTHING)
+    rows = []
+    for label in labels:
+        tests = {one["metric"]: one for one in found if one["method"] == label}
+        pair = next(iter(tests.values()), None)
+        whole = {"against": str(pair["against"]), "seeds": str(pair["seeds"])} if pair else {}
+        each = (_csv(tests[name]) if name in tests else empty for name in metrics.NAMES)
+        rows.append((Cell("", whole) if pair else empty, *each))
+    return ("paired", *metrics.NAMES), rows
+
+
+def _csv(test: Mapping[str, Any]) -> Cell:
+    numbers = (test["difference"] * SCALE, test["interval"] * SCALE, test["p"], test["p_holm"])
+    names = (*(f"difference_{ending}" for ending in ENDINGS), "p", "p_holm")
+    return Cell("", {name: f"{value:.6g}" for name, value in zip(names, numbers, strict=True)})
+
+
+def as_json(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     """Return the tests as JSON values; differences are plain fractions."""
     each = [(pair, pair.differences()) for pair in pairs]
     corrected = {name: holm([found[name].p for _, found in each]) for name in metrics.NAMES}

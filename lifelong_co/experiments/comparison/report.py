@@ -9,7 +9,7 @@ from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.labels import settings
 from lifelong_co.experiments.comparison.makers import mixed
-from lifelong_co.experiments.comparison.paired_table import paired_table, pairs_of
+from lifelong_co.experiments.comparison.paired_table import paired_table, pairs_of, untested
 from lifelong_co.experiments.comparison.selection import LISTED, MANY, sequence
 from lifelong_co.experiments.comparison.selection import shown as listed
 from lifelong_co.experiments.comparison.split_table import split_table
@@ -79,11 +79,11 @@ def make_report(
     said = WORDS[comparison.definition]
     common = LEAST.format(tests=said.tests)
     measured = [_noted(tables.metrics_table(comparison), "", common=common)]
-    untested = ""
+    without_tests = ""
     if pairs := pairs_of(comparison):
         tests = plain(paired_table(pairs))
         measured += [tests] if tests.rows else []
-        untested = "" if tests.rows else f"{tests.title}: {tests.note}"
+        without_tests = untested(comparison, tests)
     if (parts_of_ap := split_table(comparison)).rows:
         measured.append(plain(parts_of_ap))
     if references and references.means:
@@ -104,7 +104,7 @@ def make_report(
     warning = mixed(runs)
     warned = f" Warning: {warning}." if warning else ""
     sections = (
-        Section("Metrics", untested, sheets=tuple(measured)),
+        Section("Metrics", without_tests, sheets=tuple(measured)),
         *(_figure(name, images.get(name), comparison) for name in ABOUT),
         Section("Costs", about, tuple(costs), pictures, folded=len(runs) > OPEN),
         Section("What was run", sheets=(_configuration(groups), *(() if many else tasks))),

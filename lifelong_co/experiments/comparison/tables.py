@@ -10,11 +10,16 @@ from lifelong_co import metrics, registry
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison
 from lifelong_co.experiments.comparison.makers import mixed
+from lifelong_co.experiments.comparison.paired_table import (
+    as_cells,
+    paired_table,
+    pairs_of,
+    untested,
+)
 from lifelong_co.experiments.comparison.paired_table import as_json as paired_json
-from lifelong_co.experiments.comparison.paired_table import paired_table, pairs_of
 from lifelong_co.experiments.comparison.runs import Run, final_note
 from lifelong_co.experiments.comparison.selection import MARKS, shown
-from lifelong_co.experiments.comparison.split_table import split_table
+from lifelong_co.experiments.comparison.split_table import COLUMNS, split_table
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
@@ -137,8 +142,8 @@ def as_text(
     if references and references.means:
         sheets.append(gap_table(comparison, references))
     parts = [formats.text(sheet) for sheet in sheets]
-    if tests and not tests.rows:
-        parts.insert(1, f"{tests.title}. {tests.note}\n")
+    if tests and (reason := untested(comparison, tests)):
+        parts.insert(1, f"{reason}\n")
     if references and references.notes:
         parts.append("".join(f"{note}\n" for note in references.notes))
     if warning := mixed(comparison.runs):
@@ -146,21 +151,34 @@ def as_text(
     return "\n".join(parts)
 
 
-def as_csv(comparison: Comparison, references: Mapping[str, float] | None = None) -> str:
+def as_csv(
+    comparison: Comparison,
+    references: Mapping[str, float] | None = None,
+    *,
+    split: bool = False,
+) -> str:
     """Return the metrics in 10^-3 as CSV: one column for the mean, one for the standard deviation.
 
     The standard deviation over seeds is empty for a single run, and so is a metric that is not
-    defined. With ``references``, the mean reference cost of each task, two more columns per task
-    follow: `Group.final`, and its gap to the reference as a plain fraction.
+    defined. With ``split``, the parts of AP follow. If there are paired tests, the other method,
+    the number of seeds, and each metric's difference, interval and p follow. With ``references``,
+    the mean reference cost of each task, two more columns per task follow: `Group.final`, and its
+    gap to the reference as a plain fraction.
     """
     means, sheet = references or {}, metrics_table(comparison)
+    labels = [group.label for group in comparison.groups]
+    names, tests = as_cells(pairs_of(comparison), labels)
+    # After the label, the number of runs and AP.
+    parts = {row[0].shown: row[3:] for row in split_table(comparison).rows} if split else {}
+    of_ap = COLUMNS[1:] if parts else ()
     rows = []
-    for row, group in zip(sheet.rows, comparison.groups, strict=True):
+    for row, group, tested in zip(sheet.rows, comparison.groups, tests, strict=True):
         costs, found = group.final, comparison.gaps(group, means)
         shown = {t: "" if value is None else f"{value:.6f}" for t, value in found.items()}
         more = ({"cost": f"{costs[t]:.6g}", "gap": shown[t]} for t in means)
-        rows.append((*row, *(Cell("", parts) for parts in more)))
-    header = (*sheet.header, *means)
+        split_up = parts.get(group.label, words(*(formats.NOTHING for _ in of_ap)))
+        rows.append((*row, *split_up, *tested, *(Cell("", each) for each in more)))
+    header = (*sheet.header, *of_ap, *names, *means)
     return formats.as_csv(attrs.evolve(sheet, header=header, blocks=(tuple(rows),)))
 
 

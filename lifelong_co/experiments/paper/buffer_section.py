@@ -98,14 +98,14 @@ def _sheet(chapter: Chapter, rows: Sequence[Row]) -> Sheet:
     ]  # fmt: skip
     return Sheet(
         key="buffer",
-        title="Buffered units of each task at the end of a run, and the correlation of variance and"
-        " negative entropy over all buffered states",
+        title="Buffered units of each task at the end of a run, and a correlation of their states",
         header=(*WHO, *chapter.tasks, "other runs", "states", "correlation"),
         blocks=(*([tuple(first)] if first else []), tuple(rows)),
         left=len(WHO),
         note="A unit is one decoding step of one batch; it has one state for each trajectory of"
         " each instance. Variance and entropy are divided by the highest possible value for the"
-        " number of actions, as in the weightings. The correlation is Pearson's; it is"
+        " number of actions, as in the weightings. The correlation is Pearson's, of variance and"
+        " negative entropy over all buffered states; it is"
         f" {PAPER_CORRELATION} in the paper.",
         best_of="none",
     )

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lifelong_co import registry
 from lifelong_co.config.ablations import ABLATIONS
 from lifelong_co.config.presets import preset
 from lifelong_co.config.run_config import Config
@@ -71,10 +72,16 @@ def main_variant(variants: Sequence[Sequence[Config]]) -> int:
     """
 
     def merit(configs: Sequence[Config]) -> tuple[bool, int]:
-        return configs[0].method_options == _usual(configs[0]), len(configs)
+        first = configs[0]
+        return _options(first) == _options(first, _usual(first)), len(configs)
 
     # `max` takes the first of equals.
     return max(range(len(variants)), key=lambda i: merit(variants[i]))
+
+
+def _options(config: Config, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return all options of a run's method, those of the run unless others are given."""
+    return registry.method_options(config.method, config.method_options if given is None else given)
 
 
 def _usual(config: Config) -> Mapping[str, Any]:
@@ -104,13 +111,13 @@ def variant_name(config: Config, usual: Config) -> str:
 
 def _ablations(config: Config, usual: Config, changed: dict[str, Any]) -> list[str]:
     """Remove the settings of each ablation from ``changed``; return the ablations' names."""
-    options = config.method_options
+    options, its = _options(config), _options(usual)
     known = ABLATIONS.get(config.method, {})
     alias = options.get("ablation", "")
     names = [alias] if alias in known else list(known)
     found = []
     for name in names:
-        needed = {k: v for k, v in known[name].items() if usual.method_options.get(k) != v}
+        needed = {k: v for k, v in known[name].items() if its.get(k) != v}
         if needed and all(options.get(k) == v for k, v in needed.items()):
             found.append(f"-{name}")
             for key in (*known[name], "ablation"):

@@ -79,7 +79,11 @@ class Results:
 def gather(plan: Plan, places: Places | None = None) -> Results:
     """Read the finished runs of a plan and, if ``places`` are given, references of their tests."""
     found = {name: job.result() for name, job in plan.jobs.items()}
-    runs = {name: run for name, run in found.items() if run is not None}
+    return results_of(plan, {name: run for name, run in found.items() if run is not None}, places)
+
+
+def results_of(plan: Plan, runs: Mapping[str, Run], places: Places | None = None) -> Results:
+    """Compare finished runs of a plan, by the names of their jobs."""
     alike: dict[tuple[str, str], list[Run]] = {}
     for run in runs.values():
         alike.setdefault(compared(run.config), []).append(run)

@@ -4,14 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paths import ROOT
+from paths import FIXTURES
 from tiny_runs import tiny_config
 
 import lifelong_co as lco
 from lifelong_co.config.former_options import translated
 from lifelong_co.config.run_config import from_toml, read_config, resolve, to_toml
 
-RESULTS = ROOT / "benchmarks" / "results" / "table" / "runs"
 DEFAULTS = {"unit": "step", "row_choice": "weight", "reverse_share": 0.5, "adaptive_replay": 0.0}
 
 
@@ -44,8 +43,8 @@ def resolved_ib() -> dict[str, Any]:
 
 
 def test_published_results_of_ib_are_read() -> None:
-    """The repository has a run folder of an earlier version."""
-    config = read_config(RESULTS / "cvrp-pomo-IB-small-order1-seed0")
+    """The configuration of a run that an earlier version made."""
+    config = read_config(FIXTURES / "former-ib")
     assert config.method_options["bundle_size"] == 0
     assert "unit" not in config.method_options
 

@@ -1,5 +1,7 @@
 """Time windows in the units of a file: an independent check, and the repair of late routes."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -14,7 +16,7 @@ from lifelong_co.instance_files.file_instance import (
     to_instances,
 )
 from lifelong_co.instance_files.nearest_neighbor import nearest_neighbor
-from lifelong_co.instance_files.route_rules import in_time, with_windows
+from lifelong_co.instance_files.route_rules import in_time, with_limit, with_windows
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.problems.mtvrp import MTVRP
 from lifelong_co.rollout.verification import complete
@@ -56,7 +58,7 @@ def test_late_routes_are_split() -> None:
 
 @st.composite
 def timed(draw: st.DrawFn) -> FileInstance:
-    """Draw instances with time windows in which each node can be served alone."""
+    """Draw instances with time windows or limited routes, in which each node is reached alone."""
     size = draw(st.integers(2, 8))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     points = random.integers(0, 100, (size + 1, 2)).astype(float)
@@ -68,6 +70,10 @@ def timed(draw: st.DrawFn) -> FileInstance:
     demand = random.integers(1, 9, size)
     rule = draw(st.sampled_from(("UNROUNDED", "EUC_2D", "CEIL_2D")))
     plain = FileInstance("drawn", "mtvrp", points, demand, 20, rule)
+    if draw(st.booleans()):
+        service *= draw(st.integers(0, 1))
+        longest = math.ceil((2 * direct + service).max()) + 2
+        return with_limit("drawn", plain, longest + draw(st.integers(0, 60)), service)
     if rule != "UNROUNDED":  # rounding up may be a unit more on each of the two legs
         due = due + 2
     return with_windows("drawn", plain, np.stack((ready, due), axis=1), service)

@@ -13,9 +13,10 @@ from paths import FIXTURES
 from lifelong_co import registry
 from lifelong_co.errors import FileFormatError, InvalidInstancesError
 from lifelong_co.instance_files import solomon
-from lifelong_co.instance_files.file_instance import to_instances
+from lifelong_co.instance_files.file_instance import InvalidSolutionError, to_instances
 from lifelong_co.instance_files.formats import read_file
 from lifelong_co.instance_files.route_rules import TimeWindows
+from lifelong_co.instance_files.solutions import check
 from lifelong_co.problems.mtvrp import MTVRP
 
 SEVEN = FIXTURES / "seven.txt"
@@ -89,6 +90,24 @@ def test_library_file_with_time_windows_is_read(tmp_path: Path) -> None:
     assert isinstance(one.rules, TimeWindows)
     assert one.rules.due.tolist() == [91, 92, 93, 94, 95]
     assert one.rules.service.tolist() == [0, 3, 3, 3, 3]
+
+
+@pytest.mark.parametrize(("limit", "service", "length"), [(22, 0, 23), (28, 3, 29)])
+def test_library_file_with_limited_routes_is_read(
+    limit: int, service: int, length: int, tmp_path: Path
+) -> None:
+    """DISTANCE limits the length of a route and its service times, as in CVRPLIB's CMT6."""
+    lines = f"DISTANCE : {limit}\nSERVICE_TIME : {service}\nCAPACITY"
+    path = tmp_path / "limited.vrp"
+    path.write_text((FIXTURES / "four.vrp").read_text().replace("CAPACITY", lines))
+    one = read_file(path)
+    assert (one.problem, one.distance_rule) == ("mtvrp", "EUC_2D")
+    batch = to_instances(one, MTVRP())
+    assert batch.limit.isfinite().tolist() == [service == 0]
+    assert batch.horizon.isfinite().tolist() == [service > 0]
+    assert check(one, [0, 1, 3, 0, 2, 0, 4, 0]).cost == 50
+    with pytest.raises(InvalidSolutionError, match=f"#2: .* {limit} at the depot, got {length}"):
+        check(one, [0, 1, 2, 0, 3, 4, 0])
 
 
 @settings(deadline=None, max_examples=200)

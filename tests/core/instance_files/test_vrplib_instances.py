@@ -10,6 +10,7 @@ import torch
 from file_strategies import file_instances, file_texts, solved
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from library_texts import EXPLICIT, TSP_TEXT, read_text
 from paths import FIXTURES, ROOT
 
 from lifelong_co.errors import ConfigError
@@ -26,16 +27,7 @@ from lifelong_co.problems.tsp import TSP
 
 OFFICIAL = ROOT.parent / "shared" / "official" / "instances"
 
-TSP_TEXT = (FIXTURES / "five.tsp").read_text()
-
 PROBLEMS = {"tsp": TSP(), "cvrp": CVRP()}
-
-
-def read_text(folder: Path, text: str) -> FileInstance:
-    """Read an instance from its text."""
-    path = folder / "given.vrp"
-    path.write_bytes(text.encode())
-    return read_instance(path)
 
 
 def test_tsp_file_is_read() -> None:
@@ -135,21 +127,6 @@ def test_files_round_trip(tmp_path_factory: pytest.TempPathFactory, data: st.Dat
     np.testing.assert_array_equal(read.coordinates, instance.coordinates)
     if instance.demand is not None:
         np.testing.assert_array_equal(read.demand, instance.demand)
-
-
-EXPLICIT = """NAME: m
-TYPE: TSP
-DIMENSION: 3
-EDGE_WEIGHT_TYPE: EXPLICIT
-EDGE_WEIGHT_FORMAT: FORMAT
-EDGE_WEIGHT_SECTION
-WEIGHTS
-DISPLAY_DATA_SECTION
-1 0 0
-2 10 0
-3 0 10
-EOF
-"""
 
 
 @pytest.mark.parametrize(

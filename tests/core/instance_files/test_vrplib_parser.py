@@ -6,26 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paths import FIXTURES
+from library_texts import EXPLICIT, TSP_TEXT, VRP_TEXT, read_text
 
 from lifelong_co.errors import FileFormatError
-from lifelong_co.instance_files.file_instance import FileInstance, to_instances
+from lifelong_co.instance_files.file_instance import to_instances
 from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.tsp import TSP
 
-TSP_TEXT = (FIXTURES / "five.tsp").read_text()
-
-VRP_TEXT = (FIXTURES / "four.vrp").read_text()
-
 PROBLEMS = {"tsp": TSP(), "cvrp": CVRP()}
-
-
-def read_text(folder: Path, text: str) -> FileInstance:
-    """Read an instance from its text."""
-    path = folder / "given.vrp"
-    path.write_bytes(text.encode())
-    return read_instance(path)
 
 
 @settings(deadline=None, max_examples=300)
@@ -68,7 +57,16 @@ def test_damaged_files_are_refused_by_name(
         ("CAPACITY : 10\n", "", "'CAPACITY : …'"),
         ("CAPACITY : 10", "CAPACITY : 0", "CAPACITY: expected .* at least 1"),
         ("CAPACITY : 10", "CAPACITY : 5", "CAPACITY 5, got 6 at node 3"),
-        ("CAPACITY : 10", "CAPACITY : 10\nDISTANCE : 200", "DISTANCE: not supported"),
+        ("CAPACITY : 10", "CAPACITY : 10\nSERVICE_TIME : 2", "SERVICE_TIME: not supported"),
+        ("CAPACITY : 10", "CAPACITY : 10\nDISTANCE : 2.5", "DISTANCE: expected a whole number"),
+        ("CAPACITY : 10", "CAPACITY : 10\nDISTANCE : 9", "node 1 cannot be served, even alone"),
+        (
+            "CAPACITY : 10",
+            "CAPACITY : 10\nVEHICLES_MAX_DISTANCE : 20",
+            "VEHICLES_MAX_DISTANCE: not supported",
+        ),
+        ("TYPE : CVRP", "TYPE : VRPB", "backhauls are not supported: in files of TYPE VRPB"),
+        ("DEPOT_SECTION", "BACKHAUL_SECTION\n1 0\nDEPOT_SECTION", "backhauls are not supported"),
         ("3 6 8", "3 6", "NODE_COORD_SECTION: expected a node number and 2"),
         ("3 6 8", "3 6 nan", "expected finite numbers .* at node 3"),
         ("3 6 8", "3 6 1e300", "expected finite numbers .* at node 3"),
@@ -93,21 +91,6 @@ def test_refusals_name_file_and_problem(tmp_path: Path, old: str, new: str, mess
     assert VRP_TEXT.count(old) == 1 or old == "EUC_2D"
     with pytest.raises(FileFormatError, match=rf"given\.vrp: .*{message}"):
         read_text(tmp_path, VRP_TEXT.replace(old, new))
-
-
-EXPLICIT = """NAME: m
-TYPE: TSP
-DIMENSION: 3
-EDGE_WEIGHT_TYPE: EXPLICIT
-EDGE_WEIGHT_FORMAT: FORMAT
-EDGE_WEIGHT_SECTION
-WEIGHTS
-DISPLAY_DATA_SECTION
-1 0 0
-2 10 0
-3 0 10
-EOF
-"""
 
 
 @pytest.mark.parametrize(

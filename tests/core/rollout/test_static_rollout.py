@@ -2,13 +2,15 @@
 
 from typing import Any, get_args
 
+import attrs
 import pytest
 import torch
+from torch import Tensor
 
 import lifelong_co as lco
 from lifelong_co.protocols import Decode
 from lifelong_co.rollout.action_selection import Decoding
-from lifelong_co.rollout.static_rollout import new_tape
+from lifelong_co.rollout.static_rollout import Tape, new_tape
 from lifelong_co.tensors import records
 
 every = pytest.mark.parametrize("problem", ["cvrp", "tsp", "mtvrp"])
@@ -43,3 +45,27 @@ def test_no_step_waits_for_the_device(problem: str, decode: Decode) -> None:
         tape.advance()
         tape.advance()
     assert all(kept.device.type == "meta" for kept in tape.kept.values())
+
+
+@attrs.frozen(eq=False)
+class Moved:
+    """A state with its present and its former node."""
+
+    current: Tensor
+    former: Tensor
+
+
+def test_state_may_keep_a_tensor_of_the_last_one_under_another_name() -> None:
+    """The tensor is copied before its place in memory gets another value."""
+    first = Moved(current=torch.tensor([1]), former=torch.tensor([0]))
+    tape = Tape(
+        solver=lco.solver("pomo", problem="tsp", encoder_layer_num=1, **SMALL),
+        decoding=Decoding(),
+        observed=False,
+        starts=lambda _: (),
+        instances=None,
+        steps=1,
+        state=first,
+    )
+    tape._become(Moved(current=torch.tensor([2]), former=first.current))
+    assert (tape.state.current.item(), tape.state.former.item()) == (2, 1)

@@ -6,7 +6,10 @@ from pathlib import Path
 import attrs
 import pytest
 from tiny_costs import CONFIG, MATRIX, costs
+from tiny_runs import tiny_config
 
+from lifelong_co import registry
+from lifelong_co.config.run_config import read_config
 from lifelong_co.errors import (
     IMPORTED,
     PRETRAINED,
@@ -93,3 +96,11 @@ def test_pretrained_or_imported_folder_is_no_lifelong_run(method: str, found: st
         refuse_start(attrs.evolve(CONFIG, method=method), Path("start"))
     assert refused.value.found == found
     refuse_start(CONFIG, Path("start"))
+
+
+def test_a_run_keeps_every_option_of_its_method(tmp_path):
+    """So that the defaults of a later version do not change what it was."""
+    RunFolder(tmp_path / "run").create(tiny_config("feng", alpha=0.25))
+    options = read_config(tmp_path / "run").method_options
+    assert options == registry.method_options("feng", {"alpha": 0.25})
+    assert set(options) == {"alpha", "buffer_size", "every"}

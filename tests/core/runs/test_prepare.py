@@ -6,6 +6,7 @@ import attrs
 import pytest
 from tiny_runs import parameters, same, tiny_config
 
+from lifelong_co import registry
 from lifelong_co.config.brief import brief
 from lifelong_co.config.run_config import to_toml
 from lifelong_co.errors import CheckpointError, ConfigError, FolderError
@@ -18,7 +19,9 @@ def test_new_run_logs_its_configuration(tmp_path: Path) -> None:
     lines: list[str] = []
     run = prepare(tiny_config(), tmp_path / "run", log=lines.append)
     assert lines == [brief(run.config, tmp_path / "run" / "config.toml")]
-    assert run.config == run.folder.config() == tiny_config()
+    options = registry.method_options("llr-bc", {})
+    assert run.config == tiny_config()
+    assert run.folder.config() == attrs.evolve(tiny_config(), method_options=options)
     assert (run.steps, run.costs) == (0, [])
 
 

@@ -6,300 +6,43 @@ from typing import Any
 import attrs
 import pytest
 import torch
-from tiny_runs import MODEL
+from changed_solvers import (
+    Changed,
+    Learns,
+    Replaced,
+    Wrapped,
+    beyond,
+    by_row,
+    by_trajectory,
+    dead,
+    double_cost,
+    good,
+    mean_likelihood,
+    nearly_feasible,
+    tilt,
+    visits_twice,
+)
+from faulty_solvers import (
+    Dropout,
+    FrozenReplay,
+    IgnoresGenerator,
+    LastEncoding,
+    LateState,
+    MixesBatch,
+    NeverGreedy,
+    OneMemory,
+    Remembers,
+    SmallIntegers,
+    StopsEarly,
+)
 from torch import Tensor, nn
 
 import lifelong_co as lco
 from lifelong_co import testing
 from lifelong_co.problems.tsp import TSP
-from lifelong_co.protocols import Objective, Rollout
-from lifelong_co.reinforce import shared_baseline
-from lifelong_co.rollout.decoding import rollout as decode_all
-from lifelong_co.tensors import records
 from lifelong_co.testing.suite import CHECKS
 
 SIZE = 4
-
-
-def good(problem: Any = "tsp") -> Any:
-    """Return a solver that keeps the contract."""
-    return lco.solver("pomo", problem, **MODEL)
-
-
-class Wrapped:
-    """A good solver that decodes with its `log_probs`, which mutants change."""
-
-    def __init__(self, problem: Any = "tsp") -> None:
-        self.inner = good(problem)
-        self.problem, self.module = self.inner.problem, self.inner.module
-
-    def encode(self, instances: Any) -> Any:
-        """Return the good encoding."""
-        return self.inner.encode(instances)
-
-    def log_probs(self, encoding: Any, state: Any) -> Tensor:
-        """Return the good log-probabilities."""
-        return self.inner.log_probs(encoding, state)
-
-    def rollout(
-        self,
-        instances: Any,
-        decode: Any = "greedy",
-        *,
-        trajectories: int | None = None,
-        generator: torch.Generator | None = None,
-        observe: Any = None,
-    ) -> Rollout:
-        """Decode with what may be a mutant's `log_probs`."""
-        S = self.problem.size(instances) if trajectories is None else trajectories
-        return decode_all(
-            self,
-            instances,
-            decode,
-            starts=self.problem.starts(instances, S),
-            trajectories=S,
-            generator=generator,
-            observe=observe,
-        )
-
-    def objective(self) -> Objective:
-        """Return POMO's."""
-        return shared_baseline()
-
-    def load_official(self, state_dict: Any) -> None:
-        """Load nothing."""
-
-
-class Changed(Wrapped):
-    """Passes its log-probabilities through a function."""
-
-    def __init__(self, change: Callable[[Tensor], Tensor], problem: Any = "tsp") -> None:
-        super().__init__(problem)
-        self.change = change
-
-    def log_probs(self, encoding: Any, state: Any) -> Tensor:
-        """Return them changed."""
-        return self.change(super().log_probs(encoding, state))
-
-
-class Replaced(Wrapped):
-    """Passes its rollouts through a function of the problem, the instances and the rollout."""
-
-    def __init__(self, change: Callable[[Any, Any, Rollout], Rollout], problem: Any) -> None:
-        super().__init__(problem)
-        self.change = change
-
-    def rollout(self, instances: Any, *arguments: Any, **keywords: Any) -> Rollout:
-        """Return it changed."""
-        return self.change(
-            self.problem, instances, super().rollout(instances, *arguments, **keywords)
-        )
-
-
-class Learns(Wrapped):
-    """Passes its policy loss through a function."""
-
-    def __init__(self, change: Callable[[Tensor], Tensor], problem: Any) -> None:
-        super().__init__(problem)
-        self.change = change
-
-    def objective(self) -> Objective:
-        """Return it changed."""
-        inner = shared_baseline().loss
-        return Objective(loss=lambda *given: self.change(inner(*given)))
-
-
-def tilt(log_probs: Tensor, slope: Tensor) -> Tensor:
-    """Prefer later actions, by a slope that broadcasts to ``[B, S, 1]``."""
-    preference = torch.linspace(0, 1, log_probs.shape[2])
-    return (log_probs + slope * preference).log_softmax(dim=2)
-
-
-def nearly_feasible(log_probs: Tensor) -> Tensor:
-    """Give infeasible actions a chance of 1e-13."""
-    return log_probs.clamp(min=-30.0)
-
-
-def dead(log_probs: Tensor) -> Tensor:
-    """Leave the first trajectory without an action."""
-    return log_probs.index_fill(1, torch.tensor([0]), -torch.inf)
-
-
-def by_trajectory(log_probs: Tensor) -> Tensor:
-    """Let the number of a trajectory decide."""
-    return tilt(log_probs, torch.arange(log_probs.shape[1])[None, :, None] * 0.1)
-
-
-def by_row(log_probs: Tensor) -> Tensor:
-    """Let the place in the batch decide."""
-    return tilt(log_probs, torch.arange(log_probs.shape[0])[:, None, None] * 0.1)
-
-
-def double_cost(problem: Any, instances: Any, rollout: Rollout) -> Rollout:  # noqa: ARG001
-    """Report another cost."""
-    return attrs.evolve(rollout, cost=2 * rollout.cost)
-
-
-def mean_likelihood(problem: Any, instances: Any, rollout: Rollout) -> Rollout:  # noqa: ARG001
-    """Report the mean of the log-probabilities instead of the sum."""
-    mean = rollout.log_likelihood / rollout.actions.shape[2]
-    return attrs.evolve(rollout, log_likelihood=mean)
-
-
-def visits_twice(problem: Any, instances: Any, rollout: Rollout) -> Rollout:
-    """End where it has been before."""
-    actions = rollout.actions.clone()
-    actions[..., -1] = actions[..., 1]
-    return attrs.evolve(rollout, actions=actions, cost=problem.cost(instances, actions))
-
-
-def beyond(problem: Any, instances: Any, rollout: Rollout) -> Rollout:  # noqa: ARG001
-    """Visit a node that does not exist, last."""
-    actions = rollout.actions.clone()
-    actions[..., -1] = 99
-    return attrs.evolve(rollout, actions=actions)
-
-
-class StopsEarly(Wrapped):
-    """Leaves out the last step, also from what it shows."""
-
-    def rollout(self, instances: Any, *arguments: Any, observe: Any = None, **keywords: Any) -> Any:
-        """Show all steps but the last."""
-        steps: list[Any] = []
-        seen = lambda *step: steps.append(step)  # noqa: E731
-        whole = super().rollout(instances, *arguments, observe=seen, **keywords)
-        for step in steps[:-1]:
-            if observe is not None:
-                observe(*step)
-        actions = whole.actions[..., :-1]
-        return attrs.evolve(whole, actions=actions, cost=self.problem.cost(instances, actions))
-
-
-class NeverGreedy(Wrapped):
-    """Samples whatever is asked for."""
-
-    def rollout(self, instances: Any, decode: str = "greedy", **keywords: Any) -> Rollout:  # noqa: ARG002
-        """Sample."""
-        return super().rollout(instances, "sample", **keywords)
-
-
-class IgnoresGenerator(Wrapped):
-    """Draws from torch's own stream."""
-
-    def rollout(self, *arguments: Any, generator: Any = None, **keywords: Any) -> Rollout:  # noqa: ARG002
-        """Hand on no generator."""
-        return super().rollout(*arguments, **keywords)
-
-
-class LastEncoding(Wrapped):
-    """Keeps the encoding to itself, so that the last batch wins."""
-
-    def encode(self, instances: Any) -> Any:
-        """Keep it."""
-        self.kept = super().encode(instances)
-        return self.kept
-
-    def log_probs(self, encoding: Any, state: Any) -> Tensor:  # noqa: ARG002
-        """Ask of what was kept."""
-        return super().log_probs(self.kept, state)
-
-
-class Remembers(Wrapped):
-    """Sharpens its behavior a little every time it is asked."""
-
-    calls = 0
-
-    def log_probs(self, encoding: Any, state: Any) -> Tensor:
-        """Count."""
-        self.calls += 1
-        return (super().log_probs(encoding, state) * (1 + 0.01 * self.calls)).log_softmax(dim=2)
-
-
-class Dropout(Wrapped):
-    """Adds noise while it trains."""
-
-    def log_probs(self, encoding: Any, state: Any) -> Tensor:
-        """Add noise."""
-        log_probs = super().log_probs(encoding, state)
-        noise = torch.rand_like(log_probs) * float(self.module.training)
-        return (log_probs + noise).log_softmax(dim=2)
-
-
-class LateState(Wrapped):
-    """Shows the state of the step before."""
-
-    def rollout(self, *arguments: Any, observe: Any = None, **keywords: Any) -> Rollout:
-        """Show it."""
-        states: list[Any] = []
-
-        def late(state: Any, log_probs: Tensor) -> None:
-            states.append(state)
-            if observe is not None:
-                observe(states[max(0, len(states) - 2)], log_probs)
-
-        return super().rollout(*arguments, observe=late, **keywords)
-
-
-class OneMemory(Wrapped):
-    """Goes on in the memory of the state that it has shown."""
-
-    def rollout(self, *arguments: Any, observe: Any = None, **keywords: Any) -> Rollout:
-        """Show it."""
-        shown: list[Any] = []
-
-        def again(state: Any, log_probs: Tensor) -> None:
-            if not shown:
-                shown.append(records.transform(state, torch.clone))
-            for name, tensor in records.tensors(state).items():
-                records.tensors(shown[0])[name].copy_(tensor)
-            if observe is not None:
-                observe(shown[0], log_probs)
-
-        return super().rollout(*arguments, observe=again, **keywords)
-
-
-class SmallIntegers(Wrapped):
-    """Shows a state whose node indices have another dtype."""
-
-    def rollout(self, *arguments: Any, observe: Any = None, **keywords: Any) -> Rollout:
-        """Show it."""
-
-        def small(state: Any, log_probs: Tensor) -> None:
-            if observe is not None:
-                observe(attrs.evolve(state, current=state.current.int()), log_probs)
-
-        return super().rollout(*arguments, observe=small, **keywords)
-
-
-class MixesBatch(Wrapped):
-    """Prefers later actions the more, the farther right all nodes of the batch lie."""
-
-    def encode(self, instances: Any) -> Any:
-        """Read the batch."""
-        return super().encode(instances), instances.nodes.mean()
-
-    def log_probs(self, encoding: Any, state: Any) -> Tensor:
-        """Use what the batch is like."""
-        return tilt(super().log_probs(encoding[0], state), encoding[1])
-
-
-class FrozenReplay(Wrapped):
-    """Has gradients only during its rollout."""
-
-    rolling = False
-
-    def rollout(self, *arguments: Any, **keywords: Any) -> Rollout:
-        """Decode with gradients."""
-        self.rolling = True
-        try:
-            return super().rollout(*arguments, **keywords)
-        finally:
-            self.rolling = False
-
-    def log_probs(self, encoding: Any, state: Any) -> Tensor:
-        """Detach them otherwise."""
-        log_probs = super().log_probs(encoding, state)
-        return log_probs if self.rolling else log_probs.detach()
 
 
 # What is wrong -> (the one check that says so, a part of what it says, the solver).

@@ -4,36 +4,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 import torch
 from lifelong_co_plugins.methods import li
 from lifelong_co_plugins.methods.regularization.exemplar import Exemplar
-from tiny_runs import parameters, same, tiny_config
+from tiny_runs import SIZES, begun, longer, parameters, same
 from torch import Tensor
 
-from lifelong_co.config.run_config import Config
 from lifelong_co.learner import learn, train_batch
-from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.prepare import prepare
-from lifelong_co.runs.run import Run, start
-
-SIZES = (4, 5, 6)
-
-
-def longer(method: str, epochs: int, **options: Any) -> Config:
-    """Return a run of three tasks with different sizes and batch sizes, each of four batches."""
-    config = tiny_config(method, sizes=SIZES, **options)
-    tasks = (
-        attrs.evolve(task, epochs=epochs, batches=4, batch_size=2 + j)
-        for j, task in enumerate(config.tasks)
-    )
-    return attrs.evolve(config, tasks=tuple(tasks))
-
-
-def begun(folder: Path, config: Config, seed: int = 0) -> Run:
-    """Return a run that has taken no step."""
-    return start(attrs.evolve(config, seed=seed), RunFolder(folder / "run"))
+from lifelong_co.runs.run import Run
 
 
 @pytest.fixture

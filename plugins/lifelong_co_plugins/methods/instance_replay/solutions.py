@@ -92,19 +92,20 @@ class SolutionMemory:
         self._behavior = []
         advantage = rollout.cost - rollout.cost.mean(dim=1, keepdim=True)
         forced = rollout.actions.shape[2] - behavior.shape[2]
-        parts = [
+        rows = slots.values()
+        given = [records.select(self._instances, slice(row, row + 1)) for row in rows]
+        solved = [
             {
-                **records.tensors(records.select(self._instances, slice(row, row + 1))),
-                " actions": rollout.actions[row : row + 1, self._chosen],
-                " advantage": advantage[row : row + 1, self._chosen],
-                " behavior": behavior[i : i + 1],
+                "actions": rollout.actions[row : row + 1, self._chosen],
+                "advantage": advantage[row : row + 1, self._chosen],
+                "behavior": behavior[i : i + 1],
             }
-            for i, row in enumerate(slots.values())
+            for i, row in enumerate(rows)
         ]
-        build = type(self._instances)
-        for slot, copy in zip(slots, self._thread.copies(parts), strict=True):
-            kept = {name.strip(): copy.pop(name) for name in list(copy) if name[0] == " "}
-            self.reservoir.put(slot, Solutions(build(**copy), forced, **kept))
+        copies = self._thread.copies([*map(records.tensors, given), *solved])
+        build, b = type(self._instances), len(slots)
+        for slot, fields, kept in zip(slots, copies[:b], copies[b:], strict=True):
+            self.reservoir.put(slot, Solutions(build(**fields), forced, **kept))
 
     def sample(self, k: int) -> list[Solutions]:
         """Return ``k`` instances, or all if fewer are held; those of one size are joined."""

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from lifelong_co.protocols import Divergence, LearnerState, Observer, Solver
-from lifelong_co.tensors import records
+from lifelong_co.rollout.one_pass import side_by_side
 from lifelong_co.tensors.modules import device_of, with_parameters
 
 # Log-probabilities of one pass; more would cost more memory than encoding once more costs time.
@@ -145,13 +145,6 @@ class BestSoFar:
 def training_cost(cost: Tensor) -> float:
     """Return a batch's training cost, as the log has it: the mean over instances of the best."""
     return float(cost.min(dim=1).values.mean())
-
-
-def side_by_side(states: Sequence[Any]) -> Any:
-    """Join states ``[B, S, ...]`` of one batch along the trajectories."""
-    columns = [records.tensors(state) for state in states]
-    joined = {name: torch.cat([each[name] for each in columns], dim=1) for name in columns[0]}
-    return type(states[0])(**joined)
 
 
 def frozen_copy(module: nn.Module) -> dict[str, Tensor]:

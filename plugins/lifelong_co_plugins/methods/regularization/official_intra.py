@@ -32,9 +32,10 @@ def official_divergences(exemplar: Exemplar, solver: Solver, rollout: Rollout) -
 
     It is the sum of `clamped_rkl` over all ``T`` steps and ``B S`` trajectories, divided by
     ``B S A``. The learner is in the state before a step. In the TSP the exemplar is in the same
-    state; in the CVRP it is in the state *after* the step. In a forced step both behaviors are
-    uniform, ``1 / (n + 1)`` for each action; these steps have no gradient, but they count in the
-    loss by which epochs are compared. The exemplar is the teacher.
+    state; in the CVRP, and so here in every problem with a depot, it is in the state *after* the
+    step. In a forced step both behaviors are uniform, ``1 / (n + 1)`` for each action; these steps
+    have no gradient, but they count in the loss by which epochs are compared. The exemplar is the
+    teacher.
     """
     states, instances, problem = exemplar.states, exemplar.instances, solver.problem
     if not states:
@@ -43,7 +44,7 @@ def official_divergences(exemplar: Exemplar, solver: Solver, rollout: Rollout) -
     A, forced = exemplar.actions, T - len(states)
     uniform = rollout.cost.new_full((B, S, A), -math.log(1 + problem.size(instances)))
     ahead, constant = None, forced * clamped_rkl(uniform, uniform).sum()
-    if problem.name == "cvrp":
+    if hasattr(instances, "depot"):
         ahead = [*states[1:], problem.step(instances, states[-1], rollout.actions[..., -1])]
         if forced:  # after the last forced step the exemplar is at the first unforced one
             first = clamped_rkl(exemplar.behavior(solver, states[0]), uniform)

@@ -1,5 +1,7 @@
 """The table of paired tests."""
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
@@ -87,13 +89,47 @@ def test_tests_are_in_text_json_csv_and_page(tested: Comparison) -> None:
 
 
 def test_too_few_seeds_are_said(comparison: Comparison, tmp_path: Path) -> None:
-    """There is no empty table; a run alone has nothing to be compared with."""
+    """There is no empty table. Runs with one seed each are no experiment with seeds."""
     said = "expected at least 3 common seeds: fine-tuning and llr-bc (2)."
     text = tables.as_text(comparison)
     assert said in text
     assert "p (Holm)" not in text
     shown = page(make_report(comparison, {}))
     assert said in shown
-    alone = compare_folders([synthetic_runs.write(tmp_path / "a", synthetic_runs.config())])
-    assert "Paired tests" not in tables.as_text(alone)
-    assert "Paired tests" not in page(make_report(alone, {}))
+    folders = [
+        synthetic_runs.write(tmp_path / method, synthetic_runs.config(method))
+        for method in ("llr-bc", "fine-tuning")
+    ]
+    for single in (compare_folders(folders[:1]), compare_folders(folders)):
+        assert "Paired tests" not in tables.as_text(single)
+        assert "Paired tests" not in page(make_report(single, {}))
+        assert "paired" not in tables.as_csv(single)
+
+
+def test_csv_of_the_metrics_has_the_tests_and_the_parts_of_ap(tested: Comparison) -> None:
+    """They stand in the row of their method; what a row lacks is empty."""
+    rows = list(csv.DictReader(io.StringIO(tables.as_csv(tested, split=True))))
+    by_label = {row["method"]: row for row in rows}
+    assert len(by_label) == len(tested.groups)
+    first, *_ = tables.as_json(tested)["paired"]
+    row = by_label[first["method"]]
+    assert (row["paired_against"], row["paired_seeds"]) == (first["against"], "3")
+    names = {
+        "difference_1e-3": 1e3 * first["difference"],
+        "difference_ci95_1e-3": 1e3 * first["interval"],
+        "p": first["p"],
+        "p_holm": first["p_holm"],
+    }
+    for name, value in names.items():
+        assert float(row[f"AP_{name}"]) == pytest.approx(value, rel=1e-5)
+    learned, forgotten, regained = (
+        float(row[f"{part}_1e-3"]) for part in ("never learned", "forgotten", "gained back")
+    )
+    assert learned + forgotten - regained == pytest.approx(float(row["AP_1e-3"]), abs=1e-3)
+    baseline, few, at_once = (
+        by_label[f"{method} (order=1)"] for method in ("llr-bc", "restart", "multi-task-epoch")
+    )
+    for untested in (baseline, few):
+        assert {untested["paired_against"], untested["AP_p"], untested["AG_p_holm"]} == {""}
+    assert at_once["never learned_1e-3"] == at_once["AF_p"] == ""
+    assert at_once["AP_p"] != ""

@@ -48,6 +48,19 @@ def test_references_of_files_solve_them():
         assert best is None or subject.cost(found.actions) == best
 
 
+@pytest.mark.parametrize(("limit", "service", "best"), [(22, 0, 44), (25, 3, 50)])
+def test_reference_keeps_the_limit_of_a_file(limit, service, best, tmp_path):
+    """The two routes of the best solution without a limit have the lengths 20 and 23."""
+    pytest.importorskip("pyvrp")
+    lines = f"DISTANCE : {limit}\nSERVICE_TIME : {service}\nCAPACITY"
+    path = tmp_path / "limited.vrp"
+    path.write_text((FIXTURES / "four.vrp").read_text().replace("CAPACITY", lines))
+    subject = of_file(read_file(path))
+    found = subject.model().solve(Settings(iterations=50, restarts=1, seconds=5))
+    assert subject.fault(found.actions) == ""
+    assert subject.cost(found.actions) == best
+
+
 def test_other_rules_are_refused():
     """A plugin's rules are not modelled."""
     instance = attrs.evolve(read_file(FIXTURES / "four.vrp"), problem="mine", rules=object())

@@ -4,33 +4,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import attrs
 import torch
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
 from scipy import stats
-from tiny_runs import parameters, same, tiny_config, tiny_learn
+from tiny_runs import begun, longer, parameters, same, tiny_config, tiny_learn
 
 import lifelong_co as lco
-from lifelong_co.config.run_config import Config
-from lifelong_co.runs.folder import RunFolder
-from lifelong_co.runs.run import Run, start
-
-SIZES = (4, 5, 6)
-
-
-def longer(method: str, epochs: int, **options: Any) -> Config:
-    """Return a run of three tasks with different sizes and batch sizes, each of four batches."""
-    config = tiny_config(method, sizes=SIZES, **options)
-    tasks = (
-        attrs.evolve(task, epochs=epochs, batches=4, batch_size=2 + j)
-        for j, task in enumerate(config.tasks)
-    )
-    return attrs.evolve(config, tasks=tuple(tasks))
-
-
-def begun(folder: Path, config: Config, seed: int = 0) -> Run:
-    """Return a run that has taken no step."""
-    return start(attrs.evolve(config, seed=seed), RunFolder(folder / "run"))
 
 
 def labelled(labels: range) -> Any:

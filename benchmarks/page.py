@@ -1,0 +1,127 @@
+"""The tables of studies in README.md and the documentation, made of the stored runs.
+
+    python benchmarks/page.py [--check]
+
+It writes a table between each such pair of lines, and replaces the former one. ``--check`` writes
+nothing and names the files that would change; the exit status is then 1.
+
+    <!-- table: NAME NUMBER AP AF APl -->
+    <!-- end -->
+
+NAME is a study (``benchmarks/NAME.toml``), NUMBER one of its tables, from 1; the metrics that are
+shown follow. Instead of ``table`` it may be ``split`` (what AP consists of; no metrics follow) or
+``paired``: tests against the row whose name stands in quotes after the number.
+"""
+
+import argparse
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from functools import cache
+
+import attrs
+from study import HERE, Study
+
+from lifelong_co import metrics
+from lifelong_co.experiments import formats
+from lifelong_co.experiments.comparison.paired_table import Pair, paired_table
+from lifelong_co.experiments.comparison.split_table import split_of, split_row, split_sheet
+from lifelong_co.experiments.sheet import Sheet
+from lifelong_co.experiments.spread import over_orders
+from lifelong_co.experiments.sweep.plan import Block, Row
+from lifelong_co.experiments.sweep.table import Results, compared, table
+
+MARKED = re.compile(r"(<!-- (table|paired|split): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+@cache
+def results(name: str) -> Results:
+    """Return the stored runs of a study."""
+    return Study.named(name).results()
+
+
+def metrics_table(found: Results, block: Block, names: list[str]) -> Sheet:
+    """Return mean, deviation over orders and interval over seeds of some metrics."""
+    whole = table(found, block)
+    shown = [j for j, name in enumerate(whole.header) if name in ("method", "solver", *names)]
+    rows = tuple(tuple(row[j] for j in shown) for row in whole.rows)
+    header = tuple(whole.header[j] for j in shown)
+    counts = sorted({row[whole.header.index("runs")].shown for row in whole.rows})
+    runs = f"Runs of each row: {counts[0]}." if len(counts) == 1 else ""
+    return attrs.evolve(whole, title="", header=header, blocks=(rows,), note=runs)
+
+
+def paired(found: Results, block: Block, names: list[str]) -> Sheet:
+    """Return the tests of each row against the row that ``names`` begins with."""
+    against, *names = names
+
+    def of(row: Row) -> dict[tuple[str, int], metrics.Metrics]:
+        done = found.finished(row)
+        of_solver = found.comparisons
+        return {at: of_solver[compared(run.config)].metrics(run) for at, run in done.items()}
+
+    (base,) = (row for row in block.rows if row.label == against)
+    pairs = [Pair(row.label, against, of(row), of(base)) for row in block.rows if row is not base]
+    whole = paired_table(pairs)
+    rows = tuple(row for row in whole.rows if row[2].shown in names)
+    tests = f"{len(pairs)} test{'s' * (len(pairs) > 1)}"
+    note = f"Negative: better than `{against}`. p (Holm): for {tests} of each metric."
+    return attrs.evolve(whole, title="", blocks=(rows,), note=note)
+
+
+def split(found: Results, block: Block, names: list[str]) -> Sheet:  # noqa: ARG001
+    """Return what AP consists of, for each row."""
+    rows = []
+    for row in block.rows:
+        done = found.finished(row)
+        each = {
+            key: split_of(run, found.comparisons[compared(run.config)].best)
+            for key, run in done.items()
+        }
+        if each:
+            columns = range(len(next(iter(each.values()))))
+            spreads = [over_orders({key: of[j] for key, of in each.items()}) for j in columns]
+            rows.append(split_row(row.label, len(each), spreads))
+    return attrs.evolve(split_sheet(rows), title="")
+
+
+KINDS: dict[str, Callable[[Results, Block, list[str]], Sheet]] = {
+    "table": metrics_table,
+    "paired": paired,
+    "split": split,
+}
+
+
+def filled(text: str) -> str:
+    """Return a document with its tables made again."""
+
+    def replace(match: re.Match[str]) -> str:
+        opening, kind, said, _, closing = match.groups()
+        name, number, *rest = shlex.split(said)
+        found = results(name)
+        made = KINDS[kind](found, found.plan.blocks[int(number) - 1], rest)
+        return f"{opening}\n{formats.markdown(made)}\n{closing}"
+
+    return MARKED.sub(replace, text)
+
+
+def main() -> int:
+    """Return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
+    changed = []
+    root = HERE.parent
+    for file in (root / "README.md", *sorted((root / "docs").rglob("*.md"))):
+        text = file.read_text(encoding="utf-8")
+        if (new := filled(text)) != text:
+            changed.append(file.relative_to(root))
+            if not check:
+                file.write_text(new, encoding="utf-8")
+    print("".join(f"{'stale' if check else 'written'}: {file}\n" for file in changed), end="")
+    return int(check and bool(changed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""A study: a file of grids (``benchmarks/NAME.toml``) and its runs (``results/NAME.csv``)."""
+
+import sys
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+
+import attrs
+
+sys.path.insert(0, str(Path(__file__).parent))
+import tidy
+
+from lifelong_co.experiments.sweep.grid import read_grids
+from lifelong_co.experiments.sweep.plan import Job, Plan, make_plan
+from lifelong_co.experiments.sweep.table import Results, results_of
+from lifelong_co.storage.files import write_whole
+
+HERE = Path(__file__).parent
+
+
+@attrs.frozen(slots=False)
+class Study:
+    """A study."""
+
+    file: Path
+    stored: Path
+    runs: Path
+    """The folder of the sweep that does the missing runs."""
+
+    @classmethod
+    def named(cls, name: str) -> "Study":
+        """Return the study of ``benchmarks/NAME.toml``."""
+        return cls(HERE / f"{name}.toml", HERE / "results" / f"{name}.csv", Path("runs") / name)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """All runs and tables."""
+        return make_plan(read_grids(self.file), self.runs)
+
+    def lines(self) -> dict[str, list[tidy.Line]]:
+        """Return the stored lines of each run that is in the plan as it is stored."""
+        found = tidy.read(self.stored)
+        return {
+            name: found[name] for name, job in self.plan.jobs.items() if same(found.get(name), job)
+        }
+
+    def results(self) -> Results:
+        """Return the stored runs with their comparisons."""
+        jobs, stored = self.plan.jobs, self.lines()
+        found = {name: tidy.as_run(lines, jobs[name].config) for name, lines in stored.items()}
+        return results_of(self.plan, found)
+
+    def missing(self) -> Plan:
+        """Return the plan with only the runs that are not stored."""
+        stored = self.lines()
+        jobs = {name: job for name, job in self.plan.jobs.items() if name not in stored}
+        return attrs.evolve(self.plan, jobs=jobs)
+
+    def store(self, folders: Iterable[Path]) -> None:
+        """Add finished runs to the stored ones; runs that the plan does not have go."""
+        found = self.lines()
+        found |= {folder.name: tidy.lines(folder) for folder in folders}
+        kept = (line for name in self.plan.jobs if name in found for line in found[name])
+        self.stored.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(self.stored, tidy.as_csv(kept))
+
+
+def same(lines: list[tidy.Line] | None, job: Job) -> bool:
+    """Return whether stored lines are of a run as the plan wants it."""
+    return lines is not None and tidy.said(job.config).items() <= lines[0].items()

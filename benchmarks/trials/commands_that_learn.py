@@ -1,0 +1,152 @@
+"""Wrong command lines of the commands that learn, each with a pattern of its refusal."""
+
+OF_RUN = (
+    *(
+        (f"run --tasks=tasks.toml --out=new {words}", named)
+        for words, named in (
+            ("--solver=pmo", "Unknown solver 'pmo'.* Did you mean 'pomo'"),
+            ("--problem=vrp", "Unknown problem 'vrp'"),
+            ("--method=llrbc", "Unknown method 'llrbc'.* Did you mean 'llr-bc'"),
+            ("--preset=tiny", "Unknown preset 'tiny'"),
+            ("--weighting=var", "Unknown weighting 'var'"),
+            ("--divergence=jsd", "Unknown divergence 'jsd'"),
+            ("--method=ewc --weighting=variance", "'ewc'.*weighting.* llr-bc"),
+            ("--method=restart --alpha=1", "'restart'.*alpha"),
+            ("--ablation=nope", "nope"),
+            ("--alpha=-1", "alpha"),
+            ("--alpha=nan", "alpha"),
+            ("--alpha=inf", "alpha"),
+            ("--buffer-size=-2", "buffer_size"),
+            ("--replay-size=-1", "replay_size"),
+            ("--replay-rows=0", "replay_rows"),
+            ("--replay-rows=nan", "replay_rows"),
+            ("--method-option=alpha", "--method-option"),
+            ("--method-option=alpha=x", "alpha"),
+            ("--method-option=alfa=3", "alfa"),
+            ("--method-option=alpha=", "alpha"),
+            ("--alpha=1 --method-option=alpha=2", "--alpha"),
+            ("--solver-option==3", "--solver-option"),
+            ("--solver-option=head_num=0", "head_num"),
+            ("--solver-option=head_num=two", "head_num"),
+            ("--solver-option=embedding_dim=1.5", "embedding_dim"),
+            ("--solver-option=logit_clipping=nan", "logit_clipping"),
+            ("--solver-option=logit_clipping=inf", "logit_clipping"),
+            ("--device=gpu", "--device"),
+            ("--device=cuda:99", "--device"),
+            ("--precision=half", "precision"),
+            ("--order=1", "order"),
+            ("--start-from=absent", "absent"),
+            ("--start-from=mine", "mine"),
+            ("--buffer-from=absent", "absent"),
+            ("--buffer-from=run", "run"),
+            ("--resume=run", "--resume"),
+        )
+    ),
+    ("run --tasks=tasks.toml --dry-run --solver=pmo", "pmo"),
+    ("run --tasks=tasks.toml --dry-run --method=ewc --alpha=1", "alpha"),
+    ("run --order=7 --out=new", "task order '7'"),
+    ("run --tasks=tasks.toml --out=mine", "mine"),
+    ("run --tasks=tasks.toml --out=notes.txt", "notes.txt"),
+    ("run --tasks=tasks.toml --out=notes.txt/new", "notes.txt/new"),
+    ("run --tasks=tasks.toml --out=run", "run"),
+    ("run --tasks=absent.toml --out=new", "absent.toml"),
+    ("run --tasks=mine --out=new", "mine"),
+    ("run --tasks=none.toml --out=new", "none.toml"),
+    ("run --tasks=nan.toml --out=new", "nan.toml.*size"),
+    ("run --tasks=key.toml --out=new", "key.toml.*batchs"),
+    ("run --tasks=type.toml --out=new", "type.toml.*batch_size: expected"),
+    ("run --tasks=null.toml --out=new", r"null.toml.*files"),
+    ("run --tasks=control.toml --out=new", r"control.toml.*name"),
+    ("run --tasks=not.toml --out=new", "not.toml"),
+    ("run --tasks=latin.toml --out=new", "latin.toml"),
+    ("run --resume=absent", "absent"),
+    ("run --resume=mine", "mine"),
+    *(
+        (f"run --resume={name}", named)
+        for name, named in (
+            ("rate-nan", "rate-nan.*learning_rate"),
+            ("rate-negative", "rate-negative.*learning_rate"),
+            ("rate-inf", "rate-inf.*learning_rate"),
+            ("decay-nan", "decay-nan.*weight_decay"),
+            ("decay-negative", "decay-negative.*weight_decay"),
+            ("solver-empty", "solver.*solver-empty.config.toml"),
+            ("method-unknown", "llrbc.*method-unknown.config.toml"),
+            ("distance-unknown", "distance-unknown.*miles"),
+            ("no-tests", "no-tests.*tests"),
+            ("seed-text", "seed-text.*seed"),
+            ("torn", "torn.config.toml"),
+        )
+    ),
+)
+"""Of ``run``, with values and files that cannot be used."""
+
+OF_PRETRAIN = (
+    *(
+        (f"pretrain --tasks=tasks.toml --out=new {words}", named)
+        for words, named in (
+            ("--algorithm=mam", "mam"),
+            ("--inner-learning-rate=inf", "inner_learning_rate"),
+            ("--inner-learning-rate=nan", "inner_learning_rate"),
+            ("--inner-learning-rate=0", "inner_learning_rate"),
+            ("--meta-learning-rate=-1", "meta_learning_rate"),
+            ("--meta-learning-rate=inf", "meta_learning_rate"),
+            ("--inner-optimizer=lbfgs", "inner_optimizer"),
+            ("--solver=pmo", "pmo"),
+            ("--preset=huge", "huge"),
+            ("--start-from=mine", "mine"),
+            ("--device=tpu", "--device"),
+        )
+    ),
+    ("pretrain --resume=absent", "absent"),
+    ("pretrain --resume=run", "run"),
+    ("pretrain --tasks=tasks.toml --out=mine", "mine"),
+)
+"""Of ``pretrain``."""
+
+OF_SWEEP = (
+    *(
+        (f"sweep --out=new {words}", named)
+        for words, named in (
+            ("", "FILE"),
+            ("absent.toml", "absent.toml"),
+            ("mine", "mine"),
+            ("grid-key.toml", "grid-key.toml.*sed"),
+            ("grid-text.toml", "grid-text.toml.*methods"),
+            ("grid-empty.toml", "grid-empty.toml"),
+            ("grid-problem.toml", "problem"),
+            ("grid-preset.toml", "preset.*grid-preset.toml"),
+            ("grid-start.toml", "grid-start.toml.*start_from"),
+            ("grid-null.toml", "grid-null.toml.*tasks"),
+            ("grid-nan.toml", "alpha.*grid-nan.toml"),
+            ("grid-rate.toml", "grid-rate.toml.*learning_rate"),
+            ("grid-device.toml", "grid-device.toml.*device"),
+            ("grid-key.toml --methods=ewc", "FILE"),
+            ("--methods=llr-bc,,ewc", "methods"),
+            ("--methods=llr-bc,llr-bc", "llr-bc"),
+            ("--methods=llrbc", "llrbc"),
+            ("--methods=llr-bc --ablations=XX", "XX"),
+            ("--methods=llr-bc --problems=vrp", "vrp"),
+            ("--methods=llr-bc --problems=tsp,,cvrp", "problems"),
+            ("--methods=llr-bc --solvers=pmo", "pmo"),
+            ("--methods=llr-bc --solvers=pomo,", "solvers"),
+            ("--methods=llr-bc --preset=tiny", "tiny"),
+            ("--methods=llr-bc --orders=6", "6"),
+            ("--methods=llr-bc --orders=3-1", "3-1"),
+            ("--methods=llr-bc --seeds=a", "seeds"),
+            ("--methods=llr-bc --seeds=0,0", "seeds"),
+            ("--methods=llr-bc --seeds=0-99999999", "seeds"),
+            ("--methods=llr-bc --tasks=absent.toml", "absent.toml"),
+            ("--methods=llr-bc --device=gpu", "device"),
+            ("--methods=llr-bc --engine=cloud", "cloud"),
+            ("--methods=llr-bc --engine-option=timeout_min=3", "--engine-option"),
+            ("--methods=ewc --engine=submitit-local --engine-option=timeout=3", "timeout"),
+            ("--methods=ewc --engine=submitit-local --engine-option=cpus=x", "cpus"),
+            ("--methods=ewc --engine=slurm", "slurm"),
+        )
+    ),
+    ("sweep --resume=absent", "absent"),
+    ("sweep --resume=mine", "mine"),
+    ("sweep --methods=ewc --tasks=tasks.toml --out=notes.txt", "notes.txt"),
+    ("sweep --methods=ewc --tasks=tasks.toml --out=run", "run"),
+)
+"""Of ``sweep``; names of all kinds are checked before the first run."""

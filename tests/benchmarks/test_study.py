@@ -1,0 +1,58 @@
+"""A study keeps its runs in one file, and asks again for those that its plan has no longer."""
+
+import runpy
+import sys
+
+import pytest
+from paths import ROOT
+from synthetic_runs import finish
+from synthetic_sweeps import FILE
+
+from lifelong_co.experiments.sweep.table import gather
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Return a study of some runs, two of which are finished and stored."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.delitem(sys.modules, "tidy", raising=False)
+    (tmp_path / "file.toml").write_text(FILE)
+    script = runpy.run_path(str(ROOT / "benchmarks" / "study.py"))
+    found = script["Study"](tmp_path / "file.toml", tmp_path / "runs.csv", tmp_path / "runs")
+    jobs = list(found.plan.jobs.values())[:2]
+    for job in jobs:
+        job.prepare()
+        finish(job.folder)
+    found.store(job.folder for job in jobs)
+    return found
+
+
+def test_stored_runs_have_the_metrics_of_their_folders(study):
+    """To the bit; the others are missing."""
+    stored, read = study.results(), gather(study.plan)
+    assert list(stored.runs) == list(read.runs)
+    for name, run in stored.runs.items():
+        assert (run.tests, run.config, run.seconds) == (
+            read.runs[name].tests,
+            read.runs[name].config,
+            read.runs[name].seconds and round(read.runs[name].seconds),
+        )
+    assert set(study.missing().jobs) == set(study.plan.jobs) - set(stored.runs)
+
+
+def test_a_run_with_another_option_is_missing(study, tmp_path):
+    """Its costs are never shown under the new option."""
+    names = list(study.results().runs)
+    (tmp_path / "file.toml").write_text(FILE.replace('"small"', '"demo"'))
+    again = type(study)(study.file, study.stored, study.runs)
+    assert names
+    assert not again.results().runs
+    again.store([])
+    assert study.stored.read_text().count("\n") == 1
+
+
+def test_wrong_columns_are_refused(study):
+    """By name of the file."""
+    study.stored.write_text("a,b\n1,2\n")
+    with pytest.raises(SystemExit, match=r"runs\.csv: expected the columns run,commit"):
+        study.lines()
