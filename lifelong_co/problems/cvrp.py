@@ -120,9 +120,10 @@ class CVRP:
     def feasible(self, instances: CVRPInstances, state: CVRPState) -> Tensor:
         """Return bool ``[B, S, A]``; in a finished state only the depot is feasible."""
         fits = instances.demand[:, None, :] <= state.load[..., None] + ROUNDING  # [B, S, n]
-        customers = fits & ~state.visited[..., 1:]
-        depot = ~state.visited[..., :1] | all_true(state.visited)[..., None]
-        return torch.cat((depot, customers), dim=2)
+        feasible = ~state.visited
+        feasible[..., 1:] &= fits
+        feasible[..., 0] |= all_true(state.visited)
+        return feasible
 
     def strictly_feasible(self, instances: CVRPInstances, state: CVRPState) -> Tensor:
         """Return bool ``[B, S, A]``: only customers after which some load is left.

@@ -1,18 +1,32 @@
 """Decoding: the loop that builds solutions with a policy, for every solver and problem."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
-from lifelong_co.protocols import Decode, Rollout, Solver
+from lifelong_co.protocols import Decode, Problem, Rollout, Solver
 from lifelong_co.rollout.action_selection import Decoding, pick, with_default
 from lifelong_co.rollout.cuda_graphs import Graphs
 from lifelong_co.tensors import records
 
 # On a GPU, steps between two checks whether all trajectories are done: each check waits for it.
 ASK_EVERY = 8
+
+
+class Policy(Protocol):
+    """The part of a solver that decoding uses; see `Solver`."""
+
+    @property
+    def problem(self) -> Problem:
+        """The problem."""
+
+    def encode(self, instances: Any) -> Any:
+        """Encode a batch."""
+
+    def log_probs(self, encoding: Any, state: Any) -> Tensor:
+        """Return the log-probabilities ``[B, S, A]`` of the actions."""
 
 
 def rollout(
@@ -84,7 +98,7 @@ def single(solver: Solver, instances: Any, decode: Decode = "greedy", **options:
 
 
 def decoded(
-    solver: Solver, instances: Any, decoding: Decoding, starts: Sequence[Tensor]
+    solver: Policy, instances: Any, decoding: Decoding, starts: Sequence[Tensor]
 ) -> Rollout:
     """Build the ``S = decoding.trajectories`` solutions of every instance.
 

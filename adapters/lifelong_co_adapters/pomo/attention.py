@@ -21,6 +21,7 @@ from lifelong_co_adapters.pomo.scores import (
     by_head,
     by_place,
     forbidden,
+    instances_at_once,
     of,
     parts,
     plain,
@@ -41,6 +42,7 @@ def attention(
     key: Tensor,
     value: Tensor,
     feasible: Tensor | None = None,
+    memory: Tensor | None = None,
     rounded: Operands | None = None,
 ) -> Tensor:
     """Return the attention output of each query, ``[B, S, H, d]``.
@@ -53,6 +55,9 @@ def attention(
         ``[B, H, A, d]``; contiguous if many steps share them, so that no step copies them.
     feasible
         Bool ``[B, S, A]``: the actions that each query may attend to, for all heads. None: all.
+    memory
+        A tensor ``[*]`` that many steps share for temporary results; it grows as needed. New ones
+        at every step, between others that are kept, leave holes in the heap that nothing fits.
     rounded
         Keys and values in bfloat16, where many steps share them; used only by `narrow_attention`.
     """
@@ -66,31 +71,43 @@ def attention(
     if A <= FEW:
         return plain(query, key, value, feasible)
     if torch.is_grad_enabled():
-        return Attention.apply(query, key, value, feasible)  # type: ignore[no-any-return, no-untyped-call]
-    return in_parts(query, key, value, feasible)[0]
+        return Attention.apply(query, key, value, feasible, memory)  # type: ignore[no-any-return, no-untyped-call]
+    return in_parts(query, key, value, feasible, memory)[0]
 
 
 def in_parts(
-    query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None
+    query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None, memory: Tensor | None = None
 ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """Return `attention` by parts of the batch, and the divisor of its weights.
 
     Weights are computed as powers of two: torch's `softmax` takes longer than its single passes
     (see `lifelong_co.tensors.probabilities`). The divisor is ``2^most total``, each
-    ``[B * H, S, 1]``.
+    ``[B * H, S, 1]``. For ``memory`` see `attention`.
     """
-    B = len(query)
-    query, key, value = by_head(query), key.flatten(0, 1), value.flatten(0, 1)
-    forbid = forbidden(feasible, query.dtype)
-    attended = torch.empty_like(query)
-    most, total = (not_half(query.new_empty((*query.shape[:2], 1))) for _ in range(2))
-    for instances, heads in parts(query, key, B, PART):
-        scores = score(query[heads], key[heads], of(forbid, instances), base=2)
+    B, S, H, d = query.shape
+    A = key.shape[2]
+    at_once = min(B, instances_at_once(H, S, A, PART)) * H
+    if memory is None or memory.dtype != query.dtype or torch.is_autocast_enabled("cpu"):
+        memory = query.new_empty(0)
+    turned, attended, space, forbid = split(
+        memory, (B * H, S, d), (B * H, S, d), (at_once, S, A), (B, S, A)
+    )
+    turned.view(B, H, S, d).copy_(query.transpose(1, 2))
+    key, value = key.flatten(0, 1), value.flatten(0, 1)
+    if feasible is not None:
+        minus_infinity(~feasible, query.dtype, out=forbid)
+    most, total = (not_half(query.new_empty((B * H, S, 1))) for _ in range(2))
+    for instances, heads in parts(turned, key, B, PART):
+        mine = turned[heads]
+        out = None if torch.is_autocast_enabled("cpu") else space[: len(mine)]
+        mask = None if feasible is None else forbid[instances]
+        scores = score(mine, key[heads], mask, base=2, out=out)
         torch.amax(scores, dim=2, keepdim=True, out=most[heads])
         weights = scores.sub_(most[heads]).exp2_()
         torch.sum(weights, dim=2, keepdim=True, out=total[heads])
         torch.bmm(weights.to(value.dtype), value[heads], out=attended[heads])
-    return by_place(attended.div_(total), B), (most, total)
+    attended = by_place(attended.div_(total), B)
+    return attended.clone(memory_format=torch.contiguous_format), (most, total)
 
 
 class Attention(torch.autograd.Function):
@@ -98,10 +115,15 @@ class Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None
+        ctx: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        feasible: Tensor | None,
+        memory: Tensor | None,
     ) -> Tensor:
         """Return the attention output."""
-        attended, (most, total) = in_parts(query, key, value, feasible)
+        attended, (most, total) = in_parts(query, key, value, feasible, memory)
         ctx.save_for_backward(query, key, value, feasible, most.add_(total.log2_()))
         return attended
 
@@ -114,7 +136,7 @@ class Attention(torch.autograd.Function):
             learned = [each for each, wants in zip(given, wanted, strict=True) if wants]
             attended = plain(given[0], given[1], given[2], feasible)
             found = iter(torch.autograd.grad(attended, learned, grad, create_graph=True))
-            return *(next(found) if wants else None for wants in wanted), None
+            return *(next(found) if wants else None for wants in wanted), None, None
         B = len(grad)
         query, key, value = by_head(given[0]), given[1].flatten(0, 1), given[2].flatten(0, 1)
         grad, forbid = by_head(grad), forbidden(feasible, query.dtype)
@@ -131,6 +153,7 @@ class Attention(torch.autograd.Function):
         return (
             None if to_query is None else by_place(to_query, B),
             *(None if each is None else each.view(B, -1, *each.shape[1:]) for each in others),
+            None,
             None,
         )
 
@@ -155,3 +178,12 @@ def write_gradients(
     if to_key is not None:
         turned = scores.transpose(1, 2)
         torch.baddbmm(nothing, turned, query, beta=0, alpha=scale, out=to_key)
+
+
+def split(memory: Tensor, *shapes: tuple[int, ...]) -> list[Tensor]:
+    """Return tensors of these shapes, one after another in ``memory [*]``; it grows if needed."""
+    sizes = [-(-math.prod(shape) // 16) * 16 for shape in shapes]  # of whole cache lines
+    if memory.numel() < sum(sizes):
+        memory.resize_(sum(sizes))
+    found = memory[: sum(sizes)].split(sizes)
+    return [each[: math.prod(shape)].view(shape) for each, shape in zip(found, shapes, strict=True)]

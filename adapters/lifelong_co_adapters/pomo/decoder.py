@@ -46,6 +46,8 @@ class Nodes:
     pointer_bias: Tensor  # [B, 1, A], divided by sqrt(embedding_dim)
     rounded: Operands | None  # keys and values in bfloat16, on a CPU that learns in it
     rounded_pointer_keys: Tensor | None  # in bfloat16, there
+    memory: Tensor = attrs.field(factory=lambda: torch.empty(0))
+    """For temporary results of all steps; see `attention.attention`."""
 
 
 @attrs.frozen(eq=False)
@@ -107,6 +109,7 @@ def prepare(
         pointer_bias=pointer_bias[:, None, :],
         rounded=operands(keys, values) if narrow else None,
         rounded_pointer_keys=pointer_keys.detach().bfloat16() if narrow else None,
+        memory=nodes.new_empty(0),
     )
 
 
@@ -116,9 +119,11 @@ def attend(nodes: Nodes, context: Context, feasible: Tensor) -> Tensor:
     query = pick_rows(nodes.queries, context)  # [B, S, H * d]
     if nodes.scalars is not None:
         with in_full(query.device):
-            query = query + cast(Tensor, context.scalars) @ nodes.scalars
+            query += cast(Tensor, context.scalars) @ nodes.scalars
     heads = query.view(B, S, nodes.keys.shape[1], -1)
-    attended = attention(heads, nodes.keys, nodes.values, feasible, nodes.rounded).flatten(2)
+    attended = attention(
+        heads, nodes.keys, nodes.values, feasible, nodes.memory, nodes.rounded
+    ).flatten(2)
     return point(
         nodes.pointer_bias, attended, nodes.pointer_keys, nodes.rounded_pointer_keys, exact=True
     )

@@ -20,8 +20,9 @@ from lifelong_co_adapters.pomo.decoder import (
     prepare,
     tabulate,
 )
+from lifelong_co_adapters.pomo.masks import minus_infinity
 from lifelong_co_adapters.pomo.normalization import NORMALIZATIONS, join
-from lifelong_co_adapters.pomo.pointer import clipped
+from lifelong_co_adapters.pomo.pointer import behavior
 
 # Up to this number of actions, a CPU looks up attention scores instead of computing them.
 TABLE_ACTIONS = 64
@@ -125,6 +126,10 @@ class Network(nn.Module):
         prepared = self.prepared(features)
         if queries:
             prepared = attrs.evolve(prepared, queries={**prepared.queries, **queries})
+        return self.tabulated(prepared)
+
+    def tabulated(self, prepared: Nodes) -> Nodes | Tables:
+        """Return tables if the actions are few and on a CPU, else the same nodes."""
         keys = prepared.keys
         if keys.shape[2] > TABLE_ACTIONS or keys.device.type != "cpu":
             return prepared
@@ -161,4 +166,6 @@ class Network(nn.Module):
                 scores = look_up(encoding, context, feasible)
         else:
             scores = attend(encoding, context, feasible)
-        return clipped(not_half(scores), feasible, self.logit_clipping, context.nowhere)
+        scores = not_half(scores)
+        forbid = minus_infinity(~feasible, scores.dtype)
+        return behavior(scores, forbid, self.logit_clipping, context.nowhere)

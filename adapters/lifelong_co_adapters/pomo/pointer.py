@@ -26,7 +26,16 @@ def clipped(
         Bool ``[B, S]``: the states before the first node, where scores have no meaning. There all
         feasible actions are equally likely.
     """
+    forbid = minus_infinity(~feasible, scores.dtype)
+    return behavior(scores.clone(), forbid, clipping, nowhere)
+
+
+def behavior(scores: Tensor, forbid: Tensor, clipping: float, nowhere: Tensor | None) -> Tensor:
+    """Return `clipped` for a mask to add, ``[B, S, A]``; it overwrites the scores.
+
+    The mask ``forbid`` is -inf where an action is infeasible and 0 elsewhere.
+    """
     # A factor of 2 or 0: so ``nowhere`` costs no additional pass over the scores.
     factor = 2.0 if nowhere is None else (~nowhere)[..., None].to(scores.dtype).mul_(2.0)
-    logits = (factor * scores).sigmoid() * (2 * clipping)
-    return logits.add_(minus_infinity(~feasible, logits.dtype)).log_softmax(dim=2)
+    logits = scores.mul_(factor).sigmoid_() * (2 * clipping)
+    return logits.add_(forbid).log_softmax(dim=2)

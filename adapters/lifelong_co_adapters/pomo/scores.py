@@ -17,7 +17,13 @@ def plain(query: Tensor, key: Tensor, value: Tensor, feasible: Tensor | None) ->
     return by_place(torch.bmm(weights, value.flatten(0, 1)), len(query))
 
 
-def score(query: Tensor, key: Tensor, forbid: Tensor | None, base: float = math.e) -> Tensor:
+def score(
+    query: Tensor,
+    key: Tensor,
+    forbid: Tensor | None,
+    base: float = math.e,
+    out: Tensor | None = None,
+) -> Tensor:
     """Return the scores: logarithms of attention weights plus a constant, ``[B * H, S, A]``.
 
     Parameters
@@ -28,9 +34,12 @@ def score(query: Tensor, key: Tensor, forbid: Tensor | None, base: float = math.
         The mask from `forbidden`, ``[B, S, A]``.
     base
         The base of the logarithms.
+    out
+        Where to write the scores; None: to a new tensor.
     """
     nothing, scale = query.new_zeros((1, 1, 1)), 1 / math.sqrt(query.shape[2]) / math.log(base)
-    scores = not_half(torch.baddbmm(nothing, query, key.transpose(1, 2), beta=0, alpha=scale))
+    key = key.transpose(1, 2)
+    scores = not_half(torch.baddbmm(nothing, query, key, beta=0, alpha=scale, out=out))
     if forbid is not None:
         scores.view(len(forbid), -1, *forbid.shape[1:]).add_(forbid[:, None])
     return scores
@@ -58,10 +67,15 @@ def parts(query: Tensor, key: Tensor, B: int, most: int) -> Iterator[tuple[slice
     ``[B * H, A, d]``.
     """
     H = len(query) // B
-    at_once = max(1, most // (H * query.shape[1] * key.shape[1]))
+    at_once = instances_at_once(H, query.shape[1], key.shape[1], most)
     for first in range(0, B, at_once):
         last = first + at_once
         yield slice(first, last), slice(first * H, last * H)
+
+
+def instances_at_once(H: int, S: int, A: int, most: int) -> int:
+    """Return the number of instances in a part of ``most`` scores, at least 1."""
+    return max(1, most // (H * S * A))
 
 
 def of(each: Tensor | None, part: slice) -> Tensor | None:

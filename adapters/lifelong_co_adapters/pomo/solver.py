@@ -4,14 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import attrs
+import torch
 from torch import Tensor
 
 from lifelong_co.protocols import Decode, Objective, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
+from lifelong_co.rollout.action_selection import with_default
 from lifelong_co.rollout.cuda_graphs import Graphs
-from lifelong_co.rollout.decoding import multi_start
+from lifelong_co.rollout.decoding import decoded, multi_start
 from lifelong_co.validators import above_zero
 from lifelong_co_adapters.pomo.decoder import Nodes, Tables
+from lifelong_co_adapters.pomo.inference import Inference
 from lifelong_co_adapters.pomo.network import Network
 from lifelong_co_adapters.pomo.official_names import from_official
 
@@ -57,8 +60,14 @@ class POMO:
     def rollout(self, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
         """Solve with one trajectory from every node, or from the first ``trajectories`` nodes.
 
-        For the options see `multi_start`.
+        For the options see `multi_start`. Without gradients a CPU decodes greedily by `Inference`.
         """
+        learns = torch.is_grad_enabled() or options.get("observe") is not None
+        on_cpu = next(self.module.parameters()).device.type == "cpu"
+        if decode == "greedy" and on_cpu and not learns and not torch.is_autocast_enabled("cpu"):
+            decoding = with_default(self.problem.size(instances), decode, **options)
+            starts = self.problem.starts(instances, decoding.trajectories)
+            return decoded(Inference(self.problem, self.module), instances, decoding, starts)
         return multi_start(self, instances, decode, graphs=self.graphs, **options)
 
     def objective(self) -> Objective:

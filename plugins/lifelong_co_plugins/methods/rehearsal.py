@@ -27,9 +27,9 @@ from lifelong_co_plugins.methods.llr_bc import llr_bc
 
 
 def rehearsal(
-    weight: float = 1.0,
-    share: float = 1.0,
-    every: int = 2,
+    weight: float = 0.5,
+    share: float = 0.5,
+    every: int = 1,
     instances: int = 2000,
     alpha: float = 0.0,
     alpha_unit: str = "absolute",

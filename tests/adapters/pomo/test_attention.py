@@ -176,3 +176,21 @@ def test_in_bfloat16_only_products_are_rounded(monkeypatch: pytest.MonkeyPatch) 
         assert mine.dtype == torch.bfloat16
         torch.testing.assert_close(mine.float(), its, rtol=2**-5, atol=2**-5)
     assert set(kinds) == {torch.float32}
+
+
+def test_steps_that_share_memory_keep_their_results_and_gradients() -> None:
+    """The memory of temporary results holds neither an output nor a tensor of the backward pass."""
+    generator = torch.Generator().manual_seed(0)
+    key, value = (torch.randn(3, 2, 80, 4, generator=generator) for _ in range(2))
+    queries = [torch.randn(3, 70, 2, 4, generator=generator) for _ in range(2)]
+    feasible = [torch.rand(3, 70, 80, generator=generator) < 0.5 for _ in range(2)]
+    found = []
+    for memory in (None, torch.empty(0)):
+        learned = [each.clone().requires_grad_() for each in queries]
+        outputs = [
+            attention(query, key, value, mask, memory)
+            for query, mask in zip(learned, feasible, strict=True)
+        ]
+        torch.stack(outputs).square().sum().backward()
+        found.append([*outputs, *(each.grad for each in learned)])
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
