@@ -34,9 +34,7 @@ Line = Mapping[str, str]
 
 def said(config: Config) -> dict[str, str]:
     """Return what the columns `SAID` have for a run; options are those that are no defaults."""
-    usual = registry.method_options(config.method, {})
-    every = registry.method_options(config.method, config.method_options)
-    options = {name: value for name, value in every.items() if value != usual.get(name)}
+    options = registry.changed_options(config.method, config.method_options)
     each = {name: str(getattr(config, name)) for name in SAID if name != "options"}
     return {
         **each,

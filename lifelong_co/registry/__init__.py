@@ -10,6 +10,7 @@ from lifelong_co.registry.by_problem import (
 from lifelong_co.registry.described import described
 from lifelong_co.registry.lookup import (
     buffer,
+    changed_options,
     distribution,
     divergence,
     knows_all_tasks,
@@ -34,6 +35,7 @@ from lifelong_co.registry.plugins import (
 
 __all__ = [
     "buffer",
+    "changed_options",
     "components",
     "described",
     "distribution",

@@ -112,6 +112,12 @@ def method_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         return dict(given)
 
 
+def changed_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given options of a method that differ from its defaults."""
+    usual = method_options(name, {})
+    return {key: value for key, value in given.items() if key not in usual or usual[key] != value}
+
+
 def knows_all_tasks(name: str) -> bool:
     """Return `Method.knows_all_tasks` of a method; False if the name is unknown."""
     try:

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import attrs
+
+from lifelong_co import registry
 from lifelong_co.config.brief import brief
 from lifelong_co.config.run_config import Config
 from lifelong_co.evaluation import note_batches
@@ -51,7 +54,8 @@ def prepare(
         if ranks.first:
             run.folder.create(config)
         ranks.wait()
-    log(brief(config, folder / "config.toml"))
+    options = registry.changed_options(config.method, config.method_options)
+    log(brief(attrs.evolve(config, method_options=options), folder / "config.toml"))
     warn_of_tf32(config.device, log)
     note_batches(run.learner.solver, log)
     if resume and not restore(run, log):

@@ -56,7 +56,8 @@ def each_in(precision: str, device: str, items: Iterable[X]) -> Iterator[X]:
 
 def in_full(device: torch.device) -> AbstractContextManager[object]:
     """Return a context inside of `learning_in` in which products are not rounded to bfloat16."""
-    if torch.is_autocast_enabled(device.type):
+    known = torch.amp.is_autocast_available(device.type)  # not for torch's device "meta"
+    if known and torch.is_autocast_enabled(device.type):
         return torch.autocast(device.type, enabled=False)
     return nullcontext()
 

@@ -59,7 +59,7 @@ def pairs(nodes: Nodes) -> Pairs | None:
         scores[role] = found.sub_(found.amax(dim=3, keepdim=True)).view(-1, A)
     if nodes.scalars is not None:
         scalars = nodes.scalars.view(-1, H, d).transpose(0, 1) @ keys
-    heads = torch.arange(0, B * H * A, A).view(B, H, 1)
+    heads = torch.arange(0, B * H * A, A, device=keys.device).view(B, H, 1)
     return Pairs(nodes, scores, scalars, heads, F.pad(nodes.pointer_keys, (0, -A % COLUMNS)))
 
 
