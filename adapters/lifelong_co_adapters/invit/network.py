@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from lifelong_co.protocols import Context, Problem
 from lifelong_co_adapters.invit.decoder import Decoder, Weights
 from lifelong_co_adapters.invit.encoder import Encoder
+from lifelong_co_adapters.invit.kept import Kept
 from lifelong_co_adapters.invit.layer import Folded
 from lifelong_co_adapters.invit.sizes import token_widths
 from lifelong_co_adapters.invit.views import HIDDEN, nearest, tokens, view
@@ -23,6 +24,7 @@ class Prepared:
     table: Tensor  # [B, A, 2 + k]: coordinates and scalars of every action
     folded: list[Folded]  # for the action encoder, then for the state encoders
     decoder: Weights
+    kept: Kept
 
 
 class Network(nn.Module):
@@ -99,6 +101,7 @@ nb_layers_decoder, action_k, state_k, batchnorm
             table=table,
             folded=[encoder.fold() for encoder in self.encoders()],
             decoder=self.decoder.weights(),
+            kept=Kept(),
         )
 
     def decode(
@@ -113,14 +116,17 @@ nb_layers_decoder, action_k, state_k, batchnorm
 
         instance = torch.arange(B, device=feasible.device)[:, None].expand(B, S)
         last = context.nodes["last"]
-        decided = self.decide(
-            prepared,
+        left = chosen(unfinished)
+        decided = prepared.kept.call(
+            self.decide,
+            self.tokens(left),
+            prepared=prepared,
             instance=chosen(instance),
             last=chosen(last),
             anchor=chosen(context.nodes.get("first", torch.zeros_like(last))),
             scalars=None if context.scalars is None else chosen(context.scalars),
             feasible=chosen(feasible),
-            unfinished=chosen(unfinished),
+            unfinished=left,
         )
         if rows is None and context.nowhere is None:
             return decided.view(B, S, A)
@@ -132,6 +138,16 @@ nb_layers_decoder, action_k, state_k, batchnorm
         if context.nowhere is None:
             return decided
         return torch.where(context.nowhere[..., None], uniform, decided)
+
+    def tokens(self, unfinished: Tensor) -> int:
+        """Return how many tokens all views of these states ``[N, A]`` have, at most.
+
+        0 on a GPU, where counting waits for the device.
+        """
+        if unfinished.device.type != "cpu":
+            return 0
+        most = int(unfinished.sum(dim=1).max())
+        return len(unfinished) * sum(min(k, most) for k in self.lengths)
 
     def undecided(self, feasible: Tensor) -> Tensor | None:
         """Return the rows with more than one feasible action, long ``[N]``; None: all ``B * S``.
@@ -148,8 +164,8 @@ nb_layers_decoder, action_k, state_k, batchnorm
 
     def decide(
         self,
-        prepared: Prepared,
         *,
+        prepared: Prepared,
         instance: Tensor,
         last: Tensor,
         anchor: Tensor,
