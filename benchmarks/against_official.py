@@ -4,8 +4,8 @@
         [--repeats 5] [--tests 1000] [--threads 2] [--device cpu] [--json FILE] [--smoke]
 
 Both sides run in turns. Each ratio is the median over turns, with its quartiles and its target
-(`Mark`). Networks, batches and buffers have the paper's sizes. "As shipped" is the replay of preset
-`paper-economy`. With ``--smoke`` (n = 20, few turns) the exit status is 1 if a ratio of steps or of
+(`marks`). Networks, batches and buffers have the paper's sizes. "As shipped" is the replay of
+preset `paper-economy`. With ``--smoke`` (n = 20, few turns) the exit status is 1 if a ratio of steps or of
 sampling is 30 % worse than the stored result (`STORED`), or, on another processor, than its target.
 Without the official code three ratios remain: our fine-tuning step to a pass of torch's encoder and
 to the same step in bfloat16, and our LLR-BC step to our fine-tuning step.
@@ -21,6 +21,7 @@ from itertools import product
 from pathlib import Path
 
 import attrs
+import marks
 import official
 import ours
 import torch
@@ -28,52 +29,13 @@ from timing import Ratio, in_turns, ratio
 
 DISTRIBUTIONS = ("U", "GM", "E", "C", "G", "R")
 STORED = Path(__file__).parent / "results" / "against_official.json"
-LOSS = 0.7
-"""A quick run fails below this share of a stored ratio; for an upper bound, above its inverse."""
-
-
-@attrs.frozen
-class Mark:
-    """A target: a bound for some of the sizes; a lower bound, or with ``upper`` an upper bound."""
-
-    what: str
-    bounds: dict[int, float]
-    upper: bool = False
-
-    def held(self, value: float, n: int) -> bool:
-        """Return whether a ratio satisfies the bound."""
-        bound = self.bounds.get(n, value)
-        return value <= bound if self.upper else value >= bound
-
-    def lost(self, value: float, before: float) -> bool:
-        """Return whether a ratio is worse than before by more than `LOSS` allows."""
-        return value > before / LOSS if self.upper else value < before * LOSS
-
-
-def everywhere(bound: float) -> dict[int, float]:
-    """Return the same bound for each size."""
-    return dict.fromkeys(official.BATCH, bound)
-
-
-FINE_TUNING = Mark("fine-tuning step, official / ours", {20: 1.3, 50: 1.4, 100: 1.6})
-WHOLE = Mark("LLR-BC step, 16 whole units, official / ours", {20: 1.4, 50: 1.4, 100: 1.5})
-BUNDLED = Mark("LLR-BC step, 16 whole units in bundles of 4", {20: 1.4, 50: 1.4, 100: 1.5})
-SHIPPED = Mark("LLR-BC step as shipped / our fine-tuning", {20: 1.5, 50: 1.25, 100: 1.15}, True)
-NARROW = Mark("fine-tuning step, float32 / bfloat16", {20: 1.15, 50: 1.25, 100: 1.4})
-NARROW_WHOLE = Mark("16 whole units, float32 / bfloat16", {20: 1.3, 50: 1.3, 100: 1.4})
-NARROW_OFFICIAL = Mark("fine-tuning step, official / bfloat16", {20: 2.5, 50: 2.5, 100: 2.4})
-STOCK = Mark("fine-tuning step, ours / a pass of torch's encoder", {}, True)
-RECORDING = Mark("recording, share of the last epoch in %", everywhere(2.0), True)
-TEST = Mark("greedy test, official / ours", everywhere(1.5))
-SAMPLING = Mark("sampling the slowest distribution, official / ours", everywhere(20.0))
-BYTES = Mark("buffer bytes per state, official / ours", everywhere(3.0))
 
 
 @attrs.frozen
 class Figure:
     """The measured value for a target."""
 
-    mark: Mark
+    mark: marks.Mark
     problem: str
     n: int
     value: Ratio
@@ -109,21 +71,21 @@ def steps(problem: str, n: int, repeats: int, theirs: official.Official | None) 
     took = in_turns(sides, repeats)
     if theirs is not None:
         seconds = f" {min(took['ours']):.3f} s at best"
-        yield Figure(FINE_TUNING, problem, n, ratio(took["official"], took["ours"]), seconds)
-        yield Figure(WHOLE, problem, n, ratio(took["official whole"], took["whole"]))
-        yield Figure(BUNDLED, problem, n, ratio(took["official whole"], took["bundled"]))
-        yield Figure(NARROW_OFFICIAL, problem, n, ratio(took["official"], took["narrow"]))
-        yield Figure(NARROW_WHOLE, problem, n, ratio(took["whole"], took["narrow whole"]))
-    yield Figure(NARROW, problem, n, ratio(took["ours"], took["narrow"]))
-    yield Figure(SHIPPED, problem, n, ratio(took["shipped"], took["ours"]))
-    yield Figure(STOCK, problem, n, ratio(took["ours"], took["stock"]))
+        yield Figure(marks.FINE_TUNING, problem, n, ratio(took["official"], took["ours"]), seconds)
+        yield Figure(marks.WHOLE, problem, n, ratio(took["official whole"], took["whole"]))
+        yield Figure(marks.BUNDLED, problem, n, ratio(took["official whole"], took["bundled"]))
+        yield Figure(marks.NARROW_OFFICIAL, problem, n, ratio(took["official"], took["narrow"]))
+        yield Figure(marks.NARROW_WHOLE, problem, n, ratio(took["whole"], took["narrow whole"]))
+    yield Figure(marks.NARROW, problem, n, ratio(took["ours"], took["narrow"]))
+    yield Figure(marks.SHIPPED, problem, n, ratio(took["shipped"], took["ours"]))
+    yield Figure(marks.STOCK, problem, n, ratio(took["ours"], took["stock"]))
 
 
 def recording(theirs: official.Official, n: int, batches: int) -> Figure:
     """Measure the cost of recording experiences."""
     watched = ours.recording(theirs.problem, n, official.BATCH[n], batches)
     share = 100 * watched.recording / watched.whole
-    return Figure(RECORDING, theirs.problem, n, Ratio(share, share, share))
+    return Figure(marks.RECORDING, theirs.problem, n, Ratio(share, share, share))
 
 
 def test(theirs: official.Official, n: int, tests: int, repeats: int) -> Figure:
@@ -133,7 +95,7 @@ def test(theirs: official.Official, n: int, tests: int, repeats: int) -> Figure:
         "ours": ours.test(theirs.problem, n, tests),
     }
     took = in_turns(pair, repeats)
-    return Figure(TEST, theirs.problem, n, ratio(took["official"], took["ours"]))
+    return Figure(marks.TEST, theirs.problem, n, ratio(took["official"], took["ours"]))
 
 
 def sampling(theirs: official.Official, n: int, repeats: int) -> Figure:
@@ -150,7 +112,7 @@ def sampling(theirs: official.Official, n: int, repeats: int) -> Figure:
         )
         found[name] = min(took["official"]), ratio(took["official"], took["ours"])
     slowest = max(found, key=lambda name: found[name][0])
-    return Figure(SAMPLING, theirs.problem, n, found[slowest][1], f" {slowest}")
+    return Figure(marks.SAMPLING, theirs.problem, n, found[slowest][1], f" {slowest}")
 
 
 def buffer_bytes(theirs: official.Official, n: int) -> Figure:
@@ -158,7 +120,7 @@ def buffer_bytes(theirs: official.Official, n: int) -> Figure:
     batch = official.BATCH[n]
     mine = ours.bytes_a_state(theirs.problem, n, batch)
     value = official.bytes_a_state(theirs, n, batch) / mine
-    return Figure(BYTES, theirs.problem, n, Ratio(value, value, value), f" {mine:.0f} bytes")
+    return Figure(marks.BYTES, theirs.problem, n, Ratio(value, value, value), f" {mine:.0f} bytes")
 
 
 def figures(
@@ -258,7 +220,7 @@ def warn_if_lost(figure: Figure) -> bool:
     mark, n = figure.mark, figure.n
     stored = json.loads(STORED.read_text())
     before = [mark.bounds[n]] if mark.bounds else []
-    if stored["cpu"] == about()["cpu"] and mark != SAMPLING:
+    if stored["cpu"] == about()["cpu"] and mark != marks.SAMPLING:
         key = mark.what, figure.problem, n
         before = [
             each["value"]["median"]

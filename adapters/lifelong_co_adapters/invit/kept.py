@@ -1,8 +1,8 @@
 """How much of a rollout is kept for its backward pass; the rest is computed a second time there.
 
 INViT encodes at every step, so what a training step keeps grows with the square of the nodes: 10
-GiB for 64 instances of 100 nodes. Keeping only the inputs of some steps costs their forward pass once
-more. The gradients are the same, bit for bit.
+GiB for 64 instances of 100 nodes. Keeping only the inputs of some steps costs another
+forward pass of them. The gradients are the same, bit for bit.
 """
 
 from collections.abc import Callable
