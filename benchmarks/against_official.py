@@ -5,8 +5,9 @@
 
 Both sides run in turns. Each ratio is the median over turns, with its quartiles and its target
 (`marks`). Networks, batches and buffers have the paper's sizes. "As shipped" is the replay of
-preset `paper-economy`. With ``--smoke`` (n = 20, few turns) the exit status is 1 if a ratio of steps or of
-sampling is 30 % worse than the stored result (`STORED`), or, on another processor, than its target.
+preset `paper-economy`. With ``--smoke`` (n = 20, few turns) the exit status is 1 if a ratio of
+steps or of sampling is 30 % worse than the stored result (`STORED`), or, on another processor, than
+its target.
 Without the official code three ratios remain: our fine-tuning step to a pass of torch's encoder and
 to the same step in bfloat16, and our LLR-BC step to our fine-tuning step.
 """
