@@ -147,10 +147,17 @@ def train_batch(run: Run) -> dict[str, Tensor]:
 
 
 def rate_factor(run: Run) -> float:
-    """Return the factor of the learning rate that the schedule has at this step of the task."""
+    """Return the factor of the learning rate that the schedule has at this step.
+
+    A schedule is for one task; if a method learns all tasks at once, for the whole run.
+    """
     learner = run.learner
-    epochs = learner.tasks[learner.task].epochs
-    share = (learner.epoch + learner.batch / run.method.batches(learner)) / epochs
+    epochs = [task.epochs for task in learner.tasks]
+    done = learner.epoch + learner.batch / run.method.batches(learner)
+    if run.method.knows_all_tasks:
+        share = (sum(epochs[: learner.task]) + done) / sum(epochs)
+    else:
+        share = done / epochs[learner.task]
     return SCHEDULES[run.config.schedule](share)
 
 
