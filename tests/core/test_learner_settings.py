@@ -106,7 +106,7 @@ def test_schedule_lowers_the_rate_over_a_run_that_learns_all_tasks_at_once(
     factors: list[float] = []
     whole = learn(
         prepare(config, tmp_path / "run"),
-        on_step=lambda run, losses: factors.append(rate_factor(run)),
+        on_step=lambda run, losses: factors.append(rate_factor(run)),  # noqa: ARG005
     )
     assert factors == pytest.approx([1 - step / 8 for step in range(1, 9)])
     resumed = stopped_and_resumed(config, tmp_path, after=3)
