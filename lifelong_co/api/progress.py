@@ -1,5 +1,6 @@
 """Progress of a run: a live bar with the time left on a terminal, plain lines elsewhere."""
 
+import operator
 import sys
 import time
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from typing import Protocol
 
 from torch import Tensor
 
+from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.runs.run import Run
 
@@ -38,7 +40,7 @@ class Plain:
         self._clock.note(run)
         if learner.batch < run.method.batches(learner):
             return
-        done = work_done(run) / total_work(run.config)
+        done = self._clock.done(run) / self._clock.total
         # Means over the epoch: those of its last batch alone are mostly noise.
         means = {name: float(run.sums[name]) / learner.batch for name in losses}
         shown = "  ".join(f"{name} {value:.4g}" for name, value in means.items())
@@ -90,23 +92,23 @@ def watching(config: Config) -> Iterator[Shown]:
         TextColumn("elapsed,"),
         TextColumn("{task.fields[left]}"),
     )
+    clock = Clock(config)
     with bar:
-        row = bar.add_task("starting", total=total_work(config), left="")
+        row = bar.add_task("starting", total=clock.total, left="")
 
         class Live:
             cost = float("nan")
-            clock = Clock(config)
 
             def on_step(self, run: Run, losses: dict[str, Tensor]) -> None:
                 learner = run.learner
                 task = config.tasks[learner.task]
-                self.clock.note(run)
+                clock.note(run)
                 if learner.batch % SHOW_EVERY == 1:
                     self.cost = float(losses["cost"])
                 bar.update(
                     row,
-                    completed=work_done(run),
-                    left=self.clock.left(run),
+                    completed=clock.done(run),
+                    left=clock.left(run),
                     description=f"{task.label} epoch {learner.epoch + 1}/{task.epochs} "
                     f"cost {self.cost:.3f}",
                 )
@@ -122,20 +124,32 @@ class Clock:
     """Measures the seconds of a step of each task, and tells the time that is left.
 
     The time between two steps counts for the task of the second one, tests included. A task that
-    has not begun gets the seconds of a measured one of the same size, or those of the measured one
-    with the largest steps, in proportion to `step_work`.
+    has not begun gets the seconds of a measured one of the same work, or those of the measured one
+    with the largest steps, in proportion to their work.
     """
 
     def __init__(self, config: Config) -> None:
-        self._config = config
+        self._tasks = config.tasks
+        self._work = step_work(config)
         self._last: float | None = None
         self._seconds: dict[float, tuple[float, int]] = {}
+
+    @property
+    def total(self) -> float:
+        """The work of the whole run."""
+        return sum(map(self._of_task, range(len(self._tasks))))
+
+    def done(self, run: Run) -> float:
+        """Return the work of the steps taken."""
+        present = run.learner.task
+        before = sum(map(self._of_task, range(present)))
+        return before + self._share(run) * self._of_task(present)
 
     def note(self, run: Run) -> None:
         """Note that a step has ended."""
         now = time.monotonic()
         if self._last is not None:
-            work = step_work(self._config, run.learner.task)
+            work = self._work[run.learner.task]
             seconds, count = self._seconds.get(work, (0.0, 0))
             self._seconds[work] = seconds + now - self._last, count + 1
         self._last = now
@@ -145,16 +159,24 @@ class Clock:
         if not self._seconds:
             return "time left unknown"
         each = {work: seconds / count for work, (seconds, count) in self._seconds.items()}
-        largest = max(each)
-        learner, total = run.learner, 0.0
-        for index in range(learner.task, len(self._config.tasks)):
-            task, work = self._config.tasks[index], step_work(self._config, index)
+        largest, total = max(each), 0.0
+        for index in range(run.learner.task, len(self._tasks)):
+            task, work = self._tasks[index], self._work[index]
             steps = float(task.epochs * task.batches)
-            if index == learner.task:
-                done = learner.epoch + learner.batch / run.method.batches(learner)
-                steps *= 1 - done / task.epochs
+            if index == run.learner.task:
+                steps *= 1 - self._share(run)
             total += steps * each.get(work, each[largest] * work / largest)
         return f"{duration(total)} left"
+
+    def _of_task(self, index: int) -> float:
+        task = self._tasks[index]
+        return task.epochs * task.batches * self._work[index]
+
+    def _share(self, run: Run) -> float:
+        """Return how much of the present task is done, in ``[0, 1]``."""
+        learner = run.learner
+        epochs = learner.epoch + learner.batch / run.method.batches(learner)
+        return epochs / self._tasks[learner.task].epochs
 
 
 def duration(seconds: float) -> str:
@@ -164,27 +186,15 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def step_work(config: Config, task: int) -> float:
-    """Return the work of a whole batch of a task, in arbitrary units: trajectories times nodes."""
-    chosen = config.tasks[task]
-    return float(chosen.batch_size * max(chosen.size, 10) ** 2)
+def step_work(config: Config) -> list[float]:
+    """Return the work of a step of each task, in arbitrary units: trajectories times nodes.
 
-
-def total_work(config: Config) -> float:
-    """Return the work of the whole run."""
-    return sum(
-        task.epochs * task.batches * step_work(config, index)
-        for index, task in enumerate(config.tasks)
-    )
-
-
-def work_done(run: Run) -> float:
-    """Return the work of the steps taken."""
-    config, learner = run.config, run.learner
-    before = sum(
-        task.epochs * task.batches * step_work(config, index)
-        for index, task in enumerate(config.tasks[: learner.task])
-    )
-    batches = config.tasks[learner.task].batches
-    epochs = learner.epoch + learner.batch / run.method.batches(learner)
-    return before + epochs * batches * step_work(config, learner.task)
+    A method that learns all tasks at once takes steps of all of them in each, so their mean counts.
+    """
+    tasks = config.tasks
+    work = [float(task.batch_size * max(task.size, 10) ** 2) for task in tasks]
+    if not registry.knows_all_tasks(config.method):
+        return work
+    steps = [task.epochs * task.batches for task in tasks]
+    mean = sum(map(operator.mul, work, steps)) / sum(steps)
+    return [mean for _ in tasks]

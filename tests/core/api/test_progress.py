@@ -7,7 +7,7 @@ import pytest
 from tiny_runs import tiny_config
 
 from lifelong_co.api import progress
-from lifelong_co.api.progress import Clock, duration, quiet, total_work, work_done
+from lifelong_co.api.progress import Clock, duration, quiet
 
 
 @pytest.fixture
@@ -22,9 +22,11 @@ def run():
 
 def test_work_done_reaches_the_total(run):
     """The second task has steps of four times the work."""
-    assert total_work(run.config) == 4 * 4 * (100 + 400)
+    clock = Clock(run.config)
+    assert clock.total == 4 * 4 * (100 + 400)
+    assert clock.done(run) == 0
     run.learner.task, run.learner.epoch, run.learner.batch = 1, 1, 2
-    assert work_done(run) == total_work(run.config)
+    assert clock.done(run) == clock.total
 
 
 def test_time_left_knows_that_later_sizes_are_slower(run, monkeypatch):
@@ -37,6 +39,19 @@ def test_time_left_knows_that_later_sizes_are_slower(run, monkeypatch):
         run.learner.batch = batch
         clock.note(run)
     assert clock.left(run) == "18 s left"
+
+
+def test_steps_of_a_method_that_mixes_tasks_are_alike(run, monkeypatch):
+    """In the first task a step takes as long as in the second: 6 of 8 steps are left."""
+    run.config = attrs.evolve(run.config, method="multi-task-batch")
+    times = iter([0.0, 1.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(times))
+    clock = Clock(run.config)
+    for batch in (1, 2):
+        run.learner.batch = batch
+        clock.note(run)
+    assert clock.done(run) == clock.total / 4
+    assert clock.left(run) == "6 s left"
 
 
 def test_time_left_uses_what_was_measured(run, monkeypatch):
