@@ -1,5 +1,7 @@
 """Packed experiences: masks as bits, node indices as small integers, behavior in half precision.
 
+Of the behavior only feasible actions are kept (`behavior_packing`).
+
 Half precision resolves a log-probability of -1 to 0.0005 and of -16 to 0.008, so a probability that
 matters is off by at most 0.05 %. An infeasible action is -inf, which is exact. What a network in
 double precision computes is kept in double precision.
@@ -16,11 +18,14 @@ from torch import Tensor
 
 from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import Problem
+from lifelong_co.replay.behavior_packing import pack_behavior, unpack_behavior
 from lifelong_co.tensors import records
 from lifelong_co.tensors.bit_packing import pack_bits, unpack_bits
 
 BEHAVIOR = " behavior"
 """Key of the behavior among the packed tensors; no tensor of a state has this name."""
+FEASIBLE = " feasible"
+"""Key of the bits of the actions that the behavior has values of."""
 QUERY = " query "
 """Start of the keys of recorded queries among the packed tensors; the role follows."""
 
@@ -34,14 +39,18 @@ class PackedExperience:
     """The batch, shared by all its experiences."""
     state_type: type
     packed: dict[str, Tensor]
-    """The packed tensors of the state, the behavior under `BEHAVIOR`, and recorded queries."""
+    """The packed tensors of the state, of the behavior, and recorded queries."""
     shapes: dict[str, Sequence[int]]
-    """Shapes of the state's boolean tensors without the dimension ``B``; bits do not show them."""
+    """Shapes without the dimension ``B`` of the state's boolean tensors and of the behavior."""
 
     @property
     def behavior(self) -> Tensor:
         """Log-probabilities in half precision (of a double network: double), ``[B, S, A]``."""
-        return self.packed[BEHAVIOR]
+        return self._behavior(slice(None))
+
+    def _behavior(self, rows: Tensor | slice) -> Tensor:
+        packed = self.packed[BEHAVIOR][rows], self.packed[FEASIBLE][rows]
+        return unpack_behavior(*packed, self.trajectories_and_actions)
 
     @property
     def states(self) -> dict[str, Tensor]:
@@ -56,7 +65,18 @@ class PackedExperience:
     @property
     def rows(self) -> int:
         """The number ``B`` of instances."""
-        return self.behavior.shape[0]
+        return self.packed[BEHAVIOR].shape[0]
+
+    @property
+    def trajectories_and_actions(self) -> tuple[int, int]:
+        """``S`` and ``A`` of the behavior."""
+        trajectories, actions = self.shapes[BEHAVIOR]
+        return trajectories, actions
+
+    @property
+    def device(self) -> torch.device:
+        """Where the packed tensors are."""
+        return self.packed[BEHAVIOR].device
 
     @property
     def nbytes(self) -> int:
@@ -74,7 +94,7 @@ class PackedExperience:
 
     def log_probs(self, rows: Tensor | slice = slice(None)) -> Tensor:
         """Return the behavior on the chosen instances, ``[b, S, A]``."""
-        return self.behavior[rows].to(self.precision)
+        return self._behavior(rows).to(self.precision)
 
     def queries(self, rows: Tensor | slice = slice(None)) -> dict[str, Tensor]:
         """Return each role's recorded queries on the chosen instances, ``[b, A, width]``."""
@@ -82,8 +102,8 @@ class PackedExperience:
 
     def of_task(self, task: int) -> "PackedExperience":
         """Return the state and behavior, without queries, under the index of another task."""
-        packed = {**self.states, BEHAVIOR: self.behavior}
-        return attrs.evolve(self, task=task, packed=packed)
+        own = {name: self.packed[name] for name in (BEHAVIOR, FEASIBLE)}
+        return attrs.evolve(self, task=task, packed={**self.states, **own})
 
     @property
     def precision(self) -> torch.dtype:
@@ -105,19 +125,24 @@ def record(
     """
     integers = integers_for(log_probs.shape[2])
     tensors = records.tensors(state)
+    values, feasible = pack_behavior(halved(log_probs))
     return PackedExperience(
         task=task,
         instances=instances,
         state_type=type(state),
         packed={
             **{name: pack(tensor, integers) for name, tensor in tensors.items()},
-            BEHAVIOR: halved(log_probs),
+            BEHAVIOR: values,
+            FEASIBLE: feasible,
             **{QUERY + role: halved(table) for role, table in (queries or {}).items()},
         },
         shapes={
-            name: tuple(tensor.shape[1:])
-            for name, tensor in tensors.items()
-            if tensor.dtype == torch.bool
+            **{
+                name: tuple(tensor.shape[1:])
+                for name, tensor in tensors.items()
+                if tensor.dtype == torch.bool
+            },
+            BEHAVIOR: tuple(log_probs.shape[1:]),
         },
     )
 
@@ -163,7 +188,8 @@ def state_dicts(experiences: list[PackedExperience]) -> list[dict[str, Any]]:
                 "instances": plain[key],
                 "packed": experience.states,
                 "shapes": experience.shapes,
-                "behavior": experience.behavior,
+                "behavior": experience.packed[BEHAVIOR],
+                "feasible": experience.packed[FEASIBLE],
                 **{QUERY + role: experience.packed[QUERY + role] for role in experience.roles},
             }
         )
@@ -184,10 +210,10 @@ def from_state_dicts(
     known: dict[int, PackedExperience] = {}  # by behavior: held twice, read once
     experiences = []
     for state in states:
-        if "shapes" not in state:
+        if "feasible" not in state:
             raise CheckpointError(
-                "buffer: expected states packed row by row, got those of an older lifelong-co; "
-                "read them with the version that wrote them"
+                "buffer: expected behaviors of feasible actions only, got those of an older "
+                "lifelong-co; read them with the version that wrote them"
             )
         fields, behavior = state["instances"], state["behavior"]
         key = tuple(map(id, fields.values()))
@@ -203,6 +229,7 @@ def from_state_dicts(
                     for name, tensor in {
                         **state["packed"],
                         BEHAVIOR: behavior,
+                        FEASIBLE: state["feasible"],
                         **{name: state[name] for name in state if name.startswith(QUERY)},
                     }.items()
                 },

@@ -141,7 +141,7 @@ def uniform_rows(
             found.append(ReplayedBundle(bundle.steps))
         elif count:
             rows = sorted(stream.sample(range(first.rows), count))
-            index = torch.tensor(rows, device=first.behavior.device)
+            index = torch.tensor(rows, device=first.device)
             found.append(ReplayedBundle(bundle.steps, index))
     return Replayed(tuple(found), each_alone=normalises_over_batch(module))
 

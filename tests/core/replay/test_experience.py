@@ -9,8 +9,10 @@ from goldens import PROBLEMS, golden
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import Walk, identical, walks
+from tiny_runs import MODEL
 from torch import Tensor
 
+import lifelong_co as lco
 from lifelong_co.replay.experience import PackedExperience, from_state_dicts, record, state_dicts
 from lifelong_co.storage import checkpoint
 from lifelong_co.tensors import records
@@ -90,17 +92,20 @@ def test_recorded_experience_is_a_copy(name: str) -> None:
     assert sum(tensor.untyped_storage().nbytes() for tensor in kept) == experience.nbytes
 
 
-@pytest.mark.parametrize("n", [10, 20, 50, 100])
-def test_cvrp_experience_needs_a_third_of_the_official_memory(n: int) -> None:
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_experience_needs_a_fifth_of_the_official_memory(name: str) -> None:
     """The official one has float32 probabilities and a float32 mask for every action."""
-    B, S, A = 4, n, n + 1
-    problem = golden("cvrp").problem
-    instances = problem.instances(
-        depot=torch.rand(B, 1, 2), nodes=torch.rand(B, n, 2), demand=torch.rand(B, n)
+    solver = lco.solver("pomo", problem=name, **MODEL)
+    instances = lco.distribution("U", problem=name).sample(4, 20)
+    steps: list[PackedExperience] = []
+    solver.rollout(
+        instances,
+        observe=lambda state, log_probs: steps.append(record(0, instances, state, log_probs)),
     )
-    experience = record(0, instances, problem.reset(instances, S), torch.zeros(B, S, A))
+    B = steps[0].rows
+    S, A = steps[0].trajectories_and_actions
     official = B * S * A * (4 + 4)
-    assert experience.nbytes <= official / 3
+    assert sum(step.nbytes for step in steps) / len(steps) <= official / 5
 
 
 def recorded(name: str, task: int = 0) -> list[PackedExperience]:

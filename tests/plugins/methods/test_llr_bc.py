@@ -182,7 +182,7 @@ def test_shared_encoder_passes_give_the_same_loss(
         assert_equal_gradients(other_gradient, gradient, to=1e-10)
     together = others[-1][0]
     bundles = [bundle for each in together for bundle in each.bundles]
-    assert len(together) == len({bundle.steps[0].behavior.shape[1:] for bundle in bundles})
+    assert len(together) == len({bundle.steps[0].trajectories_and_actions for bundle in bundles})
 
 
 @pytest.mark.parametrize("option", [{"alpha": 0.0}, {"buffer_size": 0}, {"replay_size": 0}])

@@ -69,10 +69,11 @@ class Replayed:
             tuple[int | str, ...], int
         ] = {}  # tokens that the last batch of a shape may take
         for bundle in self.bundles:
-            behavior = bundle.steps[0].behavior
-            shape = (*behavior.shape[1:], *bundle.steps[0].roles)
-            tokens = bundle.count * behavior.shape[-1]
-            if shape not in last or (behavior.device.type == "cpu" and left[shape] < tokens):
+            first = bundle.steps[0]
+            trajectories, actions = first.trajectories_and_actions
+            shape: tuple[int | str, ...] = (trajectories, actions, *first.roles)
+            tokens = bundle.count * actions
+            if shape not in last or (first.device.type == "cpu" and left[shape] < tokens):
                 last[shape] = []
                 batches.append(last[shape])
                 left[shape] = CPU_TOKENS

@@ -21,7 +21,7 @@ from tiny_runs import (
 )
 
 import lifelong_co as lco
-from lifelong_co.replay.experience import PackedExperience
+from lifelong_co.replay.experience import BEHAVIOR, PackedExperience
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.runs.run import Run
 from lifelong_co.storage import checkpoint
@@ -89,7 +89,8 @@ def test_only_the_last_epoch_of_a_task_is_recorded(tmp_path: Path) -> None:
     assert seen == want
     held = run.method.state_dict()["buffer"]["items"]
     assert Counter(unit["task"] for unit in held) == {0: first, 1: both - first}
-    assert {tuple(unit["behavior"].shape) for unit in held} == {(BATCH_SIZE, n, n) for n in STEPS}
+    shapes = {(len(unit["behavior"]), *unit["shapes"][BEHAVIOR]) for unit in held}
+    assert shapes == {(BATCH_SIZE, n, n) for n in STEPS}
 
 
 def test_only_the_buffer_of_the_start_of_the_task_is_replayed(
@@ -114,7 +115,7 @@ def test_only_the_buffer_of_the_start_of_the_task_is_replayed(
     for task, units in replayed:
         assert all(unit.task < task for unit in units)
         (held,) = by_task[task]
-        assert {id(unit.behavior) for unit in units} <= set(held)
+        assert {id(unit.packed[BEHAVIOR]) for unit in units} <= set(held)
     assert sum(len(units) for _, units in replayed) == 2 * (2 * EPOCHS * BATCHES)
 
 

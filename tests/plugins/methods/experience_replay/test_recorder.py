@@ -95,7 +95,7 @@ def test_late_and_immediate_puts_give_the_same_buffer(kind: Any, capacity: int) 
             slot = at_once.admit()
             if slot is not None:
                 at_once.put(slot, (7 + each, step))
-    held = [(each.steps[0].behavior.shape[2], *numbers(each)) for each in recorded]
+    held = [(each.steps[0].trajectories_and_actions[1], *numbers(each)) for each in recorded]
     assert held == list(at_once)
     assert len(held) == min(capacity, 42)
 
@@ -143,7 +143,7 @@ def test_experiences_are_packed_after_the_step() -> None:
     (bundle,) = buffer
     (step,) = bundle.steps
     assert (bundle.task, step.task) == (3, 3)
-    assert not step.behavior.requires_grad
+    assert not any(tensor.requires_grad for tensor in step.packed.values())
     recorder.store(buffer)
     assert list(buffer) == [bundle]
     with pytest.raises(AttributeError):

@@ -27,7 +27,7 @@ def test_groups_of_bundles_fit_one_pass(shapes: list[tuple[int, int]], whole: bo
     groups = [each.bundles for each in Replayed(tuple(bundles)).of_one_size()]
     assert Counter(id(each) for group in groups for each in group) == Counter(map(id, bundles))
     for group in groups:
-        sizes = [each.steps[0].behavior.shape[2] for each in group]
+        sizes = [each.steps[0].trajectories_and_actions[1] for each in group]
         assert len(set(sizes)) == 1
         tokens = sum((each.steps[0].rows if whole else 1) * sizes[0] for each in group)
         assert len(group) == 1 or tokens <= replay.CPU_TOKENS
