@@ -3,7 +3,11 @@
 An infeasible action has -inf, and about half of all actions are infeasible, those of visited nodes.
 So this is half as large as all log-probabilities. Rows stay rows, so that some of them can be
 unpacked alone; a row with fewer feasible actions than another is filled with zeros.
+
+On the CPU numpy does it, several times as fast as torch; on other devices torch does.
 """
+
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,45 +15,75 @@ from torch import Tensor
 
 from lifelong_co.tensors.bit_packing import pack_bits, unpack_bits
 
+Array = np.ndarray[Any, Any]
+HALF = np.array(-np.inf, np.float16).view(np.int16)
+"""The bits of -inf in half precision; numpy compares integers ten times as fast."""
+
 
 def pack_behavior(behavior: Tensor) -> tuple[Tensor, Tensor]:
     """Return the values ``[B, M]`` of feasible actions and the bits of all ``S A`` actions.
 
-    ``behavior`` is ``[B, S, A]``, of a type that numpy knows, and ``M`` the most feasible actions
+    ``behavior`` is ``[B, S, A]`` in half or double precision, and ``M`` the most feasible actions
     of a row. The bits are uint8 ``[B, ceil(S A / 8)]``.
     """
     flat = behavior.reshape(len(behavior), -1)
-    feasible = flat != -torch.inf
-    counts = feasible.sum(dim=1)
-    most = int(counts.max())
-    return moved(flat, feasible, filled_places(counts, most), 0.0), pack_bits(feasible)
+    if flat.device.type != "cpu":
+        return pack_on_device(flat)
+    numbers = flat.numpy()
+    half = numbers.dtype == np.float16
+    feasible = numbers.view(np.int16) != HALF if half else numbers != -np.inf
+    bits = pack_bits(torch.from_numpy(feasible))
+    # By indices of a flat array: five times as fast as by a mask.
+    values = numbers.ravel()[np.flatnonzero(feasible)]
+    return torch.from_numpy(in_rows(values, counted(bits))), bits
 
 
 def unpack_behavior(values: Tensor, bits: Tensor, shape: tuple[int, int]) -> Tensor:
     """Undo `pack_behavior` for ``b`` rows; ``shape`` is ``(S, A)``."""
     feasible = unpack_bits(bits, shape[0] * shape[1])
-    filled = filled_places(feasible.sum(dim=1), values.shape[1])
-    return moved(values, filled, feasible, -torch.inf).view(-1, *shape)
+    if values.device.type != "cpu":
+        return unpack_on_device(values, feasible).view(-1, *shape)
+    rows = values.numpy()
+    found = np.full(feasible.shape, -np.inf, rows.dtype)
+    found.ravel()[np.flatnonzero(feasible.numpy())] = in_one_row(rows, counted(bits))
+    return torch.from_numpy(found).view(-1, *shape)
 
 
-def filled_places(counts: Tensor, width: int) -> Tensor:
-    """Return bool ``[b, width]``: the first places of each row, as many as are counted."""
-    return torch.arange(width, device=counts.device) < counts[:, None]
+def counted(bits: Tensor) -> Array:
+    """Return how many bits of each row are 1, ``[b]``."""
+    counts: Array = np.bitwise_count(bits.numpy()).sum(axis=1, dtype=np.int64)
+    return counts
 
 
-def moved(source: Tensor, here: Tensor, there: Tensor, fill: float) -> Tensor:
-    """Return the chosen elements of ``source`` at other places of their rows, in their order.
-
-    Both masks choose the same number of each row. All other places have the value ``fill``.
-    """
-    if source.device.type != "cpu":
-        return moved_on_device(source, here, there, fill)
-    found = np.full(there.shape, fill, dtype=source.numpy().dtype)
-    found[there.numpy()] = source.numpy()[here.numpy()]  # several times as fast as torch
-    return torch.from_numpy(found)
+def in_rows(values: Array, counts: Array) -> Array:
+    """Return values as rows of ``counts`` values each, filled with zeros to the longest."""
+    if (counts == counts[0]).all():
+        return values.reshape(len(counts), -1)
+    rows = np.zeros((len(counts), counts.max()), values.dtype)
+    for row, count, end in zip(rows, counts, counts.cumsum(), strict=True):
+        row[:count] = values[end - count : end]
+    return rows
 
 
-def moved_on_device(source: Tensor, here: Tensor, there: Tensor, fill: float) -> Tensor:
-    """Do what `moved` does, by torch on any device."""
-    found = torch.full(there.shape, fill, dtype=source.dtype, device=source.device)
-    return found.masked_scatter(there, source[here])
+def in_one_row(rows: Array, counts: Array) -> Array:
+    """Undo `in_rows`."""
+    if (counts == rows.shape[1]).all():
+        return rows.reshape(-1)
+    return np.concatenate([row[:count] for row, count in zip(rows, counts, strict=True)])
+
+
+def pack_on_device(flat: Tensor) -> tuple[Tensor, Tensor]:
+    """Do what `pack_behavior` does for ``[B, S A]``, by torch on any device."""
+    feasible = flat != -torch.inf
+    counts = feasible.sum(dim=1, keepdim=True)
+    filled = torch.arange(int(counts.max()), device=flat.device) < counts
+    values = torch.zeros(filled.shape, dtype=flat.dtype, device=flat.device)
+    return values.masked_scatter(filled, flat[feasible]), pack_bits(feasible)
+
+
+def unpack_on_device(values: Tensor, feasible: Tensor) -> Tensor:
+    """Return the behavior ``[b, S A]`` by torch on any device; ``feasible`` has its shape."""
+    counts = feasible.sum(dim=1, keepdim=True)
+    filled = torch.arange(values.shape[1], device=values.device) < counts
+    found = torch.full(feasible.shape, -torch.inf, dtype=values.dtype, device=values.device)
+    return found.masked_scatter(feasible, values[filled])
