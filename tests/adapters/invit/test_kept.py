@@ -11,6 +11,9 @@ from lifelong_co_adapters.invit.kept import Kept
 from tiny_invit import drawn, tiny
 from torch import Tensor
 
+from lifelong_co.tensors import records
+from lifelong_co.tensors.precision import learning_in
+
 both = pytest.mark.parametrize("name", PROBLEMS)
 
 
@@ -31,15 +34,19 @@ def with_limit(limit: int, monkeypatch: pytest.MonkeyPatch, call: Callable[[], A
 
 @both
 @pytest.mark.parametrize("limit", [0, 300])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_gradients_are_those_of_a_kept_rollout(
-    name: str, limit: int, monkeypatch: pytest.MonkeyPatch
+    name: str, precision: str, limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Loss and gradients have the same bits."""
-    solver, instances = tiny(name), drawn(name, 4, 12)
+    """Loss and gradients have the same bits, in the precision of the forward pass."""
+    solver = tiny(name)
+    solver.module.float()
+    instances = records.transform(drawn(name, 4, 12), lambda tensor: tensor.float())
     parameters = list(solver.module.parameters())
 
     def learned() -> tuple[Tensor, ...]:
-        loss = sampled_loss(solver, instances)
+        with learning_in(precision, "cpu"):
+            loss = sampled_loss(solver, instances)
         grads = torch.autograd.grad(loss, parameters, allow_unused=True)
         return loss, *(grad for grad in grads if grad is not None)
 
