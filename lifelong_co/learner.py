@@ -16,12 +16,12 @@ from lifelong_co.evaluation import mean_cost, named_test
 from lifelong_co.protocols import Observer, Rollout
 from lifelong_co.rollout.one_pass import one_pass
 from lifelong_co.runs.costs import Cost, due
+from lifelong_co.runs.learning_rate import decay, rate_factor
 from lifelong_co.runs.run import (
     Log,
     OnStep,
     Run,
     Stop,
-    decay,
     new_optimizer,
     rewind,
     save,
@@ -35,7 +35,7 @@ from lifelong_co.runs.step_checks import (
     require_rest_finite,
 )
 from lifelong_co.tensors.precision import each_in, learning_in
-from lifelong_co.tensors.schedule import SCHEDULES, scaled_rate
+from lifelong_co.tensors.schedule import scaled_rate
 
 SHOWN = 12
 """The most costs in the line of a test."""
@@ -144,21 +144,6 @@ def train_batch(run: Run) -> dict[str, Tensor]:
         learner.optimizer.step()  # line 14
     method.after_step(learner)  # lines 15 to 17: what was observed goes into the buffer
     return losses
-
-
-def rate_factor(run: Run) -> float:
-    """Return the factor of the learning rate that the schedule has at this step.
-
-    A schedule is for one task; if a method learns all tasks at once, for the whole run.
-    """
-    learner = run.learner
-    epochs = [task.epochs for task in learner.tasks]
-    done = learner.epoch + learner.batch / run.method.batches(learner)
-    if run.method.knows_all_tasks:
-        share = (sum(epochs[: learner.task]) + done) / sum(epochs)
-    else:
-        share = done / epochs[learner.task]
-    return SCHEDULES[run.config.schedule](share)
 
 
 def sampled(run: Run, instances: Any, observe: Observer | None) -> Rollout:

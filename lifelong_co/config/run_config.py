@@ -69,10 +69,7 @@ class Config:
     learning_rate_decay: float = attrs.field(default=1.0, validator=positive)
     """Factor of the learning rate after each epoch of a task."""
     schedule: str = attrs.field(default=CONSTANT, validator=one_of(*SCHEDULES))
-    """How the rate falls in the steps of each task (`tensors.schedule`), besides its decay.
-
-    It falls over the whole run if the method learns all tasks at once.
-    """
+    """How the rate falls in the steps of a task, besides its decay (`runs.learning_rate`)."""
     weight_decay: float = attrs.field(default=1e-6, validator=not_negative)
     """At least 0; with ``adam`` a part of the gradient, with ``adamw`` apart from it."""
     loggers: tuple[str, ...] = ()

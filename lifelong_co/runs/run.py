@@ -160,12 +160,6 @@ def new_optimizer(config: Config, learner: LearnerState) -> torch.optim.Optimize
     )
 
 
-def decay(optimizer: torch.optim.Optimizer, factor: float) -> None:
-    """Multiply the learning rate, after an epoch; the optimizer's state keeps it."""
-    for group in optimizer.param_groups:
-        group["lr"] *= factor
-
-
 def save(run: Run) -> None:
     """Append to the costs and the log, and write a checkpoint of the whole run."""
     learner, ranks = run.learner, run.ranks

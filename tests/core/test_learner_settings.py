@@ -19,7 +19,7 @@ from tiny_runs import (
 from torch import Tensor
 
 from lifelong_co.config.solver_options import INVIT_OPTIONS, INVIT_SETTINGS
-from lifelong_co.learner import learn, rate_factor, train_batch
+from lifelong_co.learner import learn, train_batch
 from lifelong_co.runs.prepare import prepare
 
 
@@ -93,22 +93,6 @@ def test_schedule_lowers_the_rate_in_each_task_by_step(
     decayed = [0.1, 0.1, 0.05, 0.05]
     expected = [rate * factor for rate, factor in zip(decayed, factors, strict=True)]
     assert rates == pytest.approx(expected * 2)
-    resumed = stopped_and_resumed(config, tmp_path, after=3)
-    assert same(parameters(whole), parameters(resumed))
-
-
-@pytest.mark.parametrize("name", ["multi-task-batch", "multi-task-epoch"])
-def test_schedule_lowers_the_rate_over_a_run_that_learns_all_tasks_at_once(
-    name: str, tmp_path: Path
-) -> None:
-    """Of 8 steps each has an eighth of the rate less, also after a new task and after a stop."""
-    config = attrs.evolve(tiny_config(name), schedule="linear")
-    factors: list[float] = []
-    whole = learn(
-        prepare(config, tmp_path / "run"),
-        on_step=lambda run, losses: factors.append(rate_factor(run)),  # noqa: ARG005
-    )
-    assert factors == pytest.approx([1 - step / 8 for step in range(1, 9)])
     resumed = stopped_and_resumed(config, tmp_path, after=3)
     assert same(parameters(whole), parameters(resumed))
 

@@ -26,7 +26,8 @@ from lifelong_co.problems.images import IMAGES, images, random_angles
 from lifelong_co.protocols import Rollout
 from lifelong_co.reinforce import Trial, greedy_baseline
 from lifelong_co.runs.folder import RunFolder
-from lifelong_co.runs.run import decay, new_optimizer, start
+from lifelong_co.runs.learning_rate import decay
+from lifelong_co.runs.run import new_optimizer, start
 from lifelong_co.tensors import records
 
 pytestmark = official
