@@ -10,7 +10,7 @@ double precision computes is kept in double precision.
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import torch
@@ -194,6 +194,14 @@ def state_dicts(experiences: list[PackedExperience]) -> list[dict[str, Any]]:
             }
         )
     return states
+
+
+def plain_behavior(state: Mapping[str, Any]) -> Tensor:
+    """Return the behavior ``[B, S, A]`` of an experience that is plain data (`state_dicts`)."""
+    if "feasible" not in state:  # older versions kept all actions
+        return cast(Tensor, state["behavior"])
+    trajectories, actions = state["shapes"][BEHAVIOR]
+    return unpack_behavior(state["behavior"], state["feasible"], (trajectories, actions))
 
 
 def from_state_dicts(

@@ -16,7 +16,7 @@ from torch import Tensor
 from lifelong_co import registry
 from lifelong_co.errors import CheckpointError
 from lifelong_co.experiments.comparison.runs import Run
-from lifelong_co.replay.experience import from_state_dicts
+from lifelong_co.replay.experience import from_state_dicts, plain_behavior
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.storage import checkpoint
@@ -81,7 +81,7 @@ def contents(run: Run, items: Sequence[Plain]) -> Contents:
     for item in items:
         counts[item["task"]] += 1 if solutions else len(_steps(item))
     tasks = sorted(counts, key=lambda task: (task < 0, task))
-    behaviors = (step["behavior"].double() for item in items for step in _steps(item))
+    behaviors = (plain_behavior(step).double() for item in items for step in _steps(item))
     return Contents(
         {run.names[task] if task >= 0 else ELSEWHERE: counts[task] for task in tasks},
         torch.cat([confidences(behavior.exp()) for behavior in behaviors], dim=1),

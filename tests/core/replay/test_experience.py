@@ -13,7 +13,14 @@ from tiny_runs import MODEL
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co.replay.experience import PackedExperience, from_state_dicts, record, state_dicts
+from lifelong_co.errors import CheckpointError
+from lifelong_co.replay.experience import (
+    PackedExperience,
+    from_state_dicts,
+    plain_behavior,
+    record,
+    state_dicts,
+)
 from lifelong_co.storage import checkpoint
 from lifelong_co.tensors import records
 
@@ -160,3 +167,13 @@ def test_experiences_of_a_batch_share_its_instances(
         assert identical(got.state(), want.state())
         assert identical(got.instances, want.instances)
         assert torch.equal(got.log_probs(), want.log_probs())
+
+
+def test_plain_experiences_of_older_versions_are_read_or_refused() -> None:
+    """A report reads their behavior, which had all actions; a run does not go on from them."""
+    (state, *_) = state_dicts(recorded("tsp"))
+    dense = {**state, "behavior": plain_behavior(state)}
+    del dense["feasible"]
+    assert torch.equal(plain_behavior(dense), recorded("tsp")[0].behavior)
+    with pytest.raises(CheckpointError, match="feasible actions only, got those of an older"):
+        from_state_dicts([dense], golden("tsp").problem, torch.device("cpu"))

@@ -26,6 +26,7 @@ from tiny_runs import (
 )
 
 import lifelong_co as lco
+from lifelong_co.replay.experience import plain_behavior
 from lifelong_co.runs.run import Run
 from lifelong_co.storage.tree import flatten
 
@@ -141,7 +142,8 @@ def test_ib_holds_whole_solutions(
     assert state["capacity"] == 20
     assert state["seen"] == 2 * BATCHES  # one for each batch of a last epoch
     for unit, n in zip(state["items"], [5] * BATCHES + [6] * BATCHES, strict=True):
-        assert [step["behavior"].shape for step in unit["steps"]] == [(BATCH_SIZE, n, n)] * STEPS[n]
+        shapes = [plain_behavior(step).shape for step in unit["steps"]]
+        assert shapes == [(BATCH_SIZE, n, n)] * STEPS[n]
         assert all(step["instances"] is unit["steps"][0]["instances"] for step in unit["steps"])
     replays = [pair for pair in drawn if pair[0]]
     assert len(replays) == EPOCHS * BATCHES  # the second task's steps

@@ -20,6 +20,7 @@ from lifelong_co.experiments.paper.buffer import (
     items_of,
     papers_units,
 )
+from lifelong_co.replay.experience import plain_behavior
 
 
 def correlation(x, y):
@@ -63,8 +64,9 @@ def test_units_are_counted_by_task(learned, run):
     want = Counter(run.names[unit["task"]] for unit in held)
     assert found.units == want
     assert set(want) == {"U5", "U6"}
-    assert found.states == sum(u["behavior"].shape[0] * u["behavior"].shape[1] for u in held)
-    parts = [confidences(unit["behavior"].double().exp()) for unit in held]
+    behaviors = [plain_behavior(unit) for unit in held]
+    assert found.states == sum(b.shape[0] * b.shape[1] for b in behaviors)
+    parts = [confidences(behavior.double().exp()) for behavior in behaviors]
     both = torch.stack([torch.cat(column) for column in zip(*parts, strict=True)])
     assert found.correlation == pytest.approx(float(torch.corrcoef(both)[0, 1]))
     assert 0.5 < found.correlation < 1
@@ -105,7 +107,7 @@ def test_decisions_are_kept_or_changed(run):
     """Every state of the first task with a choice is in one range; changed ones are among them."""
     items = items_of(run)
     counts = changed_decisions(run, items)
-    first = [item["behavior"] for item in items if item["task"] == 0]
+    first = [plain_behavior(item) for item in items if item["task"] == 0]
     choices = sum(int((b.isfinite().sum(dim=-1) > 1).sum()) for b in first)
     assert sum(states for states, _ in counts) == choices > 0
     assert all(0 <= changed <= states for states, changed in counts)

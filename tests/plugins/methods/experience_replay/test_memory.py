@@ -21,7 +21,7 @@ from tiny_runs import (
 )
 
 import lifelong_co as lco
-from lifelong_co.replay.experience import BEHAVIOR, PackedExperience
+from lifelong_co.replay.experience import BEHAVIOR, PackedExperience, plain_behavior
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.runs.run import Run
 from lifelong_co.storage import checkpoint
@@ -89,7 +89,7 @@ def test_only_the_last_epoch_of_a_task_is_recorded(tmp_path: Path) -> None:
     assert seen == want
     held = run.method.state_dict()["buffer"]["items"]
     assert Counter(unit["task"] for unit in held) == {0: first, 1: both - first}
-    shapes = {(len(unit["behavior"]), *unit["shapes"][BEHAVIOR]) for unit in held}
+    shapes = {tuple(plain_behavior(unit).shape) for unit in held}
     assert shapes == {(BATCH_SIZE, n, n) for n in STEPS}
 
 
