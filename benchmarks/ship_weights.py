@@ -69,7 +69,8 @@ def card(folder: Path, solver: Solver) -> dict[str, Any]:
         "method_options": dict(config.method_options),
         "seed": config.seed,
         "tasks": [{"name": task.label, **described(task)} for task in config.tasks],
-        "costs": metrics["costs"],
+        # With `tests_after=next`: [tasks learned, task, cost] of each test.
+        "costs": metrics["costs"] if "costs" in metrics else metrics["tests"],
         "tests": config.tests,
         "tested": compared(solver, config),
         "made_by": attrs.asdict(provenance.present("cpu")),
