@@ -181,7 +181,7 @@ def _places(
     several = len(files) > 1
     for flag, folder in (("--out", out), ("--plot", plot)):
         if several and folder is not None and not folder.is_dir():
-            raise ConfigError(f"{flag}: expected an existing folder for several files, got {folder}")
+            raise ConfigError(f"{flag}: expected an existing folder (several FILEs), got {folder}")
     places = [
         ((several and out) or Path()) / f"{file.stem}.{'tour' if one.demand is None else 'sol'}"
         for file, one in zip(files, instances, strict=True)

@@ -154,7 +154,7 @@ def test_several_files_are_solved_into_a_folder(place, finished):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--out=mine.sol",), "--out: expected an existing folder for several files, got mine.sol"),
+        (("--out=mine.sol",), "--out: expected an existing folder (several FILEs), got mine.sol"),
         (("--best-known=3",), "--best-known: expected one FILE, got 2"),
         (("--compare",), "--compare: expected --improve SECONDS beside it"),
         (("--improve=-1",), "--improve: expected seconds of at least 0, got -1.0"),
