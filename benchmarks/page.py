@@ -10,7 +10,8 @@ nothing and names the files that would change; the exit status is then 1.
 
 NAME is a study (``benchmarks/NAME.toml``), NUMBER one of its tables, from 1; the metrics that are
 shown follow. Instead of ``table`` it may be ``split`` (what AP consists of; no metrics follow) or
-``paired``: tests against the row whose name stands in quotes after the number.
+``paired``: tests against the row whose name stands in quotes after the number. After ``other``
+stands the name of a function of `other_tables`.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from collections.abc import Callable
 from functools import cache
 
 import attrs
+import other_tables
 from study import HERE, Study
 
 from lifelong_co import metrics
@@ -32,7 +34,7 @@ from lifelong_co.experiments.spread import over_orders
 from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.experiments.sweep.table import Results, compared, table
 
-MARKED = re.compile(r"(<!-- (table|paired|split): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+MARKED = re.compile(r"(<!-- (table|paired|split|other): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 @cache
@@ -98,9 +100,13 @@ def filled(text: str) -> str:
 
     def replace(match: re.Match[str]) -> str:
         opening, kind, said, _, closing = match.groups()
-        name, number, *rest = shlex.split(said)
-        found = results(name)
-        made = KINDS[kind](found, found.plan.blocks[int(number) - 1], rest)
+        name, *words = shlex.split(said)
+        if kind == "other":
+            made = getattr(other_tables, name)()
+        else:
+            number, *rest = words
+            found = results(name)
+            made = KINDS[kind](found, found.plan.blocks[int(number) - 1], rest)
         return f"{opening}\n{formats.markdown(made)}\n{closing}"
 
     return MARKED.sub(replace, text)
