@@ -38,6 +38,7 @@ from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
 from lifelong_co_plugins.methods.experience_replay.memory import Memory
 from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, ReplayedBundle
 from lifelong_co_plugins.methods.instance_replay.objective import ReplayObjective
+from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
 LEAST = 1e-9
 """Least divisor: all states of a step can have the weight 0."""
@@ -52,6 +53,7 @@ def der_plus_plus(
     replay_size: int = 16,
     replay_rows: float = 1.0,
     buffer: str = "reservoir",
+    alpha_unit: str = "absolute",
 ) -> Method:
     """Return the method.
 
@@ -66,7 +68,7 @@ def der_plus_plus(
     weighting
         ``uniform``, as in DER, or a registered weighting. Then the states of each replayed step
         are weighed by the recorded behavior, and their weights sum to 1.
-    buffer_size, replay_size, replay_rows, buffer
+    buffer_size, replay_size, replay_rows, buffer, alpha_unit
         As in `llr_bc.llr_bc`.
 
     Raises
@@ -74,7 +76,7 @@ def der_plus_plus(
     ConfigError
         If a number is out of its range.
     UnknownNameError
-        If there is no such divergence, weighting or buffer.
+        If there is no such divergence, weighting, buffer or unit.
     """
     numbers = {"alpha": alpha, "beta": beta, "buffer_size": buffer_size, "replay_size": replay_size}
     at_least_zero("der++", numbers)
@@ -86,29 +88,32 @@ def der_plus_plus(
         else CheckedWeighting(label("weighting", weighting), registry.weighting(weighting))
     )
     memory = Memory(buffer, buffer_size, "always")  # replays the buffer of the present step
-    objective = ReplayObjective()
+    objective, unit = ReplayObjective(), WeightUnit("alpha_unit", alpha_unit)
 
     def before_task(learner: LearnerState) -> None:
         memory.start_task(learner)
         objective.before_task(learner)
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
+        weight = alpha * unit.now(learner)
         # As in DER, the present batch is not in the buffer yet.
         sampled = memory.sample(replay_size if alpha else 0)
         batches = memory.sample(1 if beta else 0)
         replayed = uniform_rows(learner.solver.module, sampled, replay_rows, memory.random)
         for part in replayed.of_one_size():
-            share = alpha / len(replayed.bundles)
+            share = weight / len(replayed.bundles)
             yield "behavior", share * distance(learner.solver, part, diverge, weigh)
         for bundle in batches:
             yield "replay", beta * objective.loss(learner, bundle.steps[0].instances, "of a unit")
 
     def state_dict() -> dict[str, Any]:
-        return {**memory.state_dict(), "objective": objective.state_dict()}
+        own = {"objective": objective.state_dict(), **unit.state_dict()}
+        return {**memory.state_dict(), **own}
 
     def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
         memory.load_state_dict(learner, state)
         objective.load_state_dict(learner, state["objective"])
+        unit.load_state_dict(learner, state)
 
     return Method(
         before_task=before_task,

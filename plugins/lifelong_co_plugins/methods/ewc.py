@@ -23,9 +23,10 @@ from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.tensors.modules import device_of
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.regularization.fisher import fisher_information
+from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
 
-def ewc(weight: float = 10.0, fisher_batches: int = 16) -> Method:
+def ewc(weight: float = 10.0, fisher_batches: int = 16, weight_unit: str = "absolute") -> Method:
     """Return the method.
 
     Parameters
@@ -34,25 +35,33 @@ def ewc(weight: float = 10.0, fisher_batches: int = 16) -> Method:
         Weight of the sum of all past tasks' terms, at least 0.
     fisher_batches
         Training batches from which the Fisher information of a task is estimated, at least 1.
+    weight_unit
+        ``absolute``, or ``gradient``, as ``alpha_unit`` in `llr_bc.llr_bc`.
 
     Raises
     ------
     ConfigError
         If a number is out of its range.
+    UnknownNameError
+        If there is no such unit.
     """
     at_least_zero("ewc", {"weight": weight})
     at_least_one("ewc", {"fisher_batches": fisher_batches})
-    anchors = Anchors(fisher_batches)
+    anchors, unit = Anchors(fisher_batches), WeightUnit("weight_unit", weight_unit)
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
         if anchors.past and weight:
-            yield "ewc", weight * anchors.penalty(learner.solver.module)
+            yield "ewc", weight * unit.now(learner) * anchors.penalty(learner.solver.module)
+
+    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
+        anchors.load_state_dict(learner, state)
+        unit.load_state_dict(learner, state)
 
     return Method(
         loss_terms=loss_terms,
         after_task=anchors.after_task,
-        state_dict=anchors.state_dict,
-        load_state_dict=anchors.load_state_dict,
+        state_dict=lambda: {**anchors.state_dict(), **unit.state_dict()},
+        load_state_dict=load_state_dict,
     )
 
 

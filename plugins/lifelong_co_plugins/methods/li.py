@@ -36,9 +36,15 @@ from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_zero
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
 from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
+from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
 
-def li_inter(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl") -> Method:
+def li_inter(
+    alpha: float = 0.5,
+    buffer_size: int = 200,
+    divergence: str = "kl",
+    alpha_unit: str = "absolute",
+) -> Method:
     """Return the method whose exemplar is the solver after the previous task.
 
     Parameters
@@ -49,16 +55,19 @@ def li_inter(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl")
         Instances kept per seen task, at least 0; with 0 nothing is replayed.
     divergence
         A registered divergence; the exemplar is the teacher.
+    alpha_unit
+        ``absolute``, or ``gradient``, as in `llr_bc.llr_bc`.
 
     Raises
     ------
     ConfigError
         If a number is out of its range.
     UnknownNameError
-        If there is no such divergence.
+        If there is no such divergence or unit.
     """
     at_least_zero("li-inter", {"alpha": alpha, "buffer_size": buffer_size})
     diverge = checked_divergence(divergence)
+    unit = WeightUnit("alpha_unit", alpha_unit)
     memory, exemplar = InstanceMemory(buffer_size), Exemplar()
 
     def before_task(learner: LearnerState) -> None:
@@ -67,15 +76,18 @@ def li_inter(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl")
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
         if alpha:
+            weight = alpha * unit.now(learner)
             for part in exemplar.divergences(learner.solver, diverge):
-                yield "exemplar", alpha * part
+                yield "exemplar", weight * part
 
     def state_dict() -> dict[str, Any]:
-        return {"memory": memory.state_dict(), "exemplar": exemplar.state_dict()}
+        kept = {"memory": memory.state_dict(), "exemplar": exemplar.state_dict()}
+        return {**kept, **unit.state_dict()}
 
     def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
         memory.load_state_dict(learner, state["memory"])
         exemplar.load_state_dict(learner, state["exemplar"])
+        unit.load_state_dict(learner, state)
 
     return Method(
         before_task=before_task,
@@ -87,12 +99,17 @@ def li_inter(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl")
     )
 
 
-def li_intra(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl") -> Method:
+def li_intra(
+    alpha: float = 0.5,
+    buffer_size: int = 200,
+    divergence: str = "kl",
+    alpha_unit: str = "absolute",
+) -> Method:
     """Return the method whose exemplar is the best solver so far in the present task.
 
     Parameters
     ----------
-    alpha, buffer_size, divergence
+    alpha, buffer_size, divergence, alpha_unit
         As in `li_inter`.
 
     Raises
@@ -100,26 +117,30 @@ def li_intra(alpha: float = 0.5, buffer_size: int = 200, divergence: str = "kl")
     ConfigError
         If a number is out of its range.
     UnknownNameError
-        If there is no such divergence.
+        If there is no such divergence or unit.
     """
     at_least_zero("li-intra", {"alpha": alpha, "buffer_size": buffer_size})
     diverge = checked_divergence(divergence)
+    unit = WeightUnit("alpha_unit", alpha_unit)
     memory, exemplar = InstanceMemory(buffer_size), Exemplar()
     best = BestSoFar(exemplar)
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
         if alpha:
+            weight = alpha * unit.now(learner)
             for part in exemplar.divergences(learner.solver, diverge):
-                yield "exemplar", alpha * part
+                yield "exemplar", weight * part
         if not replays(learner, memory):
             best.note(training_cost(rollout.cost))
 
     def state_dict() -> dict[str, Any]:
-        return {"memory": memory.state_dict(), "best": best.state_dict()}
+        kept = {"memory": memory.state_dict(), "best": best.state_dict()}
+        return {**kept, **unit.state_dict()}
 
     def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
         memory.load_state_dict(learner, state["memory"])
         best.load_state_dict(learner, state["best"])
+        unit.load_state_dict(learner, state)
 
     return Method(
         before_task=best.before_task,

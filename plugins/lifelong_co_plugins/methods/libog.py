@@ -36,6 +36,7 @@ from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.ewc import Anchors
 from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
 from lifelong_co_plugins.methods.regularization.official_intra import official_divergences
+from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
 VARIANTS = ("corrected", "official")
 
@@ -46,6 +47,7 @@ def libog(
     intra_weight: float = 1e-4,
     divergence: str = "rkl",
     variant: str = "corrected",
+    weight_unit: str = "absolute",
 ) -> Method:
     """Return the method.
 
@@ -59,13 +61,15 @@ def libog(
         A registered divergence; the best solver is the teacher. ``official`` needs ``rkl``.
     variant
         ``corrected``, or ``official`` with the errors of the official code; see the module.
+    weight_unit
+        That of both weights: ``absolute``, or ``gradient``, as ``alpha_unit`` in `llr_bc.llr_bc`.
 
     Raises
     ------
     ConfigError
         If a number is out of its range, or ``official`` has another divergence than ``rkl``.
     UnknownNameError
-        If there is no such divergence or variant.
+        If there is no such divergence, variant or unit.
     """
     at_least_zero("libog", {"weight": weight, "intra_weight": intra_weight})
     at_least_one("libog", {"fisher_batches": fisher_batches})
@@ -78,14 +82,15 @@ def libog(
             f"got {divergence!r}"
         )
     diverge = checked_divergence(divergence)
-    anchors = Anchors(fisher_batches)
+    anchors, unit = Anchors(fisher_batches), WeightUnit("weight_unit", weight_unit)
     exemplar = Exemplar()
     best = BestSoFar(exemplar)
 
     def terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
+        one = unit.now(learner)
         counted = 1 + weight if official else weight
         if anchors.past and counted:
-            yield "ewc", counted * anchors.penalty(learner.solver.module)
+            yield "ewc", one * counted * anchors.penalty(learner.solver.module)
         if intra_weight:
             parts = (
                 official_divergences(exemplar, learner.solver, rollout)
@@ -93,7 +98,7 @@ def libog(
                 else exemplar.divergences(learner.solver, diverge)
             )
             for part in parts:
-                yield "intra", intra_weight * part
+                yield "intra", one * intra_weight * part
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
         total = policy_loss(rollout) if official else 0.0
@@ -103,11 +108,13 @@ def libog(
         best.note(-total if official else training_cost(rollout.cost), share_of_batch(learner))
 
     def state_dict() -> dict[str, Any]:
-        return {"anchors": anchors.state_dict(), "best": best.state_dict()}
+        kept = {"anchors": anchors.state_dict(), "best": best.state_dict()}
+        return {**kept, **unit.state_dict()}
 
     def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
         anchors.load_state_dict(learner, state["anchors"])
         best.load_state_dict(learner, state["best"])
+        unit.load_state_dict(learner, state)
 
     return Method(
         before_task=best.before_task,

@@ -15,16 +15,13 @@ from typing import Any
 from torch import Tensor
 
 from lifelong_co.config.ablations import ablated
-from lifelong_co.errors import UnknownNameError
 from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.replay.consolidation import consolidation_loss
 from lifelong_co.validators import at_least_zero, fraction
 from lifelong_co_plugins.methods.experience_replay.behaviors import behavior as behavior_of
-from lifelong_co_plugins.methods.experience_replay.gradient_norm import GradientNorm
 from lifelong_co_plugins.methods.experience_replay.memory import Memory
 from lifelong_co_plugins.methods.experience_replay.weights import Weights
-
-ALPHA_UNITS = ("absolute", "gradient")
+from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
 
 def with_ablations(method: Callable[..., Method]) -> Callable[..., Method]:
@@ -63,7 +60,7 @@ def llr_bc(
         The weight of the consolidation loss (eq. 2), at least 0.
     alpha_unit
         ``absolute`` (the paper's), or ``gradient``: the weight is ``alpha`` times the average norm
-        of the policy's gradient (`gradient_norm`), so it means the same for every objective.
+        of the policy's gradient (`weight_unit`), so it means the same for every objective.
     buffer_size
         ``|B|``: experiences (each one decoding step of one batch) that the buffer holds, at least
         0.
@@ -104,30 +101,26 @@ def llr_bc(
     }
     at_least_zero("llr-bc", numbers)
     fraction("llr-bc", {"replay_rows": replay_rows})
-    if alpha_unit not in ALPHA_UNITS:
-        raise UnknownNameError("alpha_unit", alpha_unit, ALPHA_UNITS)
     loss = consolidation_loss(weighting, divergence, behavior, guarded=official_replay)
     memory = Memory(buffer, buffer_size, record, bundle_size, official=official_replay)
     weights = Weights(loss, replay_rows, memory.random)
-    norm = GradientNorm() if alpha_unit == "gradient" else None
+    unit = WeightUnit("alpha_unit", alpha_unit)
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
         if not alpha:
             return
-        weight = alpha if norm is None else alpha * norm.note(learner)
+        weight = alpha * unit.now(learner)
         replayed = weights.replayed(learner, memory.sample(replay_size))  # algorithm 2: E from B
         for batch in replayed.of_one_size():  # one encoder pass each
             now = behavior_of(learner.solver, batch)
             yield "consolidation", weight * loss.unit(batch.weights, batch.teacher, now)
 
     def state_dict() -> dict[str, Any]:
-        kept = {} if norm is None else {"gradient_norm": norm.state_dict()}
-        return {**memory.state_dict(), **kept}
+        return {**memory.state_dict(), **unit.state_dict()}
 
     def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
         memory.load_state_dict(learner, state)
-        if norm is not None:
-            norm.load_state_dict(learner, state["gradient_norm"])
+        unit.load_state_dict(learner, state)
 
     return Method(
         before_task=memory.start_task,

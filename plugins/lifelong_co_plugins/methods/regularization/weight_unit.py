@@ -1,7 +1,7 @@
-"""The size of the policy's gradient, as a unit for the weights of other loss terms.
+"""The unit of the weight of a term that keeps old behavior or parameters.
 
-Objectives differ in the size of their gradients, and so do problems and sizes. A weight in this
-unit means the same for all of them.
+Objectives differ in the size of their gradients, and so do problems and sizes. A weight in units of
+the policy's gradient means the same for all of them.
 """
 
 from collections.abc import Mapping
@@ -10,11 +10,36 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from lifelong_co.errors import UnknownNameError
 from lifelong_co.protocols import LearnerState
 from lifelong_co.tensors.modules import device_of
 
+UNITS = ("absolute", "gradient")
 DECAY = 0.99
 """Factor of the past in the average, per step: it covers about the last 100 steps."""
+
+
+class WeightUnit:
+    """What the weight of a term is multiplied by."""
+
+    def __init__(self, option: str, name: str) -> None:
+        """``absolute`` is 1, ``gradient`` a `GradientNorm`; an error names the option."""
+        if name not in UNITS:
+            raise UnknownNameError(option, name, UNITS)
+        self.norm = GradientNorm() if name == "gradient" else None
+
+    def now(self, learner: LearnerState) -> float | Tensor:
+        """Return the unit in this step; asked for once, before the first term of the step."""
+        return 1.0 if self.norm is None else self.norm.note(learner)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the average."""
+        return {} if self.norm is None else {"gradient_norm": self.norm.state_dict()}
+
+    def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
+        """Restore it from the state of a method that holds `state_dict`."""
+        if self.norm is not None:
+            self.norm.load_state_dict(learner, state["gradient_norm"])
 
 
 class GradientNorm:

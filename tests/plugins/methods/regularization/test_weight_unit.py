@@ -1,4 +1,4 @@
-"""The average norm of the policy's gradient, and the weight of LLR-BC in this unit."""
+"""The average norm of the policy's gradient, and weights in this unit."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,10 +7,21 @@ from typing import Any
 import attrs
 import pytest
 import torch
-from lifelong_co_plugins.methods.experience_replay.gradient_norm import DECAY, GradientNorm
-from tiny_runs import exact_run, parameters, same, stopped_and_resumed, tiny_config, tiny_learn
+from lifelong_co_plugins.methods.regularization.weight_unit import DECAY, GradientNorm
+from tiny_runs import (
+    exact_run,
+    longer,
+    parameters,
+    same,
+    stopped_and_resumed,
+    tiny_config,
+    tiny_learn,
+)
 
-from lifelong_co.learner import before_task, train_batch
+from lifelong_co import registry
+from lifelong_co.errors import UnknownNameError
+from lifelong_co.learner import before_task, learn, train_batch
+from lifelong_co.runs.prepare import prepare
 
 
 def standing(*gradients: list[float] | None) -> Any:
@@ -72,9 +83,57 @@ def test_weight_grows_with_the_gradient_of_the_policy(tmp_path: Path) -> None:
     assert scaled == pytest.approx([10 * plain[0], plain[1]])
 
 
+HOLDS: dict[str, Any] = {
+    "llr-bc": {"alpha": 3.0, "alpha_unit": "gradient"},
+    "li-inter": {"alpha": 3.0, "alpha_unit": "gradient"},
+    "li-intra": {"alpha": 3.0, "alpha_unit": "gradient"},
+    "der++": {"alpha": 3.0, "beta": 0.0, "alpha_unit": "gradient"},
+    "ewc": {"weight": 1e6, "fisher_batches": 1, "weight_unit": "gradient"},
+    "libog": {"weight": 1e6, "intra_weight": 3.0, "fisher_batches": 1, "weight_unit": "gradient"},
+}
+
+
+def learned_with(factor: float, method: str, folder: Path, **options: Any) -> list[float]:
+    """Return log-likelihoods after a run whose policy loss has this factor.
+
+    Parameters before a normalisation have gradients that are but rounding; these do not show here.
+    """
+    config = attrs.evolve(longer(method, 3, **options), weight_decay=0.0, learning_rate=1e-3)
+    run = prepare(config, folder)
+    policy = run.objective.loss
+    run.objective = attrs.evolve(run.objective, loss=lambda *given: factor * policy(*given))
+    solver = learn(run).learner.solver
+    instances = registry.distribution("U", problem="tsp").sample(
+        8, 6, generator=torch.Generator().manual_seed(1)
+    )
+    with torch.no_grad():
+        likelihood = solver.rollout(instances, "greedy").log_likelihood
+    return [float(value) for value in likelihood.flatten()]
+
+
+@pytest.mark.parametrize("method", HOLDS)
+def test_factor_of_the_policy_loss_changes_nothing(method: str, tmp_path: Path) -> None:
+    """Adam takes the same steps if all terms grow alike; with absolute weights it does not."""
+    options = HOLDS[method]
+    plain, scaled = (learned_with(f, method, tmp_path / str(f), **options) for f in (1, 100))
+    assert scaled == pytest.approx(plain, rel=1e-3)
+    absolute = {name: value for name, value in options.items() if not name.endswith("_unit")}
+    scaled = learned_with(100, method, tmp_path / "absolute", **absolute)
+    assert scaled != pytest.approx(plain, rel=1e-2)
+
+
+@pytest.mark.parametrize("method", HOLDS)
+def test_unknown_unit_is_refused(method: str) -> None:
+    """The error names the option and what there is."""
+    name = next(option for option in HOLDS[method] if option.endswith("_unit"))
+    with pytest.raises(UnknownNameError, match=f"{name}.*absolute, gradient"):
+        registry.method(method, **{name: "step"})
+
+
+@pytest.mark.parametrize("method", HOLDS)
 @pytest.mark.parametrize("objective", ["reinforce", "preference"])
-def test_run_resumes_to_the_same_bits(objective: str, tmp_path: Path) -> None:
+def test_run_resumes_to_the_same_bits(objective: str, method: str, tmp_path: Path) -> None:
     """The average is in the checkpoint."""
-    config = attrs.evolve(tiny_config(alpha=1.0, alpha_unit="gradient"), objective=objective)
+    config = attrs.evolve(tiny_config(method, **HOLDS[method]), objective=objective)
     whole = tiny_learn(config, tmp_path)
     assert same(parameters(whole), parameters(stopped_and_resumed(config, tmp_path, after=5)))
