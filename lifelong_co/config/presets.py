@@ -65,8 +65,10 @@ class Preset:
     """The distributions to learn, in this order, when the user gives no order."""
     epochs_of: dict[str, int] = attrs.field(factory=dict)
     """Solver to epochs of each task, if they differ from `epochs`."""
+    settings: Options = attrs.field(factory=dict)
+    """Settings of `config.Config` that differ from its defaults."""
     settings_of: dict[str, Options] = attrs.field(factory=dict)
-    """Solver to settings of `config.Config` that it needs."""
+    """Solver to settings that it needs instead."""
     needs_start: tuple[str, ...] = ()
     """The solvers that start with the parameters of another run (``start_from``)."""
     counts_images: bool = False
@@ -135,20 +137,45 @@ def _exact() -> dict[str, Options]:
     }
 
 
-def _economy(behavior: str, alpha: float, buffer_size: int) -> dict[str, Options]:
-    """Return options that replay few rows of many bundles; docs/performance.md has the reason."""
+def _economy(behavior: str, buffer_size: int) -> Options:
+    """Return options of LLR-BC that replay few rows of many bundles (docs/performance.md)."""
     return {
-        "llr-bc": {
-            "weighting": "variance",
-            "divergence": "rkl",
-            "behavior": behavior,
-            "alpha": alpha,
-            "buffer_size": buffer_size,
-            "replay_size": 32,
-            "replay_rows": 1 / 16,
-            "bundle_size": 4,
-        }
+        "weighting": "variance",
+        "divergence": "rkl",
+        "behavior": behavior,
+        "buffer_size": buffer_size,
+        "replay_size": 32,
+        "replay_rows": 1 / 16,
+        "bundle_size": 4,
     }
+
+
+def _scaled(buffer_size: int) -> dict[str, Options]:
+    """Return options for small budgets, with weights that fit every objective.
+
+    Under REINFORCE on the CVRP with 20 nodes they are as strong as the absolute weights 3 of
+    LLR-BC, 0.5 of ``li-*`` and DER++, 10 and 1e-4 of EWC and LiBOG, and 1 of CLEAR.
+    """
+    per_gradient = {"alpha_unit": "gradient"}
+    of_parameters = {"weight_unit": "gradient"}
+    return {
+        "llr-bc": {**_economy("probabilities", buffer_size), "alpha": 0.6, **per_gradient},
+        "li-inter": {"alpha": 0.1, **per_gradient},
+        "li-intra": {"alpha": 0.1, **per_gradient},
+        "der++": {
+            **{"alpha": 0.1, "replay_rows": 1 / 16, "buffer_size": buffer_size},
+            **per_gradient,
+        },
+        "ewc": {"weight": 2.0, **of_parameters},
+        "libog": {"weight": 2.0, "intra_weight": 2e-5, **of_parameters},
+        "clear": {"alpha": 0.2, "beta": 0.2, **of_parameters},
+    }
+
+
+_QUICK: Options = {"objective": "preference", "schedule": "linear", "learning_rate": 3e-4}
+"""What learns best in a small budget (docs/methods/objectives.md)."""
+_OWN_LOSS = ours_and_official({"objective": "reinforce"}, "invit")
+"""INViT samples one trajectory, so that no other objective works."""
 
 
 _PAPER = Preset(
@@ -175,7 +202,10 @@ PRESETS = {
         _PAPER,
         name="paper-economy",
         summary="the paper's experiments with replay at a quarter of the cost; days on a CPU",
-        method_options={**_PAPER.method_options, **_economy("official", 100.0, 1000)},
+        method_options={
+            **_PAPER.method_options,
+            "llr-bc": {**_economy("official", 1000), "alpha": 100.0},
+        },
     ),
     "small": Preset(
         name="small",
@@ -185,11 +215,10 @@ PRESETS = {
         tests=256,
         curve_every=5,
         solver_options=models(3, "instance", width=64, state_k=(20, 30), action_k=10),
-        method_options={
-            **_economy("probabilities", 3.0, 1000),
-            "der++": {"replay_rows": 1 / 16},
-        },
+        method_options=_scaled(1000),
         order=order(1),
+        settings=_QUICK,
+        settings_of=_OWN_LOSS,
     ),
     "demo": Preset(
         name="demo",
@@ -200,11 +229,10 @@ PRESETS = {
         tests=128,
         curve_every=1,
         solver_options=models(2, "instance", width=64, state_k=(15, 20), action_k=10),
-        method_options={
-            **_economy("probabilities", 3.0, 500),
-            "der++": {"replay_rows": 1 / 16, "buffer_size": 500},
-        },
+        method_options=_scaled(500),
         order=("C", "GM", "R"),
+        settings=_QUICK,
+        settings_of=_OWN_LOSS,
     ),
 }
 

@@ -142,7 +142,8 @@ def resolve(
             " start_from, a folder made by `pretrain` or `import-checkpoint`, or fresh, for random"
             " parameters, got neither"
         )
-    chosen = {**base.settings_of.get(solver, {}), **given_settings(settings, more_settings or {})}
+    preset_settings = {**base.settings, **base.settings_of.get(solver, {})}
+    chosen = {**preset_settings, **given_settings(settings, more_settings or {})}
     images = bool(chosen.get("images", False))
     if order_number is not None and tasks_file is not None:
         raise ConfigError("tasks: expected an order or a task file, got both")

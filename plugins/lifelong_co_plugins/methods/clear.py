@@ -28,6 +28,7 @@ from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.instance_replay.solutions import SolutionMemory, behavior_now
+from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
 
 def clear(
@@ -36,6 +37,7 @@ def clear(
     buffer_size: int = 1000,
     trajectories: int = 4,
     divergence: str = "kl",
+    weight_unit: str = "absolute",
 ) -> Method:
     """Return the method.
 
@@ -51,20 +53,25 @@ def clear(
         Solutions held and replayed of each instance, at least 1.
     divergence
         A registered divergence; the old behavior is the teacher.
+    weight_unit
+        That of ``alpha`` and ``beta``: ``absolute``, or ``gradient``, as ``alpha_unit`` in
+        `llr_bc.llr_bc`.
 
     Raises
     ------
     ConfigError
         If a number is out of its range.
     UnknownNameError
-        If there is no such divergence.
+        If there is no such divergence or unit.
     """
     at_least_zero("clear", {"alpha": alpha, "beta": beta, "buffer_size": buffer_size})
     at_least_one("clear", {"trajectories": trajectories})
     diverge = checked_divergence(divergence)
     memory = SolutionMemory(buffer_size, trajectories)
+    unit = WeightUnit("weight_unit", weight_unit)
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
+        one = unit.now(learner)
         # The present batch is not replayed in its own step: it is stored afterwards.
         parts = memory.sample(rollout.cost.shape[0])
         total = sum(part.advantage.shape[0] for part in parts)
@@ -75,17 +82,18 @@ def clear(
             new, past = (x.gather(3, taken).squeeze(3) for x in (now, old))
             replay = v_trace_loss(new, past, part.advantage)
             cloning = diverge(old, now).mean()
-            yield "replay", share * (beta * replay + alpha * cloning)
+            yield "replay", one * share * (beta * replay + alpha * cloning)
         memory.store(rollout)
 
     def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
         memory.load_state_dict(learner, state)
+        unit.load_state_dict(learner, state)
 
     return Method(
         before_task=memory.start,
         observer=memory.observer,
         loss_terms=loss_terms,
-        state_dict=memory.state_dict,
+        state_dict=lambda: {**memory.state_dict(), **unit.state_dict()},
         load_state_dict=load_state_dict,
     )
 

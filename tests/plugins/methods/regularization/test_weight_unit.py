@@ -88,6 +88,7 @@ HOLDS: dict[str, Any] = {
     "li-inter": {"alpha": 3.0, "alpha_unit": "gradient"},
     "li-intra": {"alpha": 3.0, "alpha_unit": "gradient"},
     "der++": {"alpha": 3.0, "beta": 0.0, "alpha_unit": "gradient"},
+    "clear": {"alpha": 0.5, "beta": 0.5, "weight_unit": "gradient"},
     "ewc": {"weight": 1e6, "fisher_batches": 1, "weight_unit": "gradient"},
     "libog": {"weight": 1e6, "intra_weight": 3.0, "fisher_batches": 1, "weight_unit": "gradient"},
 }
