@@ -87,7 +87,7 @@ Objective = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Loss of the solver: reinforce (default), preference, …",
+        help="Loss of the solver: reinforce, preference, … (default: the preset's).",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -103,7 +103,7 @@ Schedule = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Learning rate in each task: constant (default), cosine or linear.",
+        help="Learning rate in each task: constant, cosine, linear (default: the preset's).",
         rich_help_panel=ADVANCED,
     ),
 ]
