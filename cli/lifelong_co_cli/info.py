@@ -20,12 +20,13 @@ def info(
     import torch
 
     from lifelong_co import registry
-    from lifelong_co.runs.provenance import present
+    from lifelong_co.runs.provenance import UNKNOWN, present
     from lifelong_co_cli.listings import aligned, silent_registry
     from lifelong_co_cli.system import cores
 
     here = present("cpu")
-    state = f" (commit {here.commit}{', changed' if here.changed else ''})" if here.commit else ""
+    commit = f" (commit {here.commit}{', changed' if here.changed else ''})"
+    state = "" if here.commit == UNKNOWN else commit
     with silent_registry():
         components, failures = registry.components(), registry.failures()
     owners = dict.fromkeys(f"{one.owner} {one.version}".strip() for one in components)

@@ -80,9 +80,10 @@ def run(
     if preset is None:
         preset = "small"
         if tasks is None:
-            print(
+            typer.echo(
                 f"No preset given: taking `small`, which finishes on this machine "
-                f"({machine(place)}) in minutes; `--preset paper` is the scale of the paper."
+                f"({machine(place)}) in minutes; `--preset paper` is the scale of the paper.",
+                err=True,
             )
     flags: dict[str, Any] = {
         "ablation": ablation,

@@ -97,6 +97,7 @@ def solve(
     from lifelong_co.errors import ConfigError
     from lifelong_co.experiments.benchmark.answer import Effort, answer, too_large
     from lifelong_co.experiments.benchmark.improve import refuse_unmodelled
+    from lifelong_co.experiments.benchmark.known import beside
     from lifelong_co.experiments.comparison.routes import plot_routes, refuse_without_coordinates
     from lifelong_co.instance_files.solutions import write_solution
     from lifelong_co_cli.options import check_folder
@@ -109,13 +110,15 @@ def solve(
         raise ConfigError(f"--best-known: expected one FILE, got {len(files)}")
     if not 0 <= improve < math.inf:
         raise ConfigError(f"--improve: expected seconds of at least 0, got {improve}")
+    if after is not None and checkpoint is None:
+        raise ConfigError("--after: expected --checkpoint DIR beside it")
     if compare and not improve:
         raise ConfigError("--compare: expected --improve SECONDS beside it")
     check_folder(references, "--references")
     instances = [_read(file, best_known, references) for file in files]
     targets = _places(files, instances, out, plot)
-    for file, (target, picture) in zip(files, targets, strict=True):
-        check_outputs(file, target, picture, overwrite=overwrite)
+    for file, instance, (target, picture) in zip(files, instances, targets, strict=True):
+        check_outputs(file, target, picture, beside(file, instance), overwrite=overwrite)
     for instance in instances:
         if improve:
             refuse_unmodelled(instance)
@@ -177,6 +180,7 @@ def _places(
         If two files have one place, or ``out`` or ``plot`` is no folder for several files.
     """
     from lifelong_co.errors import ConfigError
+    from lifelong_co.experiments.benchmark.known import beside
 
     several = len(files) > 1
     for flag, folder in (("--out", out), ("--plot", plot)):
@@ -189,18 +193,13 @@ def _places(
     if len(set(places)) < len(places):
         twice = next(place.name for place in places if places.count(place) > 1)
         raise ConfigError(f"{twice}: expected one FILE with this solution file, got several")
-    for i, (file, place) in enumerate(zip(files, places, strict=True)):
-        if place.resolve() == beside(file):
+    for i, (file, instance, place) in enumerate(zip(files, instances, places, strict=True)):
+        if place.resolve() == beside(file, instance):
             places[i] = place.with_suffix(".found.sol")
     if not several:
         return [(out or places[0], plot)]
     pictures = [plot / f"{file.stem}.png" if plot else None for file in files]
     return list(zip(places, pictures, strict=True))
-
-
-def beside(file: Path) -> Path:
-    """Return where the best known solution of a file would be."""
-    return file.resolve().with_suffix(".sol")
 
 
 def _solver(
@@ -221,13 +220,12 @@ def _solver(
     return solver, largest_learned(run.config(), after or run.learned() or None), str(checkpoint)
 
 
-def check_outputs(file: Path, target: Path, plot: Path | None, *, overwrite: bool) -> None:
+def check_outputs(
+    file: Path, target: Path, plot: Path | None, known: Path, *, overwrite: bool
+) -> None:
     """Refuse, before the work, outputs that cannot be written or would replace the instance.
 
-    Raises
-    ------
-    ConfigError
-        If there is such an output.
+    ``known`` is where the best known solution of the file is or would be.
     """
     from lifelong_co.errors import ConfigError
     from lifelong_co.storage.files import refuse_unwritable_file
@@ -240,7 +238,7 @@ def check_outputs(file: Path, target: Path, plot: Path | None, *, overwrite: boo
             continue
         if wanted.resolve() == file.resolve():
             raise ConfigError(f"{wanted}: expected a file to write, got the instance")
-        if wanted.resolve() == beside(file):
+        if wanted.resolve() == known:
             what = f"a later call would take it for the best known solution of {file}"
             raise ConfigError(f"{wanted}: {what}; choose another name")
         if os.path.lexists(wanted) and not overwrite:

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.evaluation import best_costs, instances_at_once
 from lifelong_co.learner import before_task, train_batch
 from lifelong_co.problems.images import IMAGES
+from lifelong_co.runs.costs import due
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import Run, start
 from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.task import Task
+from lifelong_co.tensors import records
 
 STEPS = 2
 """Measured steps of each size; another one comes first and does not count."""
@@ -123,27 +126,31 @@ def seconds_of_tests(run: Run, config: Config) -> float:
     """Return the seconds of all tests of a run, from one batch of tests of each size."""
     solver, total, measured = run.learner.solver, 0.0, dict[int, float]()
     images = IMAGES if config.augment else 1
-    for number, task in enumerate(config.tasks, start=1):
+    counts = tests_of(run, config)
+    for index, task in enumerate(config.tasks):
         if task.size not in measured:
             solver.module.eval()
             device = torch.device(config.device)
             at_once = instances_at_once(solver, max(task.size, 1), device, images)
             solver.module.train()
             groups = testing(task, solver.problem, min(config.tests, at_once))
-            count = sum(int(group.nodes.shape[0]) for group in groups)
+            count = sum(records.rows(group) for group in groups)
             began = now(run)
             for group in groups:
                 best_costs(solver, group, augment=config.augment, symmetries=config.symmetries)
             measured[task.size] = (now(run) - began) / count
-        total += measured[task.size] * config.tests * tests_of(run, config, number)
+        total += measured[task.size] * config.tests * counts[index]
     return total
 
 
-def tests_of(run: Run, config: Config, number: int) -> int:
-    """Return how often task ``number``, from 1, is tested: after every task, and for the curves."""
-    during = [(task.epochs - 1) // config.curve_every for task in config.tasks]
-    curves = during[number - 1] if run.method.restarts else sum(during[number - 1 :])
-    return len(config.tasks) + curves
+def tests_of(run: Run, config: Config) -> Counter[int]:
+    """Return how often each task, from 0, is tested: after the tasks, and for the curves."""
+    counts: Counter[int] = Counter()
+    for learning, task in enumerate(config.tasks):
+        counts.update(due(config, learning))
+        for _ in range((task.epochs - 1) // config.curve_every):
+            counts.update(due(config, learning, finished=False, restarts=run.method.restarts))
+    return counts
 
 
 def full_buffer(run: Run) -> int | None:

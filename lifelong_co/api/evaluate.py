@@ -9,14 +9,15 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.api.stored import StoredRun, folder_of, load
+from lifelong_co.api.stored import StoredRun, folder_of
 from lifelong_co.config.run_config import Config
-from lifelong_co.errors import UnknownNameError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.evaluation import best_costs, named_test
 from lifelong_co.protocols import Solver
+from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.tasks.instances import testing
-from lifelong_co.tasks.task import Task
+from lifelong_co.tasks.task import Task, unique_labels
 from lifelong_co.tensors.device import chosen_device
 
 
@@ -29,7 +30,7 @@ def evaluate(
     augment: bool = False,
     device: str = "auto",
 ) -> dict[str, float]:
-    """Test the trained solver of a run, and return the mean cost on each task.
+    """Test the trained solver of a run, and return the mean cost on each task, in the unit square.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def evaluate(
         A run or its folder.
     tasks
         Tasks of the run by name, e.g. ``E50``, new ones such as ``U:20`` or ``U:20:manhattan``, or
-        `Task` objects. None: all tasks of the run.
+        `Task` objects. None: all tasks of the run. A name that comes again gets a number.
     tests
         Test instances of each task, at least 1; None: as in the run.
     after
@@ -49,11 +50,15 @@ def evaluate(
 
     Raises
     ------
-    ConfigError, CheckpointError, UnknownNameError
+    ConfigError, CheckpointError, UnknownNameError, FileFormatError
         If the run, its checkpoint or a task cannot be used.
+    InvalidRolloutError
+        If a solution is not feasible.
     """
     folder = folder_of(run)
-    config = load(folder).config
+    if tests is not None and tests < 1:
+        raise ConfigError(f"tests: expected at least 1, got {tests}")
+    config = RunFolder(folder).config()
     chosen = chosen_tasks(tasks, config.tasks)
     solver = load_solver(folder, after=after, device=chosen_device(device))
     return {
@@ -99,10 +104,11 @@ def number(task: Task, config: Config, tests: int | None) -> int:
 
 
 def chosen_tasks(names: Sequence[str | Task] | None, known: Sequence[Task]) -> list[Task]:
-    """Return tasks by name (`find`); all known ones if there are no names."""
+    """Return tasks by name (`find`), each label once; all known ones if there are no names."""
     if not names:
         return list(known)
-    return [find(name, known) if isinstance(name, str) else name for name in names]
+    chosen = (find(name, known) if isinstance(name, str) else name for name in names)
+    return list(unique_labels(tuple(chosen)))
 
 
 def find(name: str, tasks: Sequence[Task]) -> Task:

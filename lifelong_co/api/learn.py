@@ -34,7 +34,7 @@ def learn(
     method: str | None = None,
     preset: str = "small",
     tasks: Sequence[Task] | Path | str | None = None,
-    order: int | None = None,
+    order: int | str | None = None,
     seed: int = 0,
     device: str = "auto",
     out: Path | str | None = None,
@@ -58,7 +58,8 @@ def learn(
     tasks
         The tasks in the order of arrival, or the path of a task file. None: those of the preset.
     order
-        One of the paper's orders, 1 to 5, at the sizes of the preset, in place of ``tasks``.
+        One of the paper's orders, 1 to 5, at the sizes of the preset, or a named one such as
+        ``variants``, in place of ``tasks``.
     seed
         Seed of all random numbers, at least 0.
     device
@@ -73,6 +74,7 @@ def learn(
         Override single options of the preset.
     **settings
         All others of `config.run_config.resolve`, e.g. ``learning_rate=2e-4`` or ``tests=100``.
+        ``start_from`` and ``buffer_from`` are runs or their folders.
 
     Returns
     -------
@@ -83,7 +85,14 @@ def learn(
     ------
     ConfigError, UnknownNameError
         If a value or a name is invalid, or ``out`` is not empty.
+    CheckpointError
+        If a run to start from has no usable checkpoint.
+    NotFiniteError, ComponentError
+        If a loss is not finite, or a component breaks its contract. The run can be resumed.
     """
+    for name in ("start_from", "buffer_from"):
+        if settings.get(name) is not None:
+            settings[name] = folder_of(settings[name])
     listed = tasks is not None and not isinstance(tasks, Path | str)
     if listed and order is not None:
         raise ConfigError("tasks: expected an order or tasks, got both")

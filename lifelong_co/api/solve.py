@@ -27,6 +27,8 @@ class Solved:
     """The name of the instance."""
     cost: float
     """The cost in the units of the file."""
+    found: float
+    """The cost of the solver's own solution, before PyVRP went on from it."""
     routes: list[list[int]]
     """The nodes of each route; the CVRP counts customers from 1, the TSP nodes from 0."""
     actions: npt.NDArray[np.int64]
@@ -63,9 +65,9 @@ def solve(
     augment
         Solve also the eight symmetric images.
     trajectories
-        Start from the first nodes, so many; None: from all.
+        Start from the first nodes, so many, at least 1; None: from all.
     improve
-        Seconds for which PyVRP goes on from the solver's solution.
+        Seconds for which PyVRP goes on from the solver's solution, at least 0.
     after
         The number of learned tasks, from 1; None: the latest checkpoint.
     device
@@ -74,13 +76,16 @@ def solve(
     Raises
     ------
     ConfigError
-        If the run has learned another problem than that of the file.
+        If the run has learned another problem than that of the file, or a number is out of range.
     FileFormatError, CheckpointError
         If the file or the checkpoint cannot be used.
+    InvalidRolloutError
+        If a solution of the solver is not feasible.
     """
     path, folder = Path(file), folder_of(run)
     instance = read_file(path)
     instance = attrs.evolve(instance, best_known=known_of(path, instance, FOLDER))
+    effort = Effort(augment=augment, trajectories=trajectories, improve=improve)
     if improve:
         refuse_unmodelled(instance)
     solver = load_solver(folder, after=after, device=chosen_device(device))
@@ -89,11 +94,11 @@ def solve(
             f"{file}: the file is a {instance.problem} instance, "
             f"the solver in {folder} was trained on {solver.problem.name}"
         )
-    effort = Effort(augment=augment, trajectories=trajectories, improve=improve)
     found = answer(solver, instance, effort, label=str(folder))
     return Solved(
         name=instance.name,
         cost=found.cost,
+        found=found.found,
         routes=check(instance, found.actions).routes,
         actions=found.actions,
         best_known=instance.best_known,

@@ -78,18 +78,7 @@ def follow(problem: Problem, batch: Any, distances: Tensor, starts: int) -> Tens
         action = far.argmin(dim=2)
         state = problem.step(batch, state, action)
         chosen.append(action)
-    return ended(problem, batch, state, torch.stack(chosen, dim=2))[0]
-
-
-def ended(problem: Problem, batch: Any, state: Any, actions: Tensor) -> Tensor:
-    """Return actions ``[B, S, T]`` with the return to the depot that finishes each solution.
-
-    After the last customer, only the depot is feasible. The TSP has no depot and stays the same.
-    """
-    allowed = problem.feasible(batch, state)
-    if not bool(allowed.any()):
-        return actions
-    return torch.cat((actions, allowed.long().argmax(dim=2, keepdim=True)), dim=2)
+    return torch.stack(chosen, dim=2)[0]
 
 
 def least_costs(problem: Problem, instances: Any) -> Tensor:

@@ -84,6 +84,13 @@ def scaled(file: Path, found: Mapping[str, Array], problem: Problem) -> dict[str
     for name in (*points, *in_length):
         if not np.issubdtype(found[name].dtype, np.number) or not found[name].size:
             raise refuse(file, f"{name}: expected numbers, got {found[name].dtype}")
+    rows = {name: found[name].shape[:1] for name in (*points, *in_length)}
+    for name in points:
+        if found[name].ndim != 3 or found[name].shape[2] != 2:
+            raise refuse(file, f"{name}: expected [B, n, 2], got {list(found[name].shape)}")
+    if len(set(rows.values())) > 1 or () in rows.values():
+        counts = ", ".join(f"{name} {list(found[name].shape)}" for name in rows)
+        raise refuse(file, f"expected the same number of instances in all fields, got {counts}")
     whole = {name: found[name].astype(np.float64) for name in (*points, *in_length)}
     if points:
         joined = np.concatenate([whole[name] for name in points], axis=1)  # [B, A, 2]

@@ -102,7 +102,8 @@ def decode(
 
     Yields
     ------
-    Actions ``[B, k, T]`` and costs ``[B, k]`` of each chunk, in the units of ``instances``.
+    Actions ``[B, k, T]`` and costs ``[B, k]`` of each chunk, in the units of ``instances``. With a
+    solver that forces no start, such as INViT where there is a depot, one solution of each image.
 
     Raises
     ------
@@ -121,13 +122,17 @@ def decode(
     images = solver.problem.augment(batch) if augment else batch
     for k in range(0, records.rows(images), B):  # all instances' first images come first
         image = records.select(images, slice(k, k + B))
-        for start in range(0, wanted, size):
+        start = 0
+        while start < wanted:
             chunk = rotated(image, start)
             rollout = solver.rollout(chunk, "greedy", trajectories=min(size, wanted - start))
             valid = all_valid(solver.problem, chunk, rollout)
             require_valid(solver, rollout.cost.amin(dim=1), valid)
             actions, costs = rollout.actions.cpu().numpy(), rollout.cost.cpu().numpy()
+            if actions.shape[1] > 1 and (actions == actions[:, :1]).all():  # no start is forced
+                actions, costs, wanted, size = actions[:, :1], costs[:, :1], 1, 1
             yield unrotated(actions, start, n, depot=hasattr(batch, "depot")), costs
+            start += size
 
 
 def rotated(instances: Any, start: int) -> Any:

@@ -10,6 +10,7 @@ the others. Each also has a buffer; the units in it hold the process's share of 
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import attrs
@@ -124,7 +125,9 @@ def joined(device: str = "cpu") -> Iterator[Ranks]:
     if on_gpus:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     # gloo as well: `Ranks.highest` exchanges numbers on the CPU.
-    distributed.init_process_group("cpu:gloo,cuda:nccl" if on_gpus else "gloo")
+    # The first process tests while the others wait: longer than the half hour of torch's default.
+    backend = "cpu:gloo,cuda:nccl" if on_gpus else "gloo"
+    distributed.init_process_group(backend, timeout=timedelta(days=7))
     try:
         yield Ranks(rank=distributed.get_rank(), count=distributed.get_world_size())
     finally:

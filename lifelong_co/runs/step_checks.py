@@ -48,18 +48,27 @@ def place(run: Run) -> str:
     )
 
 
+RESERVED = ("cost", "policy", "seconds")
+"""The names of what the loop itself logs."""
+
+
 def checked_term(config: Config, item: object) -> tuple[str, Tensor]:
     """Return what a method's `loss_terms` yields, if it is a name and a scalar with gradients.
 
     Raises
     ------
     ComponentError
-        If it is anything else; the message names the method.
+        If it is anything else, or the name is of `RESERVED`; the message names the method.
     """
     label = f"method {config.method!r}"
     if not isinstance(item, tuple) or len(item) != 2 or not isinstance(item[0], str):
         raise ComponentError(f"{label}: expected loss terms (name, scalar), got {item!r:.80}")
     name, term = item
+    if name in RESERVED:
+        reserved = ", ".join(RESERVED)
+        raise ComponentError(
+            f"{label}: expected a loss term with another name than {reserved}, got {name!r}"
+        )
     return name, checked_loss(f"{label}, loss term {name!r}", term)
 
 

@@ -256,7 +256,7 @@ def test_run_without_options_names_its_preset(tmp_path, monkeypatch):
         lambda config, folder, **given: asked.update(config=config, folder=folder, **given),
     )
     outcome = call("run")
-    assert outcome.out.startswith("No preset given: taking `small`, which finishes on this machine")
+    assert outcome.err.startswith("No preset given: taking `small`, which finishes on this machine")
     config = asked["config"]
     assert (config.preset, config.method, config.problem, config.order) == (
         "small",

@@ -254,3 +254,20 @@ def test_solution_is_not_taken_for_the_best_known_one(place, finished):
     several = call("solve", "same.vrp", *solve[1:], "--overwrite").out.splitlines()
     assert several[2::3] == ["solution: same.found.sol", "solution: four.found.sol"]
     assert not (place / "four.sol").exists()
+
+
+def test_tour_is_not_taken_for_the_best_known_one(place, finished):
+    """Without a depot the best known solution is ``.opt.tour``; ``.sol`` is a name like others."""
+    shutil.copy(FIXTURES / "five.tsp", place)
+    solve = ("solve", "five.tsp", "--checkpoint", finished("llr-bc", "tsp").folder)
+    refused = call(*solve, "--out", "five.opt.tour")
+    assert refused.status == 2
+    assert "best known solution of five.tsp" in refused.err
+    assert call(*solve, "--out", "five.sol").status == 0
+
+
+def test_tasks_learned_need_a_checkpoint():
+    """The shipped weights have no tasks to choose from."""
+    refused = call("solve", FIXTURES / "four.vrp", "--after=2")
+    assert refused.status == 2
+    assert "--after: expected --checkpoint DIR beside it" in refused.err

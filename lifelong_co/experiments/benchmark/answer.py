@@ -10,12 +10,15 @@ import numpy.typing as npt
 from lifelong_co.config.run_config import Config
 from lifelong_co.evaluation import named_test
 from lifelong_co.experiments.benchmark.improve import improved
+from lifelong_co.experiments.references.gaps import gap
 from lifelong_co.instance_files.file_instance import FileInstance, cost
 from lifelong_co.instance_files.nearest_neighbor import nearest_neighbor
+from lifelong_co.instance_files.route_rules import in_time
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.solve import best_each
 from lifelong_co.protocols import Problem, Solver
 from lifelong_co.runs.import_official import METHOD
+from lifelong_co.validators import at_least, not_negative
 
 Integers = npt.NDArray[np.int64]
 
@@ -29,8 +32,10 @@ class Effort:
 
     augment: bool = True
     """As for `solve.best_each`, like the next one."""
-    trajectories: int | None = None
-    improve: float = 0.0
+    trajectories: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(at_least(1))
+    )
+    improve: float = attrs.field(default=0.0, validator=not_negative)
     """Seconds for which PyVRP goes on from the solver's solution; 0: not at all."""
     compare: bool = False
     """Whether PyVRP also solves the file alone, in the same time."""
@@ -78,7 +83,7 @@ class Answer:
 
     def _gap(self, value: float) -> str:
         best = self.instance.best_known
-        return f", gap {value / best - 1:.2%}" if best else ""
+        return f", gap {gap(value, best):.2%}" if best else ""
 
 
 def answer(
@@ -144,7 +149,7 @@ def answer(
 def nearest(instance: FileInstance, problem: Problem) -> tuple[float, int]:
     """Return the least cost of the nearest-neighbor rule, and the number of its starts."""
     tours = nearest_neighbor(instance, problem)
-    return min(cost(instance, each) for each in tours.actions), tours.starts
+    return min(cost(instance, in_time(instance, each)) for each in tours.actions), tours.starts
 
 
 def largest_learned(config: Config, learned: int | None = None) -> int | None:

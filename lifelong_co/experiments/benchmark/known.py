@@ -52,9 +52,9 @@ def best_known(path: str | os.PathLike[str], instance: FileInstance | None = Non
     Returns
     -------
     Without a solution file: the cost that the instance's COMMENT states, or None. Else the cost
-    that the solution file states, if it is a whole number. A fractional cost belongs to distances
-    without rounding; if it is fractional or missing, and the file holds a solution, the cost of
-    this solution under the instance's distance rule.
+    that the solution file states, if it is a whole number of rounded distances, or the file holds
+    no solution. Any other stated cost can belong to another rounding than the instance's, so it is
+    the cost of the solution under the instance's distance rule.
 
     Raises
     ------
@@ -62,19 +62,24 @@ def best_known(path: str | os.PathLike[str], instance: FileInstance | None = Non
         If either file cannot be used, or the solution does not solve the instance.
     """
     instance = instance or read_instance(path)
-    suffix = ".opt.tour" if instance.demand is None else ".sol"
-    beside = Path(path).with_suffix(suffix)
-    if not beside.exists():
+    file = beside(Path(path), instance)
+    if not file.exists():
         return instance.best_known
-    solution = read_solution(beside)
-    exact = instance.distance_rule == "UNROUNDED"
-    whole = solution.cost is not None and (exact or float(solution.cost).is_integer())
-    if solution.cost is not None and (whole or not solution.actions.size):
-        return float(solution.cost)
+    solution = read_solution(file)
+    stated = None if solution.cost is None else float(solution.cost)
+    rounded = instance.distance_rule != "UNROUNDED"
+    sure = stated is not None and rounded and stated.is_integer()
+    if stated is not None and (sure or not solution.actions.size):
+        return stated
     try:
         return float(check(instance, solution.actions).cost)
     except InvalidSolutionError as error:
-        raise refuse(beside, f"does not solve {os.fspath(path)}: {error}") from error
+        raise refuse(file, f"does not solve {os.fspath(path)}: {error}") from error
+
+
+def beside(path: Path, instance: FileInstance) -> Path:
+    """Return where the best known solution of an instance file would be."""
+    return path.resolve().with_suffix(".opt.tour" if instance.demand is None else ".sol")
 
 
 def as_now(results: Sequence[Result], instances: Sequence[FileInstance]) -> list[Result]:

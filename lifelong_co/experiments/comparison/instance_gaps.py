@@ -101,7 +101,10 @@ def instance_costs(solver: Solver, config: Config, index: int) -> Tensor:
     """
     groups: list[Any] = testing(config.tasks[index], solver.problem, config.tests)
     with named_test(f"task {config.tasks[index].label}"):
-        found = [best_costs(solver, each, augment=config.augment).cpu() for each in groups]
+        found = [
+            best_costs(solver, each, augment=config.augment, symmetries=config.symmetries).cpu()
+            for each in groups
+        ]
     return torch.cat(found)
 
 

@@ -31,7 +31,8 @@ class Start:
     def costs(self, run: Config, device: str) -> dict[str, Tensor]:
         """Return the cost of each test instance of a run, ``[B]``, by task.
 
-        Whether the symmetric images of an instance are solved, too, is a setting of the start.
+        Whether the symmetric images of an instance are solved, too, and which, are settings of the
+        start.
 
         Raises
         ------
@@ -39,7 +40,8 @@ class Start:
             If the solver cannot be built or has no checkpoint, or a task's files are missing.
         """
         solver = load_solver(self.path, device=device)
-        tests = attrs.evolve(run, augment=self.config.augment)
+        own = self.config
+        tests = attrs.evolve(run, augment=own.augment, symmetries=own.symmetries)
         return {
             task.label: instance_costs(solver, tests, index) for index, task in enumerate(run.tasks)
         }

@@ -16,7 +16,10 @@ from lifelong_co.tasks.instances import stream_of_tests, testing
 def from_distribution(
     name: str, problem: Problem, size: int, count: int, seed: int = 0
 ) -> list[Subject]:
-    """Draw instances; with seed 0 they are the test instances of a task with ``tests = count``."""
+    """Draw instances; with seed 0 they are the test instances of a task with ``tests = count``.
+
+    The paper's 1,000 test instances of a distribution are `from_testset` instead.
+    """
     source = registry.distribution(name, problem)
     stream = stream_of_tests(problem, name, size, seed)
     return of_instances(source.sample(count, size, generator=stream), problem, f"{name}{size}")

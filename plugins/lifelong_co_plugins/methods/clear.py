@@ -24,6 +24,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_one, at_least_zero
@@ -60,7 +61,8 @@ def clear(
     Raises
     ------
     ConfigError
-        If a number is out of its range.
+        If a number is out of its range, or in the first step, if ``beta`` is above 0 and the solver
+        samples one trajectory.
     UnknownNameError
         If there is no such divergence or unit.
     """
@@ -71,6 +73,12 @@ def clear(
     unit = WeightUnit("weight_unit", weight_unit)
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
+        S = rollout.cost.shape[1]
+        if beta and S < 2:  # the baseline would be the cost itself
+            raise ConfigError(
+                "method 'clear': expected a solver with at least 2 trajectories for each instance,"
+                f" or beta 0, got {S} and beta {beta:g}"
+            )
         one = unit.now(learner)
         # The present batch is not replayed in its own step: it is stored afterwards.
         parts = memory.sample(rollout.cost.shape[0])

@@ -45,7 +45,9 @@ def test_tests_of_the_curve_are_counted():
     """With a test after each of two epochs: after the first one, the tasks learned so far."""
     config = attrs.evolve(tiny_config("fine-tuning", sizes=(5, 5, 5)), curve_every=1)
     run = type("Standing", (), {"method": type("Method", (), {"restarts": False})})
-    assert [module.tests_of(run, config, number) for number in (1, 2, 3)] == [6, 5, 4]
+    assert module.tests_of(run, config) == {0: 6, 1: 5, 2: 4}
+    sparse = attrs.evolve(config, tests_after="next")
+    assert module.tests_of(run, sparse) == {0: 3, 1: 4, 2: 3}
 
 
 def test_bytes_of_nested_values():

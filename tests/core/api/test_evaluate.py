@@ -2,6 +2,8 @@
 
 import json
 
+import attrs
+import imported_starts
 import pytest
 from command_line import call
 
@@ -28,3 +30,29 @@ def test_unknown_task_is_refused(tiny):
     """The error lists the tasks of the run."""
     with pytest.raises(lco.UnknownNameError, match="U5, U6"):
         lco.evaluate(tiny, ["U9"], device="cpu")
+
+
+def test_tasks_of_one_name_both_have_a_cost(tiny):
+    """Two tasks that differ in a field have the same label; the second one gets a number."""
+    tasks = [
+        lco.Task(distribution="U", size=7, epochs=1, batches=1, batch_size=1, distance=distance)
+        for distance in ("euclidean", "manhattan")
+    ]
+    tasks = [attrs.evolve(task, name="U7") for task in tasks]
+    costs = lco.evaluate(tiny, tasks, tests=2, device="cpu")
+    assert len(costs) == 2
+    assert len(set(costs.values())) == 2
+
+
+def test_number_of_tests_must_be_positive(tiny):
+    """0 does not mean the number of the run."""
+    with pytest.raises(lco.ConfigError, match="tests: expected at least 1, got 0"):
+        lco.evaluate(tiny, tests=0, device="cpu")
+
+
+def test_imported_checkpoint_is_tested(tmp_path):
+    """A folder of parameters that no run has learned is tested as by the command."""
+    imported_starts.write(tmp_path / "imported")
+    costs = lco.evaluate(tmp_path / "imported", device="cpu")
+    options = ("--device=cpu", "--json")
+    assert costs == json.loads(call("evaluate", tmp_path / "imported", *options).out)

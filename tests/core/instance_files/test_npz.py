@@ -103,3 +103,26 @@ def test_scaling_of_texts_is_refused(tmp_path: Path) -> None:
     """The error names the field."""
     with pytest.raises(FileFormatError, match="nodes: expected numbers, got <U1"):
         read(saved(tmp_path, nodes=np.array([["a"]])), TSP(), scale=True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"nodes": np.zeros((3, 2))}, r"nodes: expected \[B, n, 2\], got \[3, 2\]"),
+        (
+            {"nodes": np.zeros((2, 3, 2)), "depot": np.zeros((2, 2)), "demand": np.ones((2, 3))},
+            r"depot: expected \[B, n, 2\], got \[2, 2\]",
+        ),
+        (
+            {"nodes": np.zeros((2, 3, 2)), "depot": np.zeros((1, 1, 2)), "demand": np.ones((2, 3))},
+            "the same number of instances in all fields, got depot",
+        ),
+    ],
+)
+def test_scaling_of_other_shapes_is_refused(
+    fields: dict[str, Any], expected: str, tmp_path: Path
+) -> None:
+    """The error names the field and its shape."""
+    problem = CVRP() if "depot" in fields else TSP()
+    with pytest.raises(FileFormatError, match=expected):
+        read(saved(tmp_path, **fields), problem, scale=True)

@@ -83,6 +83,15 @@ def test_trajectories_start_at_the_first_nodes(problem, trajectories, at_once):
     assert firsts == [k % 9 + (problem == "cvrp") for k in range(trajectories)]
 
 
+@pytest.mark.parametrize(("problem", "decoded"), [("tsp", 9), ("cvrp", 1)])
+def test_solver_without_forced_starts_decodes_once(problem, decoded):
+    """INViT's solutions of a CVRP all begin at the depot, so they are one."""
+    network = solver(problem, "invit")
+    seen = double(to_instances(instance(problem), network.problem))
+    found = list(decode(network, seen, augment=True, at_once=4))
+    assert sum(actions.shape[1] for actions, _ in found) == 8 * decoded
+
+
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 def test_best_solution_is_feasible_and_measured_in_file_units(problem):
     """Its cost is the file's, its length is not rounded; images can only improve it."""
@@ -106,7 +115,8 @@ def test_batch_gives_the_costs_of_single_instances(problem, name, at_once):
     ]
     together = decode(network, records.concatenate(each), augment=True, at_once=at_once)
     costs = np.concatenate([costs for _, costs in together], axis=1)
-    assert costs.shape == (3, 8 * 9)
+    starts = 1 if (name, problem) == ("invit", "cvrp") else 9
+    assert costs.shape == (3, 8 * starts)
     for b, one in enumerate(each):
         alone = np.concatenate([costs[0] for _, costs in decode(network, one, augment=True)])
         np.testing.assert_allclose(costs[b], alone, rtol=1e-12)

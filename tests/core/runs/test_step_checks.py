@@ -37,6 +37,7 @@ def run(folder: Path) -> Run:
         (("x", torch.ones(1, requires_grad=True)), r"got a tensor of shape \[1\]"),
         (("x", 3.0), "got 3.0"),
         (SCALAR, r"expected loss terms \(name, scalar\), got tensor"),
+        (("seconds", SCALAR), "expected a loss term with another name than cost, policy, seconds"),
         ((SCALAR, "x"), r"expected loss terms \(name, scalar\), got \(tensor"),
     ],
 )

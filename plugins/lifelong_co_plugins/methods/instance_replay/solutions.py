@@ -1,5 +1,6 @@
 """Solutions that a past solver sampled, with its behavior on the way, and their replay."""
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,7 +40,7 @@ class SolutionMemory:
     Parameters
     ----------
     capacity
-        Instances held, at least 0.
+        Instances held, at least 0. Several processes each hold a share, rounded up.
     trajectories
         Solutions kept of each, at least 1; fewer if the solver samples fewer.
     """
@@ -59,8 +60,13 @@ class SolutionMemory:
     def start(self, learner: LearnerState) -> None:
         """Seed the random streams before the first task."""
         if learner.task == 0:
-            self.reservoir = Reservoir(self.capacity, python_seed(learner.seed, "solutions"))
+            seed = python_seed(learner.seed, "solutions")
+            self.reservoir = Reservoir(self.share(learner), seed)
             self.random.seed(python_seed(learner.seed, "replayed solutions"))
+
+    def share(self, learner: LearnerState) -> int:
+        """Return the capacity of this process."""
+        return math.ceil(self.capacity / learner.processes)
 
     def observer(self, learner: LearnerState, instances: Any) -> Observer:  # noqa: ARG002
         """Return an observer that keeps the behavior on the instances that the reservoir admits."""
@@ -143,6 +149,7 @@ class SolutionMemory:
             )
             for one in state["reservoir"]["items"]
         ]
+        self.reservoir = Reservoir(self.share(learner))
         self.reservoir.load_state_dict({**state["reservoir"], "items": items})
         version, internal, gauss = state["random"]
         self.random.setstate((version, tuple(internal), gauss))

@@ -1,11 +1,14 @@
 """What `solve` finds and prints for one file."""
 
+from typing import Any
+
 import attrs
 import pytest
 from paths import FIXTURES
 from synthetic_benchmarks import drawn, entrant
 from tiny_runs import tiny_config
 
+from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.benchmark.answer import (
     Effort,
     answer,
@@ -65,3 +68,13 @@ def test_far_larger_instances_are_warned_of() -> None:
     assert too_large(five, 2).startswith(
         "five: 5 nodes are more than twice the largest size learned (2); "
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [({"trajectories": 0}, "trajectories: .*at least 1"), ({"improve": -1.0}, "improve: ")],
+)
+def test_effort_is_positive(given: dict[str, Any], expected: str) -> None:
+    """A number out of range is refused by name."""
+    with pytest.raises(ConfigError, match=expected):
+        Effort(**given)

@@ -16,9 +16,12 @@ from lifelong_co.runs.run import Run
 from lifelong_co.seeding import generator
 
 
-def recorded(tmp_path: Path, capacity: int, seed: int = 0) -> tuple[Run, SolutionMemory, list[int]]:
+def recorded(
+    tmp_path: Path, capacity: int, seed: int = 0, processes: int = 1
+) -> tuple[Run, SolutionMemory, list[int]]:
     """Return a memory that has observed three batches, and the length of each batch."""
     run = prepare(tiny_config("fine-tuning", "cvrp", sizes=(6,)), tmp_path / "run")
+    run.learner.processes = processes
     memory, lengths = SolutionMemory(capacity, 2), []
     memory.start(run.learner)
     for batch in range(3):
@@ -65,3 +68,12 @@ def test_reservoir_holds_as_many_as_it_may_and_some_of_each_batch(tmp_path: Path
     assert len(memory.reservoir) == 5
     assert memory.reservoir.seen == 12
     assert sum(len(part.advantage) for part in memory.sample(3)) == 3
+
+
+def test_several_processes_share_the_capacity(tmp_path: Path) -> None:
+    """Each of three processes holds four instances of ten, also when restored."""
+    run, memory, _ = recorded(tmp_path, 10, processes=3)
+    assert len(memory.reservoir) == 4
+    again = SolutionMemory(10, 2)
+    again.load_state_dict(run.learner, memory.state_dict())
+    assert again.reservoir.capacity == memory.reservoir.capacity == 4
