@@ -12,7 +12,7 @@ from lifelong_co.problems.images import IMAGES
 from lifelong_co.protocols import LearnerState, Objective, Rollout, Solver
 from lifelong_co.rollout.verification import best_of, require_valid
 from lifelong_co.tensors.modules import with_parameters
-from lifelong_co.validators import at_least
+from lifelong_co.validators import at_least, not_negative
 
 
 @attrs.frozen(kw_only=True)
@@ -21,8 +21,8 @@ class Trial:
 
     batches: int = attrs.field(default=4, validator=at_least(1))
     """Fresh training batches of the task, at least 1."""
-    tolerance: float = 0.0
-    """How much lower the mean cost must be, in the unit of the coordinates."""
+    tolerance: float = attrs.field(default=0.0, validator=not_negative)
+    """How much lower the mean cost must be, at least 0, in the unit of the coordinates."""
     images: bool = False
     """Whether the cost of an instance is the least of its eight images (`tasks.stream`)."""
 

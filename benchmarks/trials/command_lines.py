@@ -34,7 +34,7 @@ OF_TYPER = (
     ("sweep --workers=0", "--workers"),
     ("sweep --retries=-1 --methods=llr-bc", "--retries"),
     ("evaluate", "DIR"),
-    ("solve four.vrp", "--checkpoint"),
+    ("solve four.vrp --after=1", "--checkpoint"),
     ("compare", "DIR"),
     ("compare run --format=pdf", "--format"),
     ("report run --format=pdf", "--format"),

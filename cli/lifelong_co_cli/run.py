@@ -77,14 +77,6 @@ def run(
     if out is None and os.environ.get("WORLD_SIZE", "1") != "1":
         raise typer.BadParameter("under torchrun, expected --out: all processes share one folder")
     place = choose_device(device)
-    if preset is None:
-        preset = "small"
-        if tasks is None:
-            typer.echo(
-                f"No preset given: taking `small`, which finishes on this machine "
-                f"({machine(place)}) in minutes; `--preset paper` is the scale of the paper.",
-                err=True,
-            )
     flags: dict[str, Any] = {
         "ablation": ablation,
         "weighting": weighting,
@@ -104,7 +96,7 @@ def run(
         solver=solver,
         problem=problem,
         method=method,
-        preset=preset,
+        preset=preset or "small",
         order_number=order,
         tasks_file=tasks,
         seed=seed,
@@ -128,6 +120,12 @@ def run(
         schedule=schedule,
         loggers=tuple(logger or ()),
     )
+    if preset is None and tasks is None:
+        typer.echo(
+            f"No preset given: taking `small`, which finishes on this machine ({machine(place)}) "
+            "in minutes; `--preset paper` is the scale of the paper.",
+            err=True,
+        )
     if dry_run:
         check_names(config)
         every = registry.method_options(config.method, config.method_options)

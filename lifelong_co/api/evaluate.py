@@ -38,7 +38,8 @@ def evaluate(
         A run or its folder.
     tasks
         Tasks of the run by name, e.g. ``E50``, new ones such as ``U:20`` or ``U:20:manhattan``, or
-        `Task` objects. None: all tasks of the run. A name that comes again gets a number.
+        `Task` objects. None: all tasks of the run. A task that comes again is tested once;
+        another task with the same label gets a number.
     tests
         Test instances of each task, at least 1; None: as in the run.
     after
@@ -104,11 +105,18 @@ def number(task: Task, config: Config, tests: int | None) -> int:
 
 
 def chosen_tasks(names: Sequence[str | Task] | None, known: Sequence[Task]) -> list[Task]:
-    """Return tasks by name (`find`), each label once; all known ones if there are no names."""
+    """Return tasks by name (`find`), each once; all known ones if there are no names."""
     if not names:
         return list(known)
     chosen = (find(name, known) if isinstance(name, str) else name for name in names)
-    return list(unique_labels(tuple(chosen)))
+    tests = {_without_budget(task): task for task in chosen}
+    return list(unique_labels(tuple(tests.values())))
+
+
+def _without_budget(task: Task) -> Task:
+    """Return what decides the label and the test instances of a task."""
+    budget = {"epochs": 1, "batches": 1, "batch_size": 1, "last_batch_size": None}
+    return attrs.evolve(task, name=task.label, drift_from="", **budget)
 
 
 def find(name: str, tasks: Sequence[Task]) -> Task:

@@ -121,7 +121,8 @@ nb_layers_action_encoder, nb_layers_decoder
         "nb_layers_decoder": nb_layers_decoder,
         "action_k": action_k,
     }
-    check_sizes("invit", options, num_state_encoder, state_k)
+    numbers = {**options, "trial_batches": trial_batches}
+    check_sizes("invit", numbers, num_state_encoder, state_k)
     network = Network(problem, **options, state_k=tuple(state_k), batchnorm=batchnorm)
     return INViT(
         problem=problem,

@@ -120,7 +120,8 @@ def official_invit(
         "nb_layers_action_encoder": nb_layers_action_encoder,
         "nb_layers_decoder": nb_layers_decoder,
     }
-    check_sizes(NAME, {**sizes, "action_k": action_k}, num_state_encoder, state_k)
+    numbers = {**sizes, "action_k": action_k, "trial_batches": trial_batches}
+    check_sizes(NAME, numbers, num_state_encoder, state_k)
     if problem.name not in NETWORKS:
         raise ConfigError(
             f"solver {NAME!r}: problem: expected {' or '.join(NETWORKS)}, got {problem.name}"

@@ -25,6 +25,8 @@ TINY: dict[str, Any] = {
         ({"num_state_encoder": 0, "state_k": []}, r"num_state_encoder: expected more than 0"),
         ({"nb_layers_decoder": -1}, r"nb_layers_decoder: expected more than 0, got -1"),
         ({"action_k": 0}, r"action_k: expected more than 0"),
+        ({"trial_batches": 0}, r"solver 'invit': trial_batches: expected more than 0, got 0"),
+        ({"trial_tolerance": -1.0}, r"tolerance: expected at least 0, got -1.0"),
         ({"nb_heads": 3}, r"dim_emb: expected a multiple of nb_heads = 3, got 8"),
         ({"state_k": [4]}, r"state_k: expected a list of num_state_encoder = 2 .*got \[4\]"),
         ({"state_k": 20}, "state_k: expected a list of .*got 20"),

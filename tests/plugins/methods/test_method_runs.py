@@ -25,7 +25,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "multi-task-batch": {},
     "clear": {"buffer_size": 5, "trajectories": 2},
     "averaged-weights": {"decay": 0.9},
-    "rehearsal": {"instances": 5, "alpha": 0.5, "buffer_size": 5, "replay_size": 2},
+    "rehearsal": {"instances": 5},
     "der++": {"buffer_size": 5, "replay_size": 2, "replay_rows": 0.5},
 }
 SIMPLE = ("fine-tuning", "restart", "llr-bc")
