@@ -47,9 +47,9 @@ FILES = {
 }
 
 CONFIGS = {
-    "rate-nan": ("learning_rate = 0.0001", "learning_rate = nan"),
-    "rate-negative": ("learning_rate = 0.0001", "learning_rate = -1.0"),
-    "rate-inf": ("learning_rate = 0.0001", "learning_rate = inf"),
+    "rate-nan": ("learning_rate = 0.0003", "learning_rate = nan"),
+    "rate-negative": ("learning_rate = 0.0003", "learning_rate = -1.0"),
+    "rate-inf": ("learning_rate = 0.0003", "learning_rate = inf"),
     "decay-nan": ("weight_decay = 1e-06", "weight_decay = nan"),
     "decay-negative": ("weight_decay = 1e-06", "weight_decay = -1.0"),
     "solver-empty": ('solver = "pomo"', 'solver = ""'),

@@ -119,7 +119,7 @@ def test_run_prints_and_stores_the_resolved_configuration(finished):
     config = from_toml(stored)
     assert to_toml(config) == stored
     assert config == RunFolder(run.folder).config()
-    assert config.learning_rate == 1e-4
+    assert config.learning_rate == 3e-4
     assert config.method_options["divergence"] == "rkl"
     assert config.method_options["buffer_size"] == 8
 
@@ -286,7 +286,7 @@ def test_objective_and_schedule_of_a_run(finished, tmp_path):
     ("option", "said"),
     [
         ("--objective=preferance", "Did you mean 'preference'"),
-        ("--objective-option=beta=1", "objective 'reinforce': takes no options, got 'beta'"),
+        ("--objective-option=bta=1", "Did you mean 'beta'"),
         ("--schedule=cosin", "Did you mean 'cosine'"),
     ],
 )

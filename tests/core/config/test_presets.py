@@ -48,7 +48,16 @@ def test_baselines_of_the_paper_are_the_official_ones() -> None:
     """Presets `small` and `demo` have the corrected LiBOG and balanced tasks."""
     for method in ("libog", "multi-task-epoch", "multi-task-batch"):
         assert resolve(preset="paper", method=method).method_options == {"variant": "official"}
-        assert resolve(preset="small", method=method).method_options == {}
+        assert "variant" not in resolve(preset="small", method=method).method_options
+
+
+@pytest.mark.parametrize("solver", ["invit", "official-invit"])
+@pytest.mark.parametrize("name", ["small", "demo"])
+def test_invit_keeps_the_one_objective_that_it_can_learn_by(name: str, solver: str) -> None:
+    """It samples one trajectory of an instance; the rate and the schedule are the preset's."""
+    found = resolve(preset=name, solver=solver)
+    assert (found.objective, found.schedule) == ("reinforce", "linear")
+    assert found.learning_rate == resolve(preset=name).learning_rate
 
 
 def test_epochs_of_the_paper_have_its_numbers_of_instances() -> None:

@@ -78,8 +78,8 @@ def test_every_preset_survives_toml() -> None:
         ('"adam"', '"adagrad"', "Unknown optimizer 'adagrad'; expected one of: adam, adamw"),
         ("decay = 1.0", "decay = 0.0", "learning_rate_decay: expected more than 0, got 0.0"),
         ("seed = 0", "seed = ", "not valid TOML"),
-        ("learning_rate = 0.0001", "learning_rate = '0.1'", r"expected float, got '0\.1'"),
-        ("learning_rate = 0.0001", "learning_rate = true", "expected float, got True"),
+        ("learning_rate = 0.0003", "learning_rate = '0.1'", r"expected float, got '0\.1'"),
+        ("learning_rate = 0.0003", "learning_rate = true", "expected float, got True"),
     ],
 )
 def test_altered_configuration_is_refused(line: str, other: str, match: str) -> None:
@@ -92,7 +92,7 @@ def test_altered_configuration_is_refused(line: str, other: str, match: str) -> 
 
 def test_settings_that_an_earlier_version_lacked_have_their_old_meaning() -> None:
     """Without them: REINFORCE, Adam at a constant rate, and images of the square."""
-    config = resolve(preset="small")
+    config = resolve(preset="paper-economy")
     later = ("symmetries", "optimizer", "learning_rate_decay", "objective", "schedule")
     later += ("[objective_options]",)
     lines = [line for line in to_toml(config).splitlines() if line.split(" = ")[0] not in later]
@@ -117,7 +117,7 @@ def test_random_images_of_a_task_with_another_distance_are_refused(task_file: An
 def test_whole_number_is_accepted_as_a_fraction() -> None:
     """TOML's ``1`` becomes ``1.0`` where a fraction is expected."""
     written = to_toml(resolve(preset="small")).replace(
-        "learning_rate = 0.0001", "learning_rate = 1"
+        "learning_rate = 0.0003", "learning_rate = 1"
     )
     rate = from_toml(written).learning_rate
     assert rate == 1
@@ -131,7 +131,9 @@ def test_preset_fills_missing_options() -> None:
     assert config.solver_options == base.solver_options["pomo"]
     assert config.method_options == base.method_options["llr-bc"]
     assert config.tasks == base.tasks(base.order, "pomo")
-    assert (config.learning_rate, config.weight_decay) == (1e-4, 1e-6)
+    assert (config.objective, config.schedule) == ("preference", "linear")
+    assert (config.learning_rate, config.weight_decay) == (3e-4, 1e-6)
+    assert resolve(preset="demo", schedule="cosine").schedule == "cosine"
     assert resolve(preset="small").order == "1"
     assert resolve(preset="small", order_number=3).order == "3"
     assert resolve(method="fine-tuning").method_options == {}

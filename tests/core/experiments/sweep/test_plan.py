@@ -61,7 +61,7 @@ def test_objective_and_schedule_of_a_grid_are_those_of_its_runs(tmp_path):
     grids = grids_from_toml(text, "sweep.toml", tmp_path)
     first, second = [job.config for job in make_plan(grids, tmp_path / "s").jobs.values()]
     assert (first.objective, first.objective_options) == ("preference", {})
-    assert (first.schedule, second.schedule) == ("cosine", "constant")
+    assert (first.schedule, second.schedule) == ("cosine", "linear")
     assert second.objective_options == {"beta": 1.0}
     for key, value, match in (
         ("objective", "preferance", "Did you mean 'preference'"),
@@ -90,7 +90,7 @@ preset = "small"
 methods = ["llr-bc"]
 orders = 1
 variants = [
-    {name = "alpha 3", options = {alpha = 3}},
+    {name = "alpha 0.6", options = {alpha = 0.6}},
     {name = "alpha 1", options = {alpha = 1.0}},
 ]
 [[grids]]
@@ -110,14 +110,14 @@ def test_rows_that_ask_for_the_same_run_share_it(tmp_path):
     assert list(plan.jobs) == [name, lower, other]
     asked = [[cell[2] for row in block.rows for cell in row.cells] for block in plan.blocks]
     assert asked == [[name, name, lower], [name, other]]
-    assert {job.config.method_options["alpha"] for job in plan.jobs.values()} == {3, 1, 2}
+    assert {job.config.method_options["alpha"] for job in plan.jobs.values()} == {0.6, 1, 2}
     engine = Invented()
     assert conduct(plan, engine) == {}
     assert sorted(engine.attempts) == sorted(plan.jobs)
     shown = table.table(table.gather(plan), plan.blocks[0]).shown
     assert [line[:2] for line in shown[1:]] == [
         ["llr-bc", "1"],
-        ["alpha 3", "1"],
+        ["alpha 0.6", "1"],
         ["alpha 1", "1"],
     ]
     assert shown[1][2:] == shown[2][2:]

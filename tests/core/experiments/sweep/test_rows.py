@@ -41,12 +41,12 @@ def test_product_has_a_row_for_every_combination(tmp_path):
         for config in (job.config for job in jobs.values())
     }
     assert settings == {
-        "llr-bcpreference": ({"beta": 1.0}, "constant"),
-        "der++preference": ({"beta": 1.0}, "constant"),
-        "fine-tuningpreference": ({"beta": 1.0}, "constant"),
+        "llr-bcpreference": ({"beta": 1.0}, "linear"),
+        "der++preference": ({"beta": 1.0}, "linear"),
+        "fine-tuningpreference": ({"beta": 1.0}, "linear"),
         "llr-bcreinforce": ({}, "cosine"),
         "llr-bcbest-of": ({}, "cosine"),
-        "ewcbest-of": ({"compared": 4}, "constant"),
+        "ewcbest-of": ({"compared": 4}, "linear"),
         "li-interpreference": ({"beta": 2.0}, "linear"),
     }
 
