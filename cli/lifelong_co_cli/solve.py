@@ -208,14 +208,11 @@ def _solver(
     """Return the solver, the largest size that it has learned, and its name for messages."""
     from lifelong_co_adapters import shipped
 
-    from lifelong_co.errors import ConfigError
     from lifelong_co.experiments.benchmark.answer import largest_learned
     from lifelong_co.runs.folder import RunFolder
     from lifelong_co.runs.trained_solver import load_solver
 
     if checkpoint is None:
-        if after is not None:
-            raise ConfigError("--after: expected --checkpoint DIR beside it")
         found = shipped.load(problem, device=device)
         return found.solver, found.largest, f"the shipped weights for {problem}"
     solver = load_solver(checkpoint, after=after, device=device)

@@ -15,6 +15,11 @@ from pathlib import Path
 
 import attrs
 import torch
+
+# Before a group exists: this module binds the group that it finds as a default argument. torch's
+# optimizers import it late; the group then outlives `destroy_process_group`, and its threads can
+# abort the process at exit.
+import torch.distributed.nn
 from torch import distributed
 from torch.nn import Parameter
 
