@@ -12,6 +12,8 @@ NAME is a study (``benchmarks/NAME.toml``), NUMBER one of its tables, from 1; th
 shown follow. Instead of ``table`` it may be ``split`` (what AP consists of; no metrics follow) or
 ``paired``: tests against the row whose name stands in quotes after the number. After ``other``
 stands the name of a function of `other_tables`.
+
+Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table.
 """
 
 import argparse
@@ -34,6 +36,7 @@ from lifelong_co.experiments.spread import over_orders
 from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.experiments.sweep.table import Results, compared, table
 
+VALUE = re.compile(r"(<!-- value: (.+?) -->)(.*?)(<!-- end -->)")
 MARKED = re.compile(r"(<!-- (table|paired|split|other): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
@@ -95,8 +98,16 @@ KINDS: dict[str, Callable[[Results, Block, list[str]], Sheet]] = {
 }
 
 
+def value(name: str, number: str, row: str, metric: str) -> str:
+    """Return one cell of a table."""
+    found = results(name)
+    whole = metrics_table(found, found.plan.blocks[int(number) - 1], [metric])
+    (cell,) = (each[-1].shown for each in whole.rows if each[0].shown == row)
+    return cell
+
+
 def filled(text: str) -> str:
-    """Return a document with its tables made again."""
+    """Return a document with its tables and values made again."""
 
     def replace(match: re.Match[str]) -> str:
         opening, kind, said, _, closing = match.groups()
@@ -109,7 +120,8 @@ def filled(text: str) -> str:
             made = KINDS[kind](found, found.plan.blocks[int(number) - 1], rest)
         return f"{opening}\n{formats.markdown(made)}\n{closing}"
 
-    return MARKED.sub(replace, text)
+    text = MARKED.sub(replace, text)
+    return VALUE.sub(lambda match: f"{match[1]}{value(*shlex.split(match[2]))}{match[4]}", text)
 
 
 def main() -> int:
