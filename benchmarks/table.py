@@ -2,7 +2,7 @@
 
     python benchmarks/table.py FILE [--workers 2] [--only-print]
 
-FILE is a file of grids in this folder, e.g. benchmarks/method_tests.toml. Stored are its runs in
+FILE is a file of grids in this folder, e.g. benchmarks/methods.toml. Stored are its runs in
 results/NAME.csv, with all their tests (`tidy`). Interrupted at any time, it stores the finished
 runs; the same command goes on. ``--only-print`` prints the tables of the stored runs.
 """
