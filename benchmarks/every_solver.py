@@ -5,7 +5,8 @@
 
 It does only the runs whose results are missing; the results are committed. `omni` starts from
 parameters that `lifelong-co pretrain` meta-trains here. At the end a new POMO learns with the
-buffers of Omni and INViT: one solver teaches another.
+buffers of Omni and INViT: one solver teaches another. All learn by REINFORCE at a constant rate, with
+an absolute alpha, as the stored runs do.
 """
 
 import argparse
@@ -24,6 +25,9 @@ PROBLEMS = ("cvrp", "tsp")
 METRICS = ("AP", "AF", "APl")
 HEADER = [f"{metric} {method}" for metric in METRICS for method in METHODS]
 COMMON = ["--preset", "small", "--tasks"]
+REINFORCE = [*("--objective", "reinforce"), *("--schedule", "constant"), "--setting=learning_rate=1e-4"]
+ALPHA = ["--alpha", "3", "--method-option=alpha_unit=absolute"]
+"""What the stored runs have; the preset has other values now."""
 SEEDS = {("cvrp", "pomo"): 3, ("cvrp", "official-pomo"): 3}
 """The number of seeds; 1 for all others."""
 PRETRAINED = ("omni",)
@@ -35,7 +39,8 @@ def job(grid: Grid, problem: str, solver: str, method: str, seed: int = 0) -> tu
     start = ["--solver", solver, "--problem", problem]
     if solver in PRETRAINED:
         start = ["--start-from", str(grid.runs / f"{problem}-{solver}-pretrained")]
-    arguments = ["--method", method, "--seed", str(seed), *COMMON, tasks_of(solver)]
+    arguments = ["--method", method, "--seed", str(seed), *COMMON, tasks_of(solver), *REINFORCE]
+    arguments += ALPHA if method == "llr-bc" else []
     return run_name(problem, solver, method, seed), [*start, *arguments]
 
 
@@ -55,11 +60,11 @@ def lesson(grid: Grid, problem: str, teacher: str | None) -> tuple[str, list[str
     It is also tested on the first task, which it knows only from the buffer.
     """
     tasks = str(HERE / "two_tasks_reversed.toml")
-    arguments = ["--problem", problem, "--preset", "small", "--tasks", tasks, "--seed", "0"]
+    arguments = ["--problem", problem, *COMMON, tasks, "--seed", "0", *REINFORCE]
     if teacher is None:
         return f"{problem}-alone", [*arguments, "--method", "fine-tuning"]
     buffer = str(grid.runs / f"{problem}-{teacher}-llr-bc")
-    return f"{problem}-taught-by-{teacher}", [*arguments, "--buffer-from", buffer]
+    return f"{problem}-taught-by-{teacher}", [*arguments, *ALPHA, "--buffer-from", buffer]
 
 
 def pretrain(grid: Grid, problem: str, solver: str) -> None:

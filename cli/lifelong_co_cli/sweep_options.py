@@ -102,7 +102,7 @@ Axis = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=VALUE,…",
-        help="Values of any other option of the methods, e.g. alpha=1,3; repeatable.",
+        help="Values of any other option of the methods, e.g. alpha=0.2,0.6; repeatable.",
         rich_help_panel=ADVANCED,
     ),
 ]

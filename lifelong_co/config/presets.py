@@ -39,7 +39,7 @@ class Scale:
 
 @attrs.frozen(kw_only=True)
 class Preset:
-    """Sizes, budgets, models and method options that belong together."""
+    """Sizes, budgets, models, settings and method options that belong together."""
 
     name: str
     summary: str

@@ -142,8 +142,8 @@ def resolve(
             " start_from, a folder made by `pretrain` or `import-checkpoint`, or fresh, for random"
             " parameters, got neither"
         )
-    preset_settings = {**base.settings, **base.settings_of.get(solver, {})}
-    chosen = {**preset_settings, **given_settings(settings, more_settings or {})}
+    own = base.settings | base.settings_of.get(solver, {})
+    chosen = own | given_settings(settings, more_settings or {})
     images = bool(chosen.get("images", False))
     if order_number is not None and tasks_file is not None:
         raise ConfigError("tasks: expected an order or a task file, got both")
@@ -161,8 +161,7 @@ def resolve(
         tasks = tuple(attrs.evolve(task, tests_of=tests_of) for task in tasks)
     given, options = dict(method_options or {}), {**model, **(solver_options or {})}
     method = base.method if method is None else method
-    given = translated(method, given, "options")
-    given = ablated(method, given)  # first, since an ablation overrides the preset's options
+    given = ablated(method, translated(method, given, "options"))  # it overrides the preset's
     return Config(
         solver=solver,
         problem=problem,

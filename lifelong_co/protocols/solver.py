@@ -63,7 +63,10 @@ class Solver(Protocol):
         """
 
     def objective(self) -> "Objective":
-        """Return a new ``L_DRL`` (paper §3, eq. 2) with the state it keeps between steps."""
+        """Return a new ``L_DRL`` (paper §3, eq. 2) with the state it keeps between steps.
+
+        A run learns by it if the run's objective is ``reinforce``.
+        """
 
     def load_official(self, state_dict: Mapping[str, Tensor]) -> None:
         """Load parameters under the official code's names and shapes."""
