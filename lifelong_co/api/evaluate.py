@@ -115,8 +115,8 @@ def chosen_tasks(names: Sequence[str | Task] | None, known: Sequence[Task]) -> l
 
 def _without_budget(task: Task) -> Task:
     """Return what decides the label and the test instances of a task."""
-    budget = {"epochs": 1, "batches": 1, "batch_size": 1, "last_batch_size": None}
-    return attrs.evolve(task, name=task.label, drift_from="", **budget)
+    same = attrs.evolve(task, epochs=1, batches=1, batch_size=1, last_batch_size=None)
+    return attrs.evolve(same, name=task.label, drift_from="")
 
 
 def find(name: str, tasks: Sequence[Task]) -> Task:
