@@ -5,8 +5,8 @@
 
 It does only the runs whose results are missing; the results are committed. `omni` starts from
 parameters that `lifelong-co pretrain` meta-trains here. At the end a new POMO learns with the
-buffers of Omni and INViT: one solver teaches another. All learn by REINFORCE at a constant rate, with
-an absolute alpha, as the stored runs do.
+buffers of Omni and INViT: one solver teaches another. All learn by REINFORCE at a constant
+rate, with an absolute alpha, as the stored runs do.
 """
 
 import argparse
@@ -25,7 +25,7 @@ PROBLEMS = ("cvrp", "tsp")
 METRICS = ("AP", "AF", "APl")
 HEADER = [f"{metric} {method}" for metric in METRICS for method in METHODS]
 COMMON = ["--preset", "small", "--tasks"]
-REINFORCE = [*("--objective", "reinforce"), *("--schedule", "constant"), "--setting=learning_rate=1e-4"]
+REINFORCE = ["--objective=reinforce", "--schedule=constant", "--setting=learning_rate=1e-4"]
 ALPHA = ["--alpha", "3", "--method-option=alpha_unit=absolute"]
 """What the stored runs have; the preset has other values now."""
 SEEDS = {("cvrp", "pomo"): 3, ("cvrp", "official-pomo"): 3}

@@ -30,7 +30,10 @@ Divergence = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Distance to old behavior: rkl, kl, …"),
 ]
-Alpha = Annotated[float | None, typer.Option(metavar="X", help="Weight of the consolidation loss.")]
+Alpha = Annotated[
+    float | None,
+    typer.Option(metavar="X", help="Weight of the consolidation loss, in the method's alpha_unit."),
+]
 BufferSize = Annotated[
     int | None, typer.Option(metavar="N", help="|B|: experiences that the buffer holds.")
 ]
