@@ -16,8 +16,8 @@ It is not among the paper's methods, and it was made for classifiers. What we ch
   them by the mean of squares over the feasible actions. A registered divergence compares the
   probabilities (DER's eq. 4 is ``kl``).
 - The ``beta`` term uses all instances of one experience, the ``alpha`` term ``replay_size``
-  experiences or a part of their instances, drawn uniformly. ``alpha`` and ``beta`` are within the
-  range of DER's experiments (0.1 to 1) and not tuned.
+  experiences or a part of their instances, drawn uniformly. The defaults of ``alpha`` and ``beta``
+  are within the range of DER's experiments (0.1 to 1) and not tuned.
 """
 
 import random
