@@ -150,16 +150,16 @@ def _economy(behavior: str, buffer_size: int) -> Options:
     }
 
 
-def _scaled(buffer_size: int) -> dict[str, Options]:
+def _scaled(buffer_size: int, alpha: float) -> dict[str, Options]:
     """Return options for small budgets, with weights that fit every objective.
 
-    Under REINFORCE on the CVRP with 20 nodes they are as strong as the absolute weights 3 of
-    LLR-BC, 0.5 of ``li-*`` and DER++, 10 and 1e-4 of EWC and LiBOG, and 1 of CLEAR.
+    Under REINFORCE on the CVRP with 20 nodes they are as strong as the absolute weights 0.5 of
+    ``li-*`` and DER++, 10 and 1e-4 of EWC and LiBOG, 1 of CLEAR, and 5 ``alpha`` of LLR-BC.
     """
     per_gradient = {"alpha_unit": "gradient"}
     of_parameters = {"weight_unit": "gradient"}
     return {
-        "llr-bc": {**_economy("probabilities", buffer_size), "alpha": 0.6, **per_gradient},
+        "llr-bc": {**_economy("probabilities", buffer_size), "alpha": alpha, **per_gradient},
         "li-inter": {"alpha": 0.1, **per_gradient},
         "li-intra": {"alpha": 0.1, **per_gradient},
         "der++": {
@@ -215,7 +215,7 @@ PRESETS = {
         tests=256,
         curve_every=5,
         solver_options=models(3, "instance", width=64, state_k=(20, 30), action_k=10),
-        method_options=_scaled(1000),
+        method_options=_scaled(1000, 0.6),
         order=order(1),
         settings=_QUICK,
         settings_of=_OWN_LOSS,
@@ -229,7 +229,7 @@ PRESETS = {
         tests=128,
         curve_every=1,
         solver_options=models(2, "instance", width=64, state_k=(15, 20), action_k=10),
-        method_options=_scaled(500),
+        method_options=_scaled(500, 2.0),
         order=("C", "GM", "R"),
         settings=_QUICK,
         settings_of=_OWN_LOSS,
