@@ -31,6 +31,7 @@ from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.task import Task
 
 LARGEST = 100
+LEARNED_BY = ("objective", "schedule", "learning_rate", "precision")
 
 
 def compared(solver: Solver, config: Config) -> list[dict[str, Any]]:
@@ -67,13 +68,15 @@ def card(folder: Path, solver: Solver) -> dict[str, Any]:
         "solver_options": dict(config.solver_options),
         "method": config.method,
         "method_options": dict(config.method_options),
+        "preset": config.preset,
+        **{name: getattr(config, name) for name in LEARNED_BY},
         "seed": config.seed,
         "tasks": [{"name": task.label, **described(task)} for task in config.tasks],
         # With `tests_after=next`: [tasks learned, task, cost] of each test.
         "costs": metrics["costs"] if "costs" in metrics else metrics["tests"],
         "tests": config.tests,
         "tested": compared(solver, config),
-        "made_by": attrs.asdict(provenance.present("cpu")),
+        "made_by": [attrs.asdict(entry.maker) for entry in provenance.read(folder)],
     }
 
 

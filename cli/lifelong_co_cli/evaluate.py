@@ -23,7 +23,7 @@ def evaluate(
         list[Path] | None,
         typer.Option(
             metavar="PATH",
-            help="Instances from an .npz file, a .vrp or .tsp file, or a folder of those;"
+            help="Instances from an .npz, .vrp, .tsp or Solomon .txt file, or a folder of those;"
             " repeatable.",
         ),
     ] = None,

@@ -117,8 +117,8 @@ def plugins(
         }
         typer.echo(dumps(listing, indent=2))
         return
-    header = ("kind", "name", "owner", "version", "plugin")
-    typer.echo(aligned([header, *(attrs.astuple(component) for component in components)]))
+    rows = [(one.kind, one.name, f"{one.owner} {one.version}", one.plugin) for one in components]
+    typer.echo(aligned([("kind", "name", "owner", "plugin"), *rows]))
     for failure in failures:
         typer.echo(f"\nCould not load {failure}")
     for clash in clashes:

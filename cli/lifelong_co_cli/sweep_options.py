@@ -68,7 +68,7 @@ Objectives = Annotated[
 Problems = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME,…", help="cvrp (default), tsp.", rich_help_panel=GRID
+        metavar="NAME,…", help="cvrp (default), tsp, …", rich_help_panel=GRID
     ),
 ]  # fmt: skip
 Solvers = Annotated[

@@ -78,8 +78,7 @@ def _section(section: Section) -> Iterator[str]:
     if section.text:
         yield f"<p>{_prose(section.text)}</p>"
     for sheet in section.sheets:
-        # Words of a title that repeat the heading are not shown twice.
-        title = escape(sheet.title.removeprefix(section.heading).strip())
+        title = "" if sheet.title == section.heading else escape(sheet.title)
         if section.folded:
             yield f"<details><summary>{title or 'Show the table'}</summary>{table(sheet)}</details>"
         else:

@@ -119,7 +119,8 @@ def _refuse_constraints(header: Header, kind: str) -> None:
     names += [name for name in sorted(scalars) if name in header.values]
     names += [name for name in header.values if name.startswith("VEHICLES_")]
     if names:
-        raise refuse(header.path, f"{names[0]}: not supported for TYPE {kind}")
+        beside = " with a TIME_WINDOW_SECTION" if timed and names[0] == "DISTANCE" else ""
+        raise refuse(header.path, f"{names[0]}: not supported for TYPE {kind}{beside}")
 
 
 def _limited(header: Header) -> bool:

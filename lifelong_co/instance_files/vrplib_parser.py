@@ -176,7 +176,10 @@ def where_explicit(header: Header, kind: str) -> str:
     for section in ("NODE_COORD", "DISPLAY_DATA"):
         if section in header.ids:
             return section
-    raise refuse(header.path, "EDGE_WEIGHT_TYPE: EXPLICIT is not supported without coordinates")
+    raise refuse(
+        header.path,
+        "EDGE_WEIGHT_TYPE: EXPLICIT is not supported without coordinates, except with TYPE: ATSP",
+    )
 
 
 def weights(

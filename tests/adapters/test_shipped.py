@@ -63,7 +63,10 @@ def test_damaged_weights_are_refused(damage, written):
 
 
 def test_shipped_weights_of_this_version_fit():
-    """Each one loads, and has a card with what a reader needs."""
+    """Each one loads, and has a card with what a reader needs; it is better than the rule."""
+    assert shipped.problems() == ["cvrp", "mtvrp", "tsp"]
     for problem in shipped.problems():
-        found = shipped.load(problem)
-        assert {"seed", "tasks", "costs", "sha256", "tested"} <= set(found.card)
+        card = shipped.load(problem).card
+        assert {"seed", "tasks", "costs", "sha256", "objective", "learning_rate"} <= set(card)
+        assert len(card["tested"]) == 18
+        assert all(test["cost"] < test["nearest_neighbor"] for test in card["tested"])

@@ -24,8 +24,8 @@ def test_plugins_text_names_failures_and_clashes(capsys):
     """After the table come plugins that failed, with the error, and clashes."""
     plugins()
     assert capsys.readouterr().out == (
-        "kind       name      owner            version  plugin\n"
-        "weighting  max-prob  max-prob-plugin  2.1      stranger\n\n"
+        "kind       name      owner                plugin\n"
+        "weighting  max-prob  max-prob-plugin 2.1  stranger\n\n"
         "Could not load plugin 'broken' of bad-luck: ZeroDivisionError: division by zero\n\n"
         "Name clash: two owners\n"
     )

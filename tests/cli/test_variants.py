@@ -10,6 +10,7 @@ import torch
 from command_line import SMALL, call
 from tiny_runs import stopped_and_resumed, tiny_config, tiny_learn
 
+from lifelong_co import registry
 from lifelong_co.config.run_config import Config, from_toml
 
 NAMES = ["C", "TW", "O", "L", "B", "OTW"]
@@ -42,7 +43,10 @@ def test_order_has_six_tasks_with_their_attributes() -> None:
     ]
 
 
-@pytest.mark.parametrize("method", ["fine-tuning", "llr-bc", "li-inter", "feng"])
+METHODS = [one.name for one in registry.components() if one.kind == "method"]
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if "multi-task" not in name])
 def test_methods_learn_the_order(method: str, tmp_path: Path) -> None:
     """A tiny run learns all six tasks, and tests each of them before and after (AG)."""
     tasks = tuple(attrs.evolve(task, **TINY) for task in configured().tasks)

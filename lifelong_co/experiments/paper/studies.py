@@ -153,12 +153,23 @@ def chapters(runs: Sequence[Run], definition: str = "text") -> tuple[Chapter, ..
         config = members[0].config
         named = config.preset if config.order.isdigit() else naming.order_name(config)
         keys.append(naming.file_name(named))
-    return tuple(
+    found = tuple(
         _chapter(
             f"{key}-{keys[:i].count(key) + 1}" if key in keys[:i] else key, members, definition
         )
         for i, (key, members) in enumerate(zip(keys, groups, strict=True))
     )
+    titles = [chapter.title for chapter in found]
+    return tuple(
+        _named_apart(chapter) if titles.count(chapter.title) > 1 else chapter for chapter in found
+    )
+
+
+def _named_apart(chapter: Chapter) -> Chapter:
+    """Return a chapter with its problems, its first and its last task in the title."""
+    problems = ", ".join(problem.upper() for problem in chapter.problems)
+    first, last = chapter.tasks[0], chapter.tasks[-1]
+    return attrs.evolve(chapter, title=f"{chapter.title}: {problems}, {first} to {last}")
 
 
 def _chapter(key: str, runs: Sequence[Run], definition: str) -> Chapter:

@@ -68,8 +68,16 @@ def der_plus_plus(
     weighting
         ``uniform``, as in DER, or a registered weighting. Then the states of each replayed step
         are weighed by the recorded behavior, and their weights sum to 1.
-    buffer_size, replay_size, replay_rows, buffer, alpha_unit
-        As in `llr_bc.llr_bc`.
+    buffer_size
+        Experiences (each one decoding step of one batch) that the buffer holds, at least 0.
+    replay_size
+        Experiences replayed at every step, at least 0.
+    replay_rows
+        The fraction of their instances to replay, in ``(0, 1]``.
+    buffer
+        A registered buffer: ``reservoir``, or ``balanced`` (each task holds as much).
+    alpha_unit
+        ``absolute``, or ``gradient``: ``alpha`` times the average norm of the policy's gradient.
 
     Raises
     ------

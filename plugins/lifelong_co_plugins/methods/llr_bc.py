@@ -54,8 +54,12 @@ def llr_bc(
 
     Parameters
     ----------
-    weighting, divergence, behavior
-        The consolidation loss; see `consolidation.consolidation_loss`.
+    weighting
+        A registered weighting: which states weigh more in the consolidation loss.
+    divergence
+        A registered divergence, from the buffered behavior to the present one.
+    behavior
+        What is compared: ``probabilities`` (eq. 1), or ``official``, their softmax, as in the code.
     alpha
         The weight of the consolidation loss (eq. 2), at least 0.
     alpha_unit

@@ -67,6 +67,11 @@ def test_damaged_files_are_refused_by_name(
         ),
         ("TYPE : CVRP", "TYPE : VRPB", "backhauls are not supported: in files of TYPE VRPB"),
         ("DEPOT_SECTION", "BACKHAUL_SECTION\n1 0\nDEPOT_SECTION", "backhauls are not supported"),
+        (
+            "CAPACITY : 10\n",
+            "CAPACITY : 10\nDISTANCE : 99\nTIME_WINDOW_SECTION\n",
+            "DISTANCE: not supported for TYPE CVRP with a TIME_WINDOW_SECTION",
+        ),
         ("3 6 8", "3 6", "NODE_COORD_SECTION: expected a node number and 2"),
         ("3 6 8", "3 6 nan", "expected finite numbers .* at node 3"),
         ("3 6 8", "3 6 1e300", "expected finite numbers .* at node 3"),
@@ -96,7 +101,7 @@ def test_refusals_name_file_and_problem(tmp_path: Path, old: str, new: str, mess
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("DISPLAY_DATA_SECTION\n1 0 0\n2 10 0\n3 0 10\n", "", "not supported without coordinates"),
+        ("DISPLAY_DATA_SECTION\n1 0 0\n2 10 0\n3 0 10\n", "", "without .*TYPE: ATSP"),
         ("FULL_MATRIX", "UPPER_ROW", "EDGE_WEIGHT_FORMAT: UPPER_ROW is not supported"),
         ("2 4 0", "2 5 0", "EDGE_WEIGHT_SECTION: expected symmetric distances"),
         ("0 1 2\n1 0 4", "0 1.5 2\n1.5 0 4", "EDGE_WEIGHT_SECTION: expected whole numbers"),

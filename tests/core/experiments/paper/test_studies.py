@@ -4,6 +4,7 @@ import math
 import statistics
 
 import pytest
+import synthetic_runs
 from synthetic_chapters import write
 
 from lifelong_co import metrics
@@ -45,6 +46,18 @@ def test_multi_task_is_not_among_the_lifelong_methods(root, tmp_path):
     assert "multi-task-epoch" not in [r[0].shown for r in metric_tables.over_orders(after)[0].rows]
     alone = chapters(collect([tmp_path]).runs)[0].of("pomo")["cvrp"]
     assert alone.metrics(variant.runs[0]).AP == 0
+
+
+def test_chapters_with_one_title_are_named_apart(root, tmp_path):
+    """Other tasks of the same preset and number: the title has the problem and the tasks."""
+    other = synthetic_runs.config("fine-tuning", ("C", "G", "R"), order="own")
+    synthetic_runs.write(tmp_path / "other", other)
+    titles = [one.title for one in chapters(collect([root, tmp_path]).runs)]
+    assert titles == [
+        "Preset small, 3 tasks: CVRP, E20 to U10",
+        "Preset small, 3 tasks: CVRP, C40 to R10",
+    ]
+    assert [one.title for one in chapters(collect([root]).runs)] == ["Preset small, 3 tasks"]
 
 
 def test_published_metrics_have_another_d_star(root):
