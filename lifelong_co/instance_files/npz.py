@@ -165,6 +165,6 @@ def _in_unit_square(file: Path, field: str, array: Array) -> None:
         raise refuse(
             file,
             f"{field}: expected coordinates in the unit square, "
-            f"got {array.min():g} to {array.max():g}; scale = true in a task file, or"
-            " `evaluate --scale`, scales each instance",
+            f"got {array.min():g} to {array.max():g};"
+            " a task with scale = true scales each instance",
         )
