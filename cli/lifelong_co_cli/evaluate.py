@@ -2,7 +2,7 @@
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -68,7 +68,7 @@ def evaluate(
     """
     import attrs
 
-    from lifelong_co.api.evaluate import chosen_tasks, number, tested
+    from lifelong_co.api.evaluate import chosen_tasks, number, of_files, tested
     from lifelong_co.errors import ConfigError, LifelongError
     from lifelong_co.evaluation import note_batches
     from lifelong_co.experiments.references.gaps import gap_of
@@ -111,10 +111,3 @@ def evaluate(
             print(f"{one.label:<12} {costs[one.label]:.4f}{shown}", flush=True)
     if json:
         print(json_module.dumps(costs))
-
-
-def of_files(path: Path, scale: bool) -> Any:
-    """Return a task that is tested on the instances of a file or folder, in the unit square."""
-    from lifelong_co.tasks.task import Task
-
-    return Task(name=str(path), files=str(path), scale=scale, epochs=1, batches=1, batch_size=1)

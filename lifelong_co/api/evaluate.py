@@ -25,6 +25,8 @@ def evaluate(
     run: StoredRun | Path | str,
     tasks: Sequence[str | Task] | None = None,
     *,
+    files: Sequence[Path | str] = (),
+    scale: bool = False,
     tests: int | None = None,
     after: int | None = None,
     augment: bool = False,
@@ -38,10 +40,14 @@ def evaluate(
         A run or its folder.
     tasks
         Tasks of the run by name, e.g. ``E50``, new ones such as ``U:20`` or ``U:20:manhattan``, or
-        `Task` objects. None: all tasks of the run. A task that comes again is tested once;
-        another task with the same label gets a number.
+        `Task` objects. None: all tasks of the run, or with ``files`` none. A task that comes again
+        is tested once; another task with the same label gets a number.
+    files
+        Files of instances, ``.npz``, ``.vrp``, ``.tsp`` or Solomon's ``.txt``, or folders of those.
+    scale
+        Scale each instance of an ``.npz`` file into the unit square. Others always are.
     tests
-        Test instances of each task, at least 1; None: as in the run.
+        Test instances of each task, at least 1; None: as in the run, or all of a file.
     after
         The number of learned tasks, from 1; None: the latest checkpoint.
     augment
@@ -60,7 +66,8 @@ def evaluate(
     if tests is not None and tests < 1:
         raise ConfigError(f"tests: expected at least 1, got {tests}")
     config = RunFolder(folder).config()
-    chosen = chosen_tasks(tasks, config.tasks)
+    chosen = [*(chosen_tasks(tasks, config.tasks) if tasks or not files else ())]
+    chosen += [of_files(Path(path), scale) for path in files]
     solver = load_solver(folder, after=after, device=chosen_device(device))
     return {
         task.label: float(costs.mean())
@@ -96,6 +103,11 @@ def tested(
                 for group in groups
             ]
         yield task, groups, torch.cat(found).double()
+
+
+def of_files(path: Path, scale: bool) -> Task:
+    """Return a task that is tested on the instances of a file or folder, in the unit square."""
+    return Task(name=str(path), files=str(path), scale=scale, epochs=1, batches=1, batch_size=1)
 
 
 def number(task: Task, config: Config, tests: int | None) -> int:

@@ -1,5 +1,6 @@
 """Solving a file with the solver of a run: what ``lifelong-co solve`` does, as a function."""
 
+import warnings
 from pathlib import Path
 
 import attrs
@@ -8,13 +9,15 @@ import numpy.typing as npt
 
 from lifelong_co.api.stored import StoredRun, folder_of
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.benchmark.answer import Effort, answer
+from lifelong_co.experiments.benchmark.answer import Effort, answer, largest_learned, too_large
 from lifelong_co.experiments.benchmark.improve import refuse_unmodelled
 from lifelong_co.experiments.benchmark.known import known_of
 from lifelong_co.experiments.references.cache import FOLDER
 from lifelong_co.experiments.references.gaps import gap
 from lifelong_co.instance_files.formats import read_file
 from lifelong_co.instance_files.solutions import check
+from lifelong_co.protocols import Solver
+from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.tensors.device import chosen_device
 
@@ -37,6 +40,10 @@ class Solved:
     """The least known cost, found as by ``lifelong-co solve``; None: unknown."""
     nearest_neighbor: float
     """The least cost of the nearest-neighbor rule, in the units of the file."""
+    seconds: float
+    """The time of the solver."""
+    alone: float | None
+    """What PyVRP reaches alone; None if it was not asked for or finds no solution."""
 
     @property
     def gap(self) -> float | None:
@@ -46,32 +53,38 @@ class Solved:
 
 def solve(
     file: Path | str,
-    run: StoredRun | Path | str,
+    run: StoredRun | Solver | Path | str,
     *,
     augment: bool = True,
     trajectories: int | None = None,
     improve: float = 0.0,
+    compare: bool = False,
     after: int | None = None,
     device: str = "auto",
 ) -> Solved:
     """Solve a file, e.g. a CVRPLIB ``.vrp``, with the trained solver of a run.
+
+    A warning says if the file has more than twice as many nodes as the largest task of the run.
 
     Parameters
     ----------
     file
         The file.
     run
-        A run or its folder.
+        A run, its folder, or a solver in evaluation mode. The solver that ships for a problem is
+        ``lifelong_co_adapters.shipped.load("cvrp").solver``.
     augment
         Solve also the eight symmetric images.
     trajectories
         Start from the first nodes, so many, at least 1; None: from all.
     improve
         Seconds for which PyVRP goes on from the solver's solution, at least 0.
+    compare
+        Whether PyVRP also solves the file alone, for ``improve`` seconds, which must be above 0.
     after
-        The number of learned tasks, from 1; None: the latest checkpoint.
+        The number of learned tasks of a run, from 1; None: the latest checkpoint.
     device
-        ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
+        ``auto``, ``cpu``, ``cuda`` or ``cuda:1``, for a run.
 
     Raises
     ------
@@ -82,19 +95,31 @@ def solve(
     InvalidRolloutError
         If a solution of the solver is not feasible.
     """
-    path, folder = Path(file), folder_of(run)
+    path = Path(file)
+    if compare and not improve:
+        raise ConfigError("compare: expected improve above 0 beside it")
     instance = read_file(path)
     instance = attrs.evolve(instance, best_known=known_of(path, instance, FOLDER))
-    effort = Effort(augment=augment, trajectories=trajectories, improve=improve)
+    effort = Effort(augment=augment, trajectories=trajectories, improve=improve, compare=compare)
     if improve:
         refuse_unmodelled(instance)
-    solver = load_solver(folder, after=after, device=chosen_device(device))
+    if isinstance(run, StoredRun | Path | str):
+        folder = folder_of(run)
+        solver, where = load_solver(folder, after=after, device=chosen_device(device)), f"{folder}"
+        learned = after or RunFolder(folder).learned() or None
+        warning = too_large(instance, largest_learned(RunFolder(folder).config(), learned))
+    elif after is not None:
+        raise ConfigError("after: expected a run, got a solver")
+    else:
+        solver, where, warning = run, "the solver", ""
     if solver.problem.name != instance.problem:
         raise ConfigError(
             f"{file}: the file is a {instance.problem} instance, "
-            f"the solver in {folder} was trained on {solver.problem.name}"
+            f"{where} was trained on {solver.problem.name}"
         )
-    found = answer(solver, instance, effort, label=str(folder))
+    if warning:
+        warnings.warn(warning, stacklevel=2)
+    found = answer(solver, instance, effort, label=where)
     return Solved(
         name=instance.name,
         cost=found.cost,
@@ -103,4 +128,6 @@ def solve(
         actions=found.actions,
         best_known=instance.best_known,
         nearest_neighbor=found.nearest,
+        seconds=found.seconds,
+        alone=found.alone,
     )

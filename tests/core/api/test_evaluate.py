@@ -6,6 +6,7 @@ import attrs
 import imported_starts
 import pytest
 from command_line import call
+from paths import FIXTURES
 
 import lifelong_co as lco
 
@@ -24,6 +25,15 @@ def test_new_tasks_have_the_costs_of_the_command(tiny):
     task = lco.Task(distribution="U", size=7, epochs=1, batches=1, batch_size=1)
     for given in ("U:7", task):
         assert lco.evaluate(tiny, [given], tests=2, device="cpu") == json.loads(done.out)
+
+
+def test_files_have_the_costs_of_the_command(tiny):
+    """Alone, and beside tasks."""
+    file = FIXTURES / "five.tsp"
+    done = call("evaluate", tiny.folder, "--files", file, "--device=cpu", "--json")
+    costs = lco.evaluate(tiny, files=[file], device="cpu")
+    assert costs == json.loads(done.out)
+    assert list(lco.evaluate(tiny, ["U6"], files=[file], device="cpu")) == ["U6", *costs]
 
 
 def test_unknown_task_is_refused(tiny):

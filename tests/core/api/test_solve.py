@@ -20,6 +20,28 @@ def test_solution_has_the_cost_of_the_command(tiny, tmp_path):
         assert solved.gap == pytest.approx(solved.cost / solved.best_known - 1)
 
 
+def test_solver_solves_as_its_run_does(tiny):
+    """The solution is the same; a number of learned tasks belongs to a run."""
+    solver = tiny.solver()
+    ours, of_run = (lco.solve(FIXTURES / "five.tsp", one, device="cpu") for one in (solver, tiny))
+    assert (ours.cost, list(ours.actions)) == (of_run.cost, list(of_run.actions))
+    assert ours.seconds > 0
+    assert ours.alone is None
+    with pytest.raises(lco.ConfigError, match="after: expected a run"):
+        lco.solve(FIXTURES / "five.tsp", solver, after=1)
+    with pytest.raises(lco.ConfigError, match="compare: expected improve"):
+        lco.solve(FIXTURES / "five.tsp", solver, compare=True)
+
+
+def test_file_far_above_the_learned_sizes_is_warned_of(tiny, tmp_path):
+    """The message has both sizes."""
+    nodes = "".join(f"{i} {i % 7} {i % 5}\n" for i in range(1, 41))
+    head = "NAME: long\nTYPE: TSP\nDIMENSION: 40\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
+    (tmp_path / "long.tsp").write_text(f"{head}{nodes}EOF\n")
+    with pytest.warns(UserWarning, match="long: 40 nodes are more than twice"):
+        lco.solve(tmp_path / "long.tsp", tiny, augment=False, trajectories=1, device="cpu")
+
+
 def test_file_of_another_problem_is_refused(tiny):
     """The error names both problems."""
     with pytest.raises(lco.ConfigError, match="is a cvrp instance"):
