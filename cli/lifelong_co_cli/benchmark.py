@@ -191,10 +191,9 @@ def _warn_of_sizes(
     log: Callable[[str], None],
 ) -> None:
     """Log the instances that are far larger than what a run has learned."""
-    from lifelong_co.experiments.benchmark.answer import largest_learned, too_large
-    from lifelong_co.runs.folder import RunFolder
+    from lifelong_co.experiments.benchmark.answer import largest_of_run, too_large
 
-    largest = largest_learned(RunFolder(run).config(), after)
+    largest = largest_of_run(run, after)
     large = [warning for one in instances if (warning := too_large(one, largest))]
     if large:
         more = f" (and {len(large) - 1} more instances)" if len(large) > 1 else ""

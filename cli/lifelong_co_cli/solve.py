@@ -208,16 +208,14 @@ def _solver(
     """Return the solver, the largest size that it has learned, and its name for messages."""
     from lifelong_co_adapters import shipped
 
-    from lifelong_co.experiments.benchmark.answer import largest_learned
-    from lifelong_co.runs.folder import RunFolder
+    from lifelong_co.experiments.benchmark.answer import largest_of_run
     from lifelong_co.runs.trained_solver import load_solver
 
     if checkpoint is None:
         found = shipped.load(problem, device=device)
         return found.solver, found.largest, f"the shipped weights for {problem}"
     solver = load_solver(checkpoint, after=after, device=device)
-    run = RunFolder(checkpoint)
-    return solver, largest_learned(run.config(), after or run.learned() or None), str(checkpoint)
+    return solver, largest_of_run(checkpoint, after), str(checkpoint)
 
 
 def check_outputs(

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lifelong_co.api.stored import StoredRun, folder_of
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.benchmark.answer import Effort, answer, largest_learned, too_large
+from lifelong_co.experiments.benchmark.answer import Effort, answer, largest_of_run, too_large
 from lifelong_co.experiments.benchmark.improve import refuse_unmodelled
 from lifelong_co.experiments.benchmark.known import known_of
 from lifelong_co.experiments.references.cache import FOLDER
@@ -17,7 +17,6 @@ from lifelong_co.experiments.references.gaps import gap
 from lifelong_co.instance_files.formats import read_file
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.protocols import Solver
-from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.tensors.device import chosen_device
 
@@ -106,8 +105,7 @@ def solve(
     if isinstance(run, StoredRun | Path | str):
         folder = folder_of(run)
         solver, where = load_solver(folder, after=after, device=chosen_device(device)), f"{folder}"
-        learned = after or RunFolder(folder).learned() or None
-        warning = too_large(instance, largest_learned(RunFolder(folder).config(), learned))
+        warning = too_large(instance, largest_of_run(folder, after))
     elif after is not None:
         raise ConfigError("after: expected a run, got a solver")
     else:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import attrs
 import numpy as np
@@ -17,6 +18,7 @@ from lifelong_co.instance_files.route_rules import in_time
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.solve import best_each
 from lifelong_co.protocols import Problem, Solver
+from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.import_official import METHOD
 from lifelong_co.validators import at_least, not_negative
 
@@ -161,6 +163,12 @@ def largest_learned(config: Config, learned: int | None = None) -> int | None:
     sizes = [task.size for task in config.tasks[:learned]]
     known = config.method != METHOD and sizes and all(sizes)
     return max(sizes) if known else None
+
+
+def largest_of_run(folder: Path, after: int | None) -> int | None:
+    """Return `largest_learned` after so many tasks of a run; None: for its latest checkpoint."""
+    run = RunFolder(folder)
+    return largest_learned(run.config(), after or run.learned() or None)
 
 
 def too_large(instance: FileInstance, largest: int | None) -> str:

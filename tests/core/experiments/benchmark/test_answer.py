@@ -1,5 +1,6 @@
 """What `solve` finds and prints for one file."""
 
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -8,17 +9,20 @@ from paths import FIXTURES
 from synthetic_benchmarks import drawn, entrant
 from tiny_runs import tiny_config
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, Interrupted
 from lifelong_co.experiments.benchmark.answer import (
     Effort,
     answer,
     largest_learned,
+    largest_of_run,
     nearest,
     too_large,
 )
 from lifelong_co.instance_files.formats import read_file
 from lifelong_co.instance_files.solutions import check
+from lifelong_co.learner import learn
 from lifelong_co.runs.import_official import METHOD
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.tasks.task import Task
 
 
@@ -59,6 +63,14 @@ def test_largest_size_learned() -> None:
     assert largest_learned(attrs.evolve(config, method=METHOD, method_options={})) is None
     files = Task(files="x.npz", epochs=1, batches=1, batch_size=1)
     assert largest_learned(attrs.evolve(config, tasks=(*config.tasks, files))) is None
+
+
+def test_largest_size_of_an_unfinished_run(tmp_path: Path) -> None:
+    """Of its latest checkpoint, not of tasks that it has yet to learn."""
+    run = prepare(tiny_config(sizes=(5, 9)), tmp_path)
+    with pytest.raises(Interrupted):
+        learn(run, stop=lambda: run.learner.task == 1)
+    assert [largest_of_run(tmp_path, after) for after in (None, 1, 2)] == [5, 5, 9]
 
 
 def test_far_larger_instances_are_warned_of() -> None:
