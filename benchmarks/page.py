@@ -10,8 +10,10 @@ nothing and names the files that would change; the exit status is then 1.
 
 NAME is a study (``benchmarks/NAME.toml``), NUMBER one of its tables, from 1; the metrics that are
 shown follow. Instead of ``table`` it may be ``split`` (what AP consists of; no metrics follow) or
-``paired``: tests against the row whose name stands in quotes after the number. After ``other``
-stands the name of a function of `other_tables`.
+``paired``: tests against the row whose name stands in quotes after the number; or ``published``:
+each metric by the paper's text and as its tables were computed. After ``other`` stands the name of
+a function of `other_tables`. The metric ``time`` is that of all training steps, in multiples of
+the row ``fine-tuning`` with the same order and seed.
 
 Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table.
 """
@@ -19,6 +21,7 @@ Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one ce
 import argparse
 import re
 import shlex
+import statistics
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -29,15 +32,18 @@ from study import HERE, Study
 
 from lifelong_co import metrics
 from lifelong_co.experiments import formats
+from lifelong_co.experiments.comparison.comparison import compare_runs
 from lifelong_co.experiments.comparison.paired_table import Pair, paired_table
 from lifelong_co.experiments.comparison.split_table import split_of, split_row, split_sheet
-from lifelong_co.experiments.sheet import Sheet
+from lifelong_co.experiments.sheet import Cell, Sheet
 from lifelong_co.experiments.spread import over_orders
 from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.experiments.sweep.table import Results, compared, table
 
 VALUE = re.compile(r"(<!-- value: (.+?) -->)(.*?)(<!-- end -->)")
-MARKED = re.compile(r"(<!-- (table|paired|split|other): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+MARKED = re.compile(
+    r"(<!-- (table|paired|published|split|other): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL
+)
 
 
 @cache
@@ -49,12 +55,46 @@ def results(name: str) -> Results:
 def metrics_table(found: Results, block: Block, names: list[str]) -> Sheet:
     """Return mean, deviation over orders and interval over seeds of some metrics."""
     whole = table(found, block)
-    shown = [j for j, name in enumerate(whole.header) if name in ("method", "solver", *names)]
+    counts = {row[whole.header.index("runs")].shown for row in whole.rows}
+    heads = ("method", "solver", *["runs"] * (len(counts) > 1))
+    shown = [j for j, name in enumerate(whole.header) if name in (*heads, *names)]
     rows = tuple(tuple(row[j] for j in shown) for row in whole.rows)
     header = tuple(whole.header[j] for j in shown)
-    counts = sorted({row[whole.header.index("runs")].shown for row in whole.rows})
-    runs = f"Runs of each row: {counts[0]}." if len(counts) == 1 else ""
+    if "time" in names:
+        header = (*header, "time")
+        took = times(found, block)
+        rows = tuple((*row, time) for row, time in zip(rows, took, strict=True))
+    runs = f"Runs of each row: {counts.pop()}." if len(counts) == 1 else ""
     return attrs.evolve(whole, title="", header=header, blocks=(rows,), note=runs)
+
+
+def times(found: Results, block: Block) -> list[Cell]:
+    """Return a cell for each row: its time in multiples of that of fine-tuning."""
+    seconds = [
+        {at: run.seconds for at, run in found.finished(row).items() if run.seconds}
+        for row in block.rows
+    ]
+    labels = [row.label for row in block.rows]
+    base = seconds[labels.index("fine-tuning")]
+    each = [[of[at] / base[at] for at in of.keys() & base.keys()] for of in seconds]
+    return [Cell(f"{statistics.median(of):.2f}" if of else "-") for of in each]
+
+
+def published(found: Results, block: Block, names: list[str]) -> Sheet:
+    """Return each metric by the text and by the official code, side by side."""
+    theirs = {
+        key: compare_runs(compared.runs, "published") for key, compared in found.comparisons.items()
+    }
+    text = metrics_table(found, block, names)
+    code = metrics_table(attrs.evolve(found, comparisons=theirs), block, names)
+    head = len(text.header) - len(names)
+    pairs = [(j, k) for j in range(head, len(text.header)) for k in (0, 1)]
+    rows = tuple(
+        (*one[:head], *((one, two)[k][j] for j, k in pairs))
+        for one, two in zip(text.rows, code.rows, strict=True)
+    )
+    header = [f"{text.header[j]}, {('text', 'published')[k]}" for j, k in pairs]
+    return attrs.evolve(text, header=(*text.header[:head], *header), blocks=(rows,))
 
 
 def paired(found: Results, block: Block, names: list[str]) -> Sheet:
@@ -93,6 +133,7 @@ def split(found: Results, block: Block, names: list[str]) -> Sheet:  # noqa: ARG
 
 KINDS: dict[str, Callable[[Results, Block, list[str]], Sheet]] = {
     "table": metrics_table,
+    "published": published,
     "paired": paired,
     "split": split,
 }

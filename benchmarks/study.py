@@ -51,9 +51,16 @@ class Study:
         return results_of(self.plan, found)
 
     def missing(self) -> Plan:
-        """Return the plan with only the runs that are not stored."""
-        stored = self.lines()
-        jobs = {name: job for name, job in self.plan.jobs.items() if name not in stored}
+        """Return the plan with only the runs that are not stored: by tables, then by seeds.
+
+        So a study that is interrupted has whole seeds, and rows that can be compared.
+        """
+        stored, jobs = self.lines(), {}
+        for block in self.plan.blocks:
+            cells = (cell for row in block.rows for cell in row.cells)
+            for _, _, name in sorted(cells, key=lambda cell: cell[1]):
+                if name not in stored:
+                    jobs.setdefault(name, self.plan.jobs[name])
         return attrs.evolve(self.plan, jobs=jobs)
 
     def store(self, folders: Iterable[Path]) -> None:
