@@ -178,13 +178,14 @@ def main() -> int:
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     sizes = options.sizes or ([20] if options.smoke else list(official.BATCH))
-    print(json.dumps(about()))
+    made = about()  # before the results change a file of the checkout
+    print(json.dumps(made))
     measured: list[Figure] = []
     all_lost: list[Figure] = []
     for problem, n in product(options.problems, sizes):
         # Up to three times: a ratio that is worse by chance is not worse each time.
         for _ in range(3 if options.smoke else 1):
-            found = measure(problem, n, checkout, options, measured)
+            found = measure(problem, n, checkout, options, made, measured)
             lost = [figure for figure in found if options.smoke and warn_if_lost(figure)]
             if not lost:
                 break
@@ -198,6 +199,7 @@ def measure(
     n: int,
     checkout: Path | None,
     options: argparse.Namespace,
+    made: dict[str, object],
     before: list[Figure],
 ) -> list[Figure]:
     """Measure and print all figures for one problem and size; after each, write all so far."""
@@ -208,7 +210,7 @@ def measure(
             found.append(figure)
             if options.json and checkout is not None:  # without it there are too few to keep
                 rows = [attrs.asdict(each) for each in (*before, *found)]
-                options.json.write_text(json.dumps({**about(), "figures": rows}, indent=1) + "\n")
+                options.json.write_text(json.dumps({**made, "figures": rows}, indent=1) + "\n")
     return found
 
 

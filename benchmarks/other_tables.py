@@ -1,15 +1,23 @@
-"""Tables of the documentation that come from no study: the shipped weights, `improve.py`."""
+"""Tables of the documentation that come from no study.
+
+They are of the shipped weights, of `improve.py` and of `against_official.py`.
+"""
 
 import csv
+import json
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
+import marks
 from lifelong_co_adapters import shipped
 
 from lifelong_co.experiments.sheet import Sheet, words
 
-IMPROVED = Path(__file__).parent / "results" / "improve.csv"
+RESULTS = Path(__file__).parent / "results"
+IMPROVED = RESULTS / "improve.csv"
+SPEED = RESULTS / "against_official.json"
 
 
 def weights() -> Sheet:
@@ -40,3 +48,37 @@ def improved() -> Sheet:
     solvers = ("shipped solver", "nearest neighbor", f"PyVRP from it, {seconds}", "PyVRP alone")
     header = ("file", "best known", *solvers)
     return Sheet(key="improved", title="", header=header, blocks=(tuple(rows),))
+
+
+def targets() -> Sheet:
+    """Return the ratios of `against_official.py` with their targets, a row for each of both."""
+    stored = json.loads(SPEED.read_text(encoding="utf-8"))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for figure in stored["figures"]:
+        found.setdefault(figure["mark"]["what"], []).append(figure)
+    rows = []
+    for what, figures in found.items():
+        bounds = {int(n): bound for n, bound in figures[0]["mark"]["bounds"].items()}
+        mark = marks.Mark(what, bounds, figures[0]["mark"]["upper"])
+        wanted = " / ".join(dict.fromkeys(f"{bound:g}" for bound in bounds.values()))
+        target = f"{'≤' if mark.upper else '≥'} {wanted}" if bounds else ""
+        shown = (
+            f"{each['value']['median']:.2f}"
+            + " ✗" * (not mark.held(each["value"]["median"], each["n"]))
+            for each in figures
+        )
+        rows.append(words(what, target, *shown))
+    header = ("median", "target", *(f"{each['problem']} {each['n']}" for each in figures))
+    note = f"✗: the target is not met. Commit {stored['commit']}, {stored['threads']} threads."
+    return Sheet(key="targets", title="", header=header, blocks=(tuple(rows),), note=note)
+
+
+def speed(what: str, problem: str, n: str) -> str:
+    """Return one median of `against_official.py`."""
+    stored = json.loads(SPEED.read_text(encoding="utf-8"))
+    (found,) = (
+        each["value"]["median"]
+        for each in stored["figures"]
+        if (each["mark"]["what"], each["problem"], each["n"]) == (what, problem, int(n))
+    )
+    return f"{found:.2f}"

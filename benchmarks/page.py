@@ -15,7 +15,8 @@ each metric by the paper's text and as its tables were computed. After ``other``
 a function of `other_tables`. The metric ``time`` is that of all training steps, in multiples of
 the row ``fine-tuning`` with the same order and seed.
 
-Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table.
+Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table, and
+``<!-- speed: "WHAT" cvrp 20 -->2.2<!-- end -->`` a ratio of `against_official.py`.
 """
 
 import argparse
@@ -40,7 +41,7 @@ from lifelong_co.experiments.spread import over_orders
 from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.experiments.sweep.table import Results, compared, table
 
-VALUE = re.compile(r"(<!-- value: (.+?) -->)(.*?)(<!-- end -->)")
+VALUE = re.compile(r"(<!-- (value|speed): (.+?) -->)(.*?)(<!-- end -->)")
 MARKED = re.compile(
     r"(<!-- (table|paired|published|split|other): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL
 )
@@ -162,7 +163,10 @@ def filled(text: str) -> str:
         return f"{opening}\n{formats.markdown(made)}\n{closing}"
 
     text = MARKED.sub(replace, text)
-    return VALUE.sub(lambda match: f"{match[1]}{value(*shlex.split(match[2]))}{match[4]}", text)
+    one = {"value": value, "speed": other_tables.speed}
+    return VALUE.sub(
+        lambda match: f"{match[1]}{one[match[2]](*shlex.split(match[3]))}{match[5]}", text
+    )
 
 
 def main() -> int:
