@@ -16,7 +16,7 @@ a function of `other_tables`. The metric ``time`` is that of all training steps,
 the row ``fine-tuning`` with the same order and seed.
 
 Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table, and
-``<!-- speed: "WHAT" cvrp 20 -->2.2<!-- end -->`` a ratio of `against_official.py`.
+``<!-- speed: "WHAT" cvrp -->2, 2 and 1.5<!-- end -->`` the ratios of `against_official.py` by size.
 """
 
 import argparse

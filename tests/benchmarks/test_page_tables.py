@@ -1,0 +1,92 @@
+"""The tables that `page.py` adds to those of a sweep: time, both definitions, targets of speed."""
+
+import importlib
+import json
+import statistics
+
+import attrs
+import pytest
+from paths import ROOT
+from synthetic_runs import write
+from synthetic_sweeps import FILE
+
+from lifelong_co.experiments.comparison.comparison import compare_runs
+from lifelong_co.experiments.comparison.runs import load_run
+from lifelong_co.experiments.sweep.grid import read_grids
+from lifelong_co.experiments.sweep.plan import make_plan
+from lifelong_co.experiments.sweep.table import results_of
+
+
+@pytest.fixture
+def page(monkeypatch):
+    """Return the module."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return importlib.import_module("page")
+
+
+@pytest.fixture
+def found(tmp_path):
+    """Return results in which LLR-BC takes twice, thrice ... as long as fine-tuning."""
+    (tmp_path / "file.toml").write_text(FILE)
+    plan = make_plan(read_grids(tmp_path / "file.toml"), tmp_path)
+    runs = {}
+    for job in plan.jobs.values():
+        run = load_run(write(job.folder, job.config))
+        slow = job.config.method == "llr-bc"
+        order = int(job.config.order)
+        seconds = 10.0 * order * (1 + job.config.seed * slow + slow)
+        runs[job.name] = attrs.evolve(run, seconds=seconds)
+    return results_of(plan, runs)
+
+
+def test_time_is_in_multiples_of_fine_tuning(page, found):
+    """The median over runs of the same order and seed; a row without a run has none."""
+    block = found.plan.blocks[0]
+    assert [cell.shown for cell in page.times(found, block)] == ["2.50", "1.00"]
+    fewer = {name: run for name, run in found.runs.items() if run.config.method != "llr-bc"}
+    assert page.times(attrs.evolve(found, runs=fewer), block)[0].shown == "-"
+
+
+def test_both_definitions_stand_side_by_side(page, found):
+    """Each is that of `compare_runs`."""
+    block = found.plan.blocks[0]
+    made = page.published(found, block, ["AF"])
+    assert made.header == ("method", "AF, text", "AF, published")
+    runs = list(found.runs.values())
+    row = block.rows[0]
+    for column, definition in ((1, "text"), (2, "published")):
+        comparison = compare_runs(runs, definition)
+        values = [comparison.metrics(found.runs[name]).AF for _, _, name in row.cells]
+        shown = made.blocks[0][0][column].shown
+        assert shown.startswith(f"{1e3 * statistics.fmean(values):.1f} ")
+
+
+def test_a_row_says_how_many_runs_it_has_if_rows_differ(page, found):
+    """Otherwise one line says it."""
+    block = found.plan.blocks[0]
+    assert page.metrics_table(found, block, ["AP"]).note == "Runs of each row: 4."
+    name = block.rows[0].cells[0][2]
+    fewer = {key: run for key, run in found.runs.items() if key != name}
+    made = page.metrics_table(attrs.evolve(found, runs=fewer), block, ["AP"])
+    assert [row[1].shown for row in made.blocks[0]] == ["3 of 4", "4"]
+
+
+def test_targets_are_those_of_the_stored_file(page, tmp_path, monkeypatch):
+    """A ratio on the wrong side of its bound is marked."""
+
+    def figure(problem, n, median):
+        mark = {"what": "a step", "bounds": {"20": 2.0, "50": 1.5}, "upper": False}
+        return {"mark": mark, "problem": problem, "n": n, "value": {"median": median}}
+
+    sizes = ((20, 2.0), (50, 1.4), (100, 0.1))
+    rows = [figure("cvrp", n, median) for n, median in sizes]
+    file = tmp_path / "speed.json"
+    file.write_text(json.dumps({"commit": "abc", "threads": 2, "figures": rows}))
+    monkeypatch.setattr(page.other_tables, "SPEED", file)
+    made = page.other_tables.targets()
+    assert made.header == ("median", "target", "cvrp 20", "cvrp 50", "cvrp 100")
+    assert [cell.shown for cell in made.blocks[0][0]] == [
+        *("a step", "≥ 2 / 1.5", "2.00", "1.40 ✗", "0.10"),
+    ]
+    text = '<!-- speed: "a step" cvrp -->?<!-- end -->'
+    assert page.filled(text) == text.replace("?", "2.00, 1.40 and 0.10")
