@@ -136,6 +136,28 @@ def test(problem: str, n: int, tests: int) -> Callable[[], object]:
     return lambda: best_costs(run.learner.solver, instances)
 
 
+def encoder(problem: str, n: int, rows: int, batch: int, *, learns: bool) -> Callable[[], object]:
+    """Return the encoder's passes for instances, ``batch`` at once; both ways if it ``learns``."""
+    learner = prepared(problem, n, 2, "fine-tuning").learner
+    whole, rest = divmod(rows, batch)
+    sample = distribution("U", problem).sample
+    sizes = [batch] * whole + [rest] * (rest > 0)
+    parts = [learner.problem.features(sample(size, n)) for size in sizes]
+    nodes: list[torch.Tensor] = []
+    network = learner.solver.module
+    network.layers[-1].register_forward_hook(lambda *passed: nodes.append(passed[2]))
+
+    def encode() -> None:
+        with torch.set_grad_enabled(learns):
+            for part in parts:
+                network.prepared(part)
+                encoded = nodes.pop()
+                if learns:
+                    encoded.sum().backward()
+
+    return encode
+
+
 def sampling(problem: str, n: int, batch: int, name: str) -> Callable[[], object]:
     """Return a function that draws a training batch."""
     source = distribution(name, problem)

@@ -1,19 +1,23 @@
-"""The time of a training step by kind of operation.
+"""The time of a training step and of a greedy test by kind of operation.
 
     python benchmarks/where.py [--problem cvrp] [--sizes 20 50 100] [--threads 2]
 
 The table has shares of the time by PyTorch's profiler, for a step of fine-tuning, a step of LLR-BC
-with the options of preset `paper-economy`, and a step that replays 16 whole units. Batch sizes are
-the paper's.
+with the options of preset `paper-economy`, a step that replays 16 whole units, and a greedy test.
+Batch sizes are the paper's. The last row is the time of the encoder's passes alone: no code that
+computes the same can take less.
 """
 
 import argparse
+import statistics
 from collections import Counter
 from collections.abc import Callable
+from itertools import product
 
 import official
 import ours
 import torch
+from timing import in_turns
 from torch.profiler import ProfilerActivity, profile
 
 # The kind of an operation is the first one that has a word in the operation's name.
@@ -29,6 +33,10 @@ KINDS = {
     "looking up": ("embedding", "index", "gather", "scatter"),
 }
 REST = "the rest"
+ALONE = "encoder alone"
+TESTS = 4  # batches
+ENCODED = {"fine-tuning": 1.0, "shipped": 1.5, "whole": 17.0, "test": float(TESTS)}
+"""Batches that are encoded; as shipped, a sixteenth of eight besides the own one."""
 
 
 def kind(operation: str) -> str:
@@ -61,13 +69,20 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     shipped = ours.shipped(options.problem)
     steps = {"fine-tuning": {}, "shipped": shipped, "whole": {**shipped, **ours.WHOLE}}
-    columns = {
-        f"{name} {n}": shares(ours.training_step(options.problem, n, official.BATCH[n], **given))
-        for name, given in steps.items()
-        for n in options.sizes
-    }
+    columns = {}
+    for name, n in product((*steps, "test"), options.sizes):
+        batch = official.BATCH[n]
+        if name == "test":
+            step = ours.test(options.problem, n, TESTS * batch)
+        else:
+            step = ours.training_step(options.problem, n, batch, **steps[name])
+        column = columns[f"{name} {n}"] = shares(step)
+        rows = round(ENCODED[name] * batch)
+        encoder = ours.encoder(options.problem, n, rows, batch, learns=name != "test")
+        took = in_turns({"step": step, "encoder": encoder}, 5)
+        column[ALONE] = statistics.median(took["encoder"]) / statistics.median(took["step"])
     print(f"{'':20}" + "".join(f"{name:>16}" for name in columns))
-    for of in (*KINDS, REST):
+    for of in (*KINDS, REST, ALONE):
         print(f"{of:20}" + "".join(f"{column.get(of, 0.0):16.0%}" for column in columns.values()))
 
 
