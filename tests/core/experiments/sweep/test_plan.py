@@ -90,7 +90,7 @@ preset = "small"
 methods = ["llr-bc"]
 orders = 1
 variants = [
-    {name = "alpha 0.6", options = {alpha = 0.6}},
+    {name = "alpha 0.2", options = {alpha = 0.2}},
     {name = "alpha 1", options = {alpha = 1.0}},
 ]
 [[grids]]
@@ -110,14 +110,14 @@ def test_rows_that_ask_for_the_same_run_share_it(tmp_path):
     assert list(plan.jobs) == [name, lower, other]
     asked = [[cell[2] for row in block.rows for cell in row.cells] for block in plan.blocks]
     assert asked == [[name, name, lower], [name, other]]
-    assert {job.config.method_options["alpha"] for job in plan.jobs.values()} == {0.6, 1, 2}
+    assert {job.config.method_options["alpha"] for job in plan.jobs.values()} == {0.2, 1, 2}
     engine = Invented()
     assert conduct(plan, engine) == {}
     assert sorted(engine.attempts) == sorted(plan.jobs)
     shown = table.table(table.gather(plan), plan.blocks[0]).shown
     assert [line[:2] for line in shown[1:]] == [
         ["llr-bc", "1"],
-        ["alpha 0.6", "1"],
+        ["alpha 0.2", "1"],
         ["alpha 1", "1"],
     ]
     assert shown[1][2:] == shown[2][2:]
