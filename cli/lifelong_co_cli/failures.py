@@ -7,9 +7,6 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
-from pathlib import Path
-
-import typer
 
 from lifelong_co_cli.advice import advice
 
@@ -76,13 +73,13 @@ def status_of(error: Exception) -> int:
 
 
 def called_exit(error: SystemExit) -> str:
-    """Return a message that names the code that ends the program; empty if that is typer.
+    """Return a message that names the code that ends the program; empty if nobody would read it.
 
-    Typer does so if nobody reads the output any more.
+    Typer and rich end it if the output is closed.
     """
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    if Path(last.filename).is_relative_to(Path(typer.__file__).parent):
+    if isinstance(error.__context__, BrokenPipeError):
         return ""
+    last = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"{last.filename}, line {last.lineno}, in {last.name}: expected it to return or to raise "
         f"an error, got sys.exit({error.code!r})"

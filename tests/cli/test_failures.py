@@ -45,9 +45,10 @@ def test_output_that_cannot_be_written_is_a_fault(arguments: list[str]) -> None:
     assert said.startswith("standard output: No space left on device; free space")
 
 
-def test_reader_that_has_enough_is_no_error() -> None:
+@pytest.mark.parametrize("argument", ["--help", "plugins"])
+def test_reader_that_has_enough_is_no_error(argument: str) -> None:
     """As in `lifelong-co plugins | head -1`."""
-    process = spawn("plugins")
+    process = spawn(argument)
     assert process.stdout is not None
     process.stdout.close()
     assert process.stderr is not None
