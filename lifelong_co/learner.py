@@ -96,10 +96,10 @@ def before_task(run: Run) -> None:
 def train_epoch(run: Run, stop: Stop, on_step: OnStep) -> None:
     """Train on the remaining batches of an epoch: lines 4 to 19 of algorithm 2."""
     learner = run.learner
+    began = time.perf_counter()
     if learner.batch == 0:
         run.method.before_epoch(learner)
         run.sums = {}
-    began = time.perf_counter()
     while learner.batch < run.method.batches(learner):
         losses = train_batch(run)
         require_finite_step(run, losses)

@@ -87,6 +87,9 @@ class Reservoir(Generic[X]):
     def __len__(self) -> int:
         return len(self._items)
 
+    def __getitem__(self, place: int) -> X:
+        return self._items[place]
+
     def __iter__(self) -> Iterator[X]:
         return iter(self._items)
 

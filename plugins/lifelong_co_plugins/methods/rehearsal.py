@@ -1,11 +1,15 @@
-"""Rehearsal: stored instances of past tasks go on being learned, a few in each step.
+"""Rehearsal: stored instances of past tasks go on being learned, and their best solutions are kept.
 
-``L = L_DRL + weight * L_DRL(replayed instances)``. `llr_bc` keeps old tasks as they were; it never
-improves them, and what holds old behavior costs plasticity. Here old tasks go on improving.
+``L = L_DRL + weight * L_DRL(replayed) + imitation * g * mean(1[argmax p != a] * -log p(a))``
 
-The differences from `feng`: one past task is replayed at a time, so the cost of a step does not
-grow with the number of tasks; and a replayed instance is one of its eight images, drawn anew each
-time, so that a store is worth eight times as many instances.
+- The second term is that of `feng`, for one past task at a time: so the cost of a step does not
+  grow with the number of tasks.
+- The third term keeps the greedy choices, which the second does not see: a solver can get better by
+  its samples and worse by its greedy solutions. ``a`` are the actions of the best greedy solution
+  known of each replayed instance (self-imitation, Oh et al. 2018). Only decisions where the most
+  likely action is another one count, so nothing holds a solver that still knows the task. ``g`` is
+  the average norm of the policy's gradient (`weight_unit`).
+- A replayed instance is one of its eight images, drawn anew each time.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,16 +18,23 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co.protocols import LearnerState, Method, Rollout
+from lifelong_co.protocols import LearnerState, Method, Rollout, Solver
 from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
 from lifelong_co.validators import at_least_one, at_least_zero, fraction
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
 from lifelong_co_plugins.methods.instance_replay.objective import ReplayObjective
+from lifelong_co_plugins.methods.instance_replay.solutions import behavior_along
+from lifelong_co_plugins.methods.instance_replay.solved import SolvedTasks
+from lifelong_co_plugins.methods.regularization.weight_unit import GradientNorm
 
 
 def rehearsal(
-    weight: float = 0.5, share: float = 0.5, every: int = 1, instances: int = 2000
+    weight: float = 0.5,
+    share: float = 0.375,
+    every: int = 1,
+    instances: int = 1000,
+    imitation: float = 0.3,
 ) -> Method:
     """Return the method.
 
@@ -37,16 +48,25 @@ def rehearsal(
         Steps between two replayed batches, at least 1; the past tasks take turns.
     instances
         Instances kept of each seen task, at least 0.
+    imitation
+        Weight of the imitation of the best greedy solutions, at least 0, in units of the norm of
+        the policy's gradient.
 
     Raises
     ------
     ConfigError
         If a number is out of its range.
     """
-    at_least_zero("rehearsal", {"weight": weight, "instances": instances})
+    numbers = {"weight": weight, "instances": instances, "imitation": imitation}
+    at_least_zero("rehearsal", numbers)
     at_least_one("rehearsal", {"every": every})
     fraction("rehearsal", {"share": share})
     memory, objective = InstanceMemory(instances), ReplayObjective()
+    solutions, unit = SolvedTasks(), GradientNorm()
+
+    def before_epoch(learner: LearnerState) -> None:
+        if imitation and learner.epoch == 0:
+            solutions.solve(learner, memory)
 
     def draw(learner: LearnerState) -> Any:
         batch = learner.draw(learner.task)
@@ -54,28 +74,58 @@ def rehearsal(
         return batch
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
+        one = unit.note(learner) if imitation else 0.0
         step = learner.step_of(learner.task)
-        if weight and learner.task and step % every == 0:
-            task = step // every % learner.task
-            batch = memory.sample(learner, task, share)
-            if batch is not None:
-                loss = objective.loss(learner, one_image(learner, batch), f"of task {task}")
-                yield "replay", weight * loss
+        if not learner.task or step % every:
+            return
+        task = step // every % learner.task
+        places = memory.places(learner, task, share)
+        if not places:
+            return
+        batch = one_image(learner, memory.take(task, places))
+        if imitation:
+            lost = mismatch(learner.solver, batch, solutions.take(task, places))
+            yield "imitation", imitation * one * lost
+        if weight:
+            yield "replay", weight * objective.loss(learner, batch, f"of task {task}")
 
     def state_dict() -> dict[str, Any]:
-        return {"memory": memory.state_dict(), "objective": objective.state_dict()}
+        return {
+            "memory": memory.state_dict(),
+            "objective": objective.state_dict(),
+            "solutions": solutions.state_dict(),
+            "gradient_norm": unit.state_dict(),
+        }
 
     def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
         memory.load_state_dict(learner, state["memory"])
         objective.load_state_dict(learner, state["objective"])
+        solutions.load_state_dict(learner, state["solutions"])
+        unit.load_state_dict(learner, state["gradient_norm"])
 
     return Method(
         before_task=objective.before_task,
+        before_epoch=before_epoch,
         instances=draw,
         loss_terms=loss_terms,
         state_dict=state_dict,
         load_state_dict=load_state_dict,
     )
+
+
+def mismatch(solver: Solver, instances: Any, actions: Tensor) -> Tensor:
+    """Return the mean over decisions of ``-log p(a)``, 0 where ``a`` is the most likely action.
+
+    Parameters
+    ----------
+    actions
+        Solutions of the instances, long ``[b, s, T]``.
+    """
+    forced = len(list(solver.problem.starts(instances, actions.shape[1])))
+    log_probs = behavior_along(solver, instances, actions, forced)  # [b, s, t, A]
+    wanted = actions[..., forced:]
+    chosen = log_probs.gather(3, wanted[..., None]).squeeze(3)
+    return -chosen.masked_fill(log_probs.argmax(dim=3) == wanted, 0.0).mean()
 
 
 def one_image(learner: LearnerState, batch: Any) -> Any:

@@ -5,18 +5,20 @@ from typing import Any
 
 import pytest
 import torch
-from lifelong_co_plugins.methods.rehearsal import one_image
+from lifelong_co_plugins.methods.rehearsal import mismatch, one_image
 from tiny_runs import BATCHES, EPOCHS, parameters, same, tiny_config, tiny_learn
 
 import lifelong_co as lco
 from lifelong_co.runs.prepare import prepare
+from lifelong_co.runs.run import Run
 
 STEPS = EPOCHS * BATCHES
 
 
 def test_without_weight_it_is_fine_tuning(tmp_path: Path) -> None:
     """Bit for bit."""
-    run = tiny_learn(tiny_config("rehearsal", "cvrp", weight=0.0), tmp_path / "rehearsal")
+    config = tiny_config("rehearsal", "cvrp", weight=0.0, imitation=0.0)
+    run = tiny_learn(config, tmp_path / "rehearsal")
     other = tiny_learn(tiny_config("fine-tuning", "cvrp"), tmp_path / "fine-tuning")
     assert same(parameters(run), parameters(other))
 
@@ -47,10 +49,67 @@ def test_image_has_the_costs_of_its_instance(tmp_path: Path, problem: str) -> No
     assert int(moved.sum()) > 0
 
 
+def greedy(run: Run, batch: Any) -> torch.Tensor:
+    """Return one greedy solution of each instance, ``[b, 1, T]``."""
+    return run.learner.solver.rollout(batch, "greedy").actions[:, :1]
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_only_decisions_that_differ_are_imitated(tmp_path: Path, problem: str) -> None:
+    """Greedy solutions cost nothing; samples cost ``-log p`` where they are not greedy."""
+    run = prepare(tiny_config("rehearsal", problem, sizes=(6,)), tmp_path / "run")
+    solver, batch = run.learner.solver, run.learner.draw(0, size=8)
+    assert float(mismatch(solver, batch, greedy(run, batch)).detach()) == 0.0
+    steps: list[torch.Tensor] = []
+    stream = torch.Generator().manual_seed(1)
+    found = solver.rollout(
+        batch, "sample", generator=stream, observe=lambda _, log_probs: steps.append(log_probs)
+    )
+    log_probs = torch.stack(steps, dim=2)  # [b, S, t, A]
+    taken = found.actions[..., -len(steps) :]
+    lost = -log_probs.gather(3, taken[..., None]).squeeze(3)
+    lost = torch.where(log_probs.argmax(dim=3) == taken, 0.0, lost)
+    assert float(lost.detach().sum()) > 0
+    torch.testing.assert_close(mismatch(solver, batch, found.actions), lost.mean())
+
+
+def test_imitation_brings_the_greedy_choices_back(tmp_path: Path) -> None:
+    """By a gradient step on the term alone the wanted actions become likelier."""
+    run = prepare(tiny_config("rehearsal", "cvrp", sizes=(6,)), tmp_path / "run")
+    solver, batch = run.learner.solver, run.learner.draw(0, size=8)
+    stream = torch.Generator().manual_seed(1)
+    wanted = solver.rollout(batch, "sample", generator=stream).actions[:, :1]
+    optimizer = torch.optim.SGD(solver.module.parameters(), lr=0.1)
+    before = mismatch(solver, batch, wanted)
+    before.backward()
+    optimizer.step()
+    assert float(mismatch(solver, batch, wanted).detach()) < float(before.detach())
+
+
+@pytest.mark.parametrize(
+    ("options", "terms"),
+    [
+        ({}, {"replay", "imitation"}),
+        ({"weight": 0.0}, {"imitation"}),
+        ({"imitation": 0.0}, {"replay"}),
+        ({"instances": 0}, set()),
+    ],
+)
+def test_term_of_weight_0_is_left_out(
+    tmp_path: Path, options: dict[str, Any], terms: set[str]
+) -> None:
+    """And without instances there is no past to rehearse."""
+    found: set[str] = set()
+    config = tiny_config("rehearsal", "cvrp", **options)
+    tiny_learn(config, tmp_path, on_step=lambda _, losses: found.update(losses))
+    assert found - {"cost", "policy"} == terms
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"weight": -1.0}, "weight: expected at least 0"),
+        ({"imitation": -1.0}, "imitation: expected at least 0"),
         ({"share": 0.0}, "share: expected a fraction"),
         ({"every": 0}, "every: expected at least 1"),
     ],

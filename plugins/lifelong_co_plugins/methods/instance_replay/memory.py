@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lifelong_co.protocols import LearnerState
@@ -48,7 +48,17 @@ class InstanceMemory:
             reservoir.put(slot, type(batch)(**copy))
 
     def sample(self, learner: LearnerState, task: int, share: float = 1.0) -> Any | None:
-        """Return a batch of a past task, or None if no instance of it is held.
+        """Return a batch of a past task, or None if no instance of it is held; see `places`."""
+        found = self.places(learner, task, share)
+        return self.take(task, found) if found else None
+
+    def take(self, task: int, places: Sequence[int]) -> Any:
+        """Return the held instances of a task at these places, of one size, as a batch."""
+        held = self.reservoirs[task]
+        return records.concatenate([held[place] for place in places])
+
+    def places(self, learner: LearnerState, task: int, share: float = 1.0) -> list[int]:
+        """Return the places of a batch among the held instances of a past task.
 
         Instances are drawn without replacement: as many as the batch size of the task, or all that
         are held. If a task has instances of several sizes, the size is drawn first. The random
@@ -56,13 +66,13 @@ class InstanceMemory:
         """
         held = list(self.reservoirs[task]) if task < len(self.reservoirs) else []
         if not held:
-            return None
+            return []
         place = f"{learner.task} {learner.epoch} {learner.batch} {task}"
         stream = random.Random(python_seed(learner.seed, f"replayed instances {place}"))
         kind = shape(stream.choice(held))
-        alike = [instance for instance in held if shape(instance) == kind]
+        alike = [i for i, instance in enumerate(held) if shape(instance) == kind]
         k = min(max(1, round(share * learner.tasks[task].batch_size)), len(alike))
-        return records.concatenate(stream.sample(alike, k))
+        return stream.sample(alike, k)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state of all reservoirs, with instances of one shape as one batch."""

@@ -185,13 +185,26 @@ def lengthened(one: Solutions, T: int) -> Solutions:
 
 def behavior_now(solver: Solver, kept: Solutions) -> Tensor:
     """Return the present solver's log-probabilities ``[b, s, T - forced, A]`` on the way."""
+    return behavior_along(solver, kept.instances, kept.actions, kept.forced)
+
+
+def behavior_along(solver: Solver, instances: Any, actions: Tensor, forced: int) -> Tensor:
+    """Return log-probabilities ``[b, s, T - forced, A]`` on the way of given solutions.
+
+    Parameters
+    ----------
+    actions
+        Long ``[b, s, T]``.
+    forced
+        How many first actions are not the solver's; they are left out.
+    """
     problem = solver.problem
-    b, s, T = kept.actions.shape
-    state = problem.reset(kept.instances, s)
+    b, s, T = actions.shape
+    state = problem.reset(instances, s)
     states = []
     for t in range(T):
-        if t >= kept.forced:
+        if t >= forced:
             states.append(state)
-        state = problem.step(kept.instances, state, kept.actions[..., t])
-    log_probs = solver.log_probs(solver.encode(kept.instances), side_by_side(states))
+        state = problem.step(instances, state, actions[..., t])
+    log_probs = solver.log_probs(solver.encode(instances), side_by_side(states))
     return log_probs.view(b, len(states), s, -1).transpose(1, 2)

@@ -1,0 +1,105 @@
+"""The best solution known of each stored instance of past tasks, by the greedy solver."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co.protocols import LearnerState, Solver
+from lifelong_co.tensors import records
+from lifelong_co.tensors.modules import device_of
+from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory, shape
+
+
+@attrs.define(eq=False)
+class Solved:
+    """The solutions of one task's ``N`` instances, in the order of its reservoir."""
+
+    cost: Tensor
+    """Float ``[N]``."""
+    actions: Tensor
+    """Long ``[N, T]``; a shorter solution goes on with its last action."""
+    length: Tensor
+    """Long ``[N]``: the number of actions in the batch in which the instance was solved."""
+
+
+class SolvedTasks:
+    """What the solver was able to do: old solutions are replaced only by better ones."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Solved] = []
+
+    @torch.no_grad()
+    def solve(self, learner: LearnerState, memory: InstanceMemory) -> None:
+        """Solve all stored instances of past tasks greedily, and keep what is better than before.
+
+        Of several trajectories of an instance the best one counts.
+        """
+        for task in range(learner.task):
+            held = list(memory.reservoirs[task])
+            if held:  # else the memory holds nothing of any task
+                found = solved(learner.solver, held, learner.tasks[task].batch_size)
+                if task < len(self.tasks):
+                    found = better(self.tasks[task], found)
+                self.tasks[task : task + 1] = [found]
+
+    def take(self, task: int, places: Sequence[int]) -> Tensor:
+        """Return the actions ``[b, 1, T]`` of instances of one size."""
+        kept = self.tasks[task]
+        index = torch.tensor(places, device=kept.actions.device)
+        return kept.actions[index, : int(kept.length[index].max())].unsqueeze(1)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all solutions."""
+        return {"tasks": [attrs.asdict(one) for one in self.tasks]}
+
+    def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
+        """Restore `state_dict`."""
+        device = device_of(learner.solver.module)
+        self.tasks = [
+            Solved(**{name: tensor.to(device) for name, tensor in one.items()})
+            for one in state["tasks"]
+        ]
+
+
+def solved(solver: Solver, held: Sequence[Any], batch_size: int) -> Solved:
+    """Return greedy solutions of single instances, which may differ in size."""
+    groups: dict[Any, list[int]] = {}
+    for place, instance in enumerate(held):
+        groups.setdefault(shape(instance), []).append(place)
+    found: dict[int, tuple[Tensor, Tensor]] = {}
+    for places in groups.values():
+        for first in range(0, len(places), batch_size):
+            part = places[first : first + batch_size]
+            rollout = solver.rollout(records.concatenate([held[i] for i in part]), "greedy")
+            cost, best = rollout.cost.min(dim=1)
+            actions = rollout.actions[torch.arange(len(part), device=best.device), best]
+            found.update(zip(part, zip(cost, actions, strict=True), strict=True))
+    in_order = [found[place] for place in range(len(held))]
+    T = max(len(actions) for _, actions in in_order)
+    return Solved(
+        cost=torch.stack([cost for cost, _ in in_order]),
+        actions=torch.stack([lengthened(actions, T) for _, actions in in_order]),
+        length=torch.tensor([len(a) for _, a in in_order], device=in_order[0][1].device),
+    )
+
+
+def better(old: Solved, new: Solved) -> Solved:
+    """Return the better solution of each instance; of equal ones the old one."""
+    T = max(old.actions.shape[1], new.actions.shape[1])
+    improved = new.cost < old.cost
+    return Solved(
+        cost=torch.where(improved, new.cost, old.cost),
+        actions=torch.where(
+            improved[:, None], lengthened(new.actions, T), lengthened(old.actions, T)
+        ),
+        length=torch.where(improved, new.length, old.length),
+    )
+
+
+def lengthened(actions: Tensor, T: int) -> Tensor:
+    """Return actions ``[..., T]``: a finished solution waits by its last action."""
+    more = T - actions.shape[-1]
+    return torch.cat([actions, actions[..., -1:].expand(*actions.shape[:-1], more)], dim=-1)

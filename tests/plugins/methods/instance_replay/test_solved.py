@@ -1,0 +1,104 @@
+"""Solutions of stored instances: the best greedy ones, replaced only by better ones."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
+from lifelong_co_plugins.methods.instance_replay.solved import (
+    Solved,
+    SolvedTasks,
+    better,
+    lengthened,
+    solved,
+)
+from tiny_runs import tiny_config
+
+from lifelong_co.runs.prepare import prepare
+from lifelong_co.runs.run import Run
+
+
+def stored(tmp_path: Path, problem: str, *, sizes: tuple[int, ...] = (6, 5)) -> Run:
+    """Return a run whose second task begins."""
+    run = prepare(tiny_config("fine-tuning", problem, sizes=sizes), tmp_path / "run")
+    run.learner.task = 1
+    return run
+
+
+def memory_of(run: Run, capacity: int = 10) -> InstanceMemory:
+    """Return a memory of the first task."""
+    memory = InstanceMemory(capacity)
+    run.learner.task = 0
+    for step in range(4):
+        memory.offer(run.learner, run.learner.draw(0, step))
+    run.learner.task = 1
+    return memory
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_solution_is_the_best_greedy_one(tmp_path: Path, problem: str) -> None:
+    """Its cost is the least of all trajectories, and that of its actions."""
+    run = stored(tmp_path, problem)
+    memory, tasks = memory_of(run), SolvedTasks()
+    tasks.solve(run.learner, memory)
+    places = [3, 0, 5]
+    batch, actions = memory.take(0, places), tasks.take(0, places)
+    cost = run.learner.problem.cost(batch, actions)[:, 0]
+    torch.testing.assert_close(cost, tasks.tasks[0].cost[places])
+    best = run.learner.solver.rollout(batch, "greedy").cost.min(dim=1).values
+    torch.testing.assert_close(cost, best)
+
+
+def test_only_better_solutions_replace_old_ones(tmp_path: Path) -> None:
+    """After the solver changed, no cost is higher, and costs still are those of the actions."""
+    run = stored(tmp_path, "cvrp")
+    memory, tasks = memory_of(run), SolvedTasks()
+    tasks.solve(run.learner, memory)
+    before = tasks.tasks[0]
+    with torch.no_grad():
+        for parameter in run.learner.solver.module.parameters():
+            parameter.add_(0.3 * torch.randn(parameter.shape))
+    tasks.solve(run.learner, memory)
+    after, everywhere = tasks.tasks[0], list(range(10))
+    assert (after.cost <= before.cost).all()
+    assert (after.cost < before.cost).any()
+    cost = run.learner.problem.cost(memory.take(0, everywhere), tasks.take(0, everywhere))
+    torch.testing.assert_close(cost[:, 0], after.cost)
+
+
+def test_instances_of_several_sizes_are_solved_in_their_order(tmp_path: Path) -> None:
+    """A smaller one has a shorter solution."""
+    run = stored(tmp_path, "tsp")
+    instances = [run.learner.draw(task, size=1) for task in (0, 1, 0, 1)]
+    found = solved(run.learner.solver, instances, batch_size=2)
+    assert found.length.tolist() == [6, 5, 6, 5]
+    for i, instance in enumerate(instances):
+        actions = found.actions[i, : int(found.length[i])].view(1, 1, -1)
+        cost = run.learner.problem.cost(instance, actions)[0, 0]
+        torch.testing.assert_close(cost, found.cost[i])
+
+
+def test_better_keeps_the_old_one_of_two_equal_ones() -> None:
+    """Each instance has the actions and the length of its better solution."""
+    old = Solved(torch.tensor([1.0, 3.0, 2.0]), torch.tensor([[1], [2], [3]]), torch.ones(3).long())
+    actions = torch.tensor([[4, 4], [5, 6], [7, 8]])
+    new = Solved(torch.tensor([1.0, 2.0, 4.0]), actions, torch.tensor([2, 2, 2]))
+    found = better(old, new)
+    assert found.cost.tolist() == [1.0, 2.0, 2.0]
+    assert found.actions.tolist() == [[1, 1], [5, 6], [3, 3]]
+    assert found.length.tolist() == [1, 2, 1]
+
+
+def test_longer_solution_waits() -> None:
+    """Its last action is repeated."""
+    assert lengthened(torch.tensor([[2, 0]]), 4).tolist() == [[2, 0, 0, 0]]
+
+
+def test_state_is_restored(tmp_path: Path) -> None:
+    """All of it."""
+    run = stored(tmp_path, "cvrp")
+    memory, tasks, again = memory_of(run), SolvedTasks(), SolvedTasks()
+    tasks.solve(run.learner, memory)
+    again.load_state_dict(run.learner, tasks.state_dict())
+    for name in ("cost", "actions", "length"):
+        assert torch.equal(getattr(again.tasks[0], name), getattr(tasks.tasks[0], name))
