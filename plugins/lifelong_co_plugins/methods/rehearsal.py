@@ -114,12 +114,15 @@ def rehearsal(
 
 
 def mismatch(solver: Solver, instances: Any, actions: Tensor) -> Tensor:
-    """Return the mean over decisions of ``-log p(a)``, 0 where ``a`` is the most likely action.
+    """Return how unlikely wrong decisions make given solutions, in nats, a scalar of at least 0.
+
+    It is the mean over all decisions of ``-log p(a)``, with 0 where ``a`` is the most likely
+    action. Forced first actions are no decisions.
 
     Parameters
     ----------
     actions
-        Solutions of the instances, long ``[b, s, T]``.
+        Solutions ``a`` of the instances, long ``[b, s, T]``.
     """
     forced = len(list(solver.problem.starts(instances, actions.shape[1])))
     log_probs = behavior_along(solver, instances, actions, forced)  # [b, s, t, A]

@@ -173,14 +173,19 @@ def lengthened(one: Solutions, T: int) -> Solutions:
     more = T - one.actions.shape[2]
     if not more:
         return one
-    last = one.actions[..., -1:]
     certain = torch.full_like(one.behavior[:, :, :1], -torch.inf)
-    certain.scatter_(3, last[..., None], 0.0)
+    certain.scatter_(3, one.actions[..., -1:, None], 0.0)
     return attrs.evolve(
         one,
-        actions=torch.cat([one.actions, last.expand(-1, -1, more)], dim=2),
+        actions=waiting(one.actions, T),
         behavior=torch.cat([one.behavior, certain.expand(-1, -1, more, -1)], dim=2),
     )
+
+
+def waiting(actions: Tensor, T: int) -> Tensor:
+    """Return actions ``[..., T]`` of at most ``T``: a finished solution repeats its last one."""
+    more = T - actions.shape[-1]
+    return torch.cat([actions, actions[..., -1:].expand(*actions.shape[:-1], more)], dim=-1)
 
 
 def behavior_now(solver: Solver, kept: Solutions) -> Tensor:

@@ -11,6 +11,7 @@ from lifelong_co.protocols import LearnerState, Solver
 from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import device_of
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory, shape
+from lifelong_co_plugins.methods.instance_replay.solutions import waiting
 
 
 @attrs.define(eq=False)
@@ -53,15 +54,12 @@ class SolvedTasks:
 
     def state_dict(self) -> dict[str, Any]:
         """Return all solutions."""
-        return {"tasks": [attrs.asdict(one) for one in self.tasks]}
+        return {"tasks": [*map(records.tensors, self.tasks)]}
 
     def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
         device = device_of(learner.solver.module)
-        self.tasks = [
-            Solved(**{name: tensor.to(device) for name, tensor in one.items()})
-            for one in state["tasks"]
-        ]
+        self.tasks = [records.to(Solved(**one), device) for one in state["tasks"]]
 
 
 def solved(solver: Solver, held: Sequence[Any], batch_size: int) -> Solved:
@@ -81,7 +79,7 @@ def solved(solver: Solver, held: Sequence[Any], batch_size: int) -> Solved:
     T = max(len(actions) for _, actions in in_order)
     return Solved(
         cost=torch.stack([cost for cost, _ in in_order]),
-        actions=torch.stack([lengthened(actions, T) for _, actions in in_order]),
+        actions=torch.stack([waiting(actions, T) for _, actions in in_order]),
         length=torch.tensor([len(a) for _, a in in_order], device=in_order[0][1].device),
     )
 
@@ -92,14 +90,6 @@ def better(old: Solved, new: Solved) -> Solved:
     improved = new.cost < old.cost
     return Solved(
         cost=torch.where(improved, new.cost, old.cost),
-        actions=torch.where(
-            improved[:, None], lengthened(new.actions, T), lengthened(old.actions, T)
-        ),
+        actions=torch.where(improved[:, None], waiting(new.actions, T), waiting(old.actions, T)),
         length=torch.where(improved, new.length, old.length),
     )
-
-
-def lengthened(actions: Tensor, T: int) -> Tensor:
-    """Return actions ``[..., T]``: a finished solution waits by its last action."""
-    more = T - actions.shape[-1]
-    return torch.cat([actions, actions[..., -1:].expand(*actions.shape[:-1], more)], dim=-1)

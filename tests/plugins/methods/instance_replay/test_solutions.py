@@ -8,6 +8,7 @@ from lifelong_co_plugins.methods.instance_replay.solutions import (
     behavior_now,
     join,
     lengthened,
+    waiting,
 )
 from tiny_runs import tiny_config
 
@@ -60,6 +61,12 @@ def test_joined_solutions_go_on_with_a_forced_action(tmp_path: Path) -> None:
     both = join([one, longer])
     assert both.actions.shape[0] == 2
     assert torch.equal(both.actions[0], both.actions[1])
+
+
+def test_shorter_solution_waits() -> None:
+    """Its last action is repeated; one of the full length stays as it is."""
+    assert waiting(torch.tensor([[2, 0]]), 4).tolist() == [[2, 0, 0, 0]]
+    assert waiting(torch.tensor([[2, 0]]), 2).tolist() == [[2, 0]]
 
 
 def test_reservoir_holds_as_many_as_it_may_and_some_of_each_batch(tmp_path: Path) -> None:

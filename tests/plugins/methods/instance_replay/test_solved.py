@@ -9,7 +9,6 @@ from lifelong_co_plugins.methods.instance_replay.solved import (
     Solved,
     SolvedTasks,
     better,
-    lengthened,
     solved,
 )
 from tiny_runs import tiny_config
@@ -18,17 +17,14 @@ from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
 
 
-def stored(tmp_path: Path, problem: str, *, sizes: tuple[int, ...] = (6, 5)) -> Run:
-    """Return a run whose second task begins."""
-    run = prepare(tiny_config("fine-tuning", problem, sizes=sizes), tmp_path / "run")
-    run.learner.task = 1
-    return run
+def prepared(tmp_path: Path, problem: str) -> Run:
+    """Return a run of two tasks."""
+    return prepare(tiny_config("fine-tuning", problem, sizes=(6, 5)), tmp_path / "run")
 
 
-def memory_of(run: Run, capacity: int = 10) -> InstanceMemory:
-    """Return a memory of the first task."""
-    memory = InstanceMemory(capacity)
-    run.learner.task = 0
+def memory_of(run: Run) -> InstanceMemory:
+    """Return a memory of ten instances of the first task; the second task begins."""
+    memory = InstanceMemory(10)
     for step in range(4):
         memory.offer(run.learner, run.learner.draw(0, step))
     run.learner.task = 1
@@ -38,7 +34,7 @@ def memory_of(run: Run, capacity: int = 10) -> InstanceMemory:
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 def test_solution_is_the_best_greedy_one(tmp_path: Path, problem: str) -> None:
     """Its cost is the least of all trajectories, and that of its actions."""
-    run = stored(tmp_path, problem)
+    run = prepared(tmp_path, problem)
     memory, tasks = memory_of(run), SolvedTasks()
     tasks.solve(run.learner, memory)
     places = [3, 0, 5]
@@ -51,13 +47,13 @@ def test_solution_is_the_best_greedy_one(tmp_path: Path, problem: str) -> None:
 
 def test_only_better_solutions_replace_old_ones(tmp_path: Path) -> None:
     """After the solver changed, no cost is higher, and costs still are those of the actions."""
-    run = stored(tmp_path, "cvrp")
+    run = prepared(tmp_path, "cvrp")
     memory, tasks = memory_of(run), SolvedTasks()
     tasks.solve(run.learner, memory)
-    before = tasks.tasks[0]
+    before, stream = tasks.tasks[0], torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in run.learner.solver.module.parameters():
-            parameter.add_(0.3 * torch.randn(parameter.shape))
+            parameter.add_(0.3 * torch.randn(parameter.shape, generator=stream))
     tasks.solve(run.learner, memory)
     after, everywhere = tasks.tasks[0], list(range(10))
     assert (after.cost <= before.cost).all()
@@ -68,7 +64,7 @@ def test_only_better_solutions_replace_old_ones(tmp_path: Path) -> None:
 
 def test_instances_of_several_sizes_are_solved_in_their_order(tmp_path: Path) -> None:
     """A smaller one has a shorter solution."""
-    run = stored(tmp_path, "tsp")
+    run = prepared(tmp_path, "tsp")
     instances = [run.learner.draw(task, size=1) for task in (0, 1, 0, 1)]
     found = solved(run.learner.solver, instances, batch_size=2)
     assert found.length.tolist() == [6, 5, 6, 5]
@@ -89,14 +85,9 @@ def test_better_keeps_the_old_one_of_two_equal_ones() -> None:
     assert found.length.tolist() == [1, 2, 1]
 
 
-def test_longer_solution_waits() -> None:
-    """Its last action is repeated."""
-    assert lengthened(torch.tensor([[2, 0]]), 4).tolist() == [[2, 0, 0, 0]]
-
-
-def test_state_is_restored(tmp_path: Path) -> None:
+def test_state_is_reprepared(tmp_path: Path) -> None:
     """All of it."""
-    run = stored(tmp_path, "cvrp")
+    run = prepared(tmp_path, "cvrp")
     memory, tasks, again = memory_of(run), SolvedTasks(), SolvedTasks()
     tasks.solve(run.learner, memory)
     again.load_state_dict(run.learner, tasks.state_dict())
