@@ -6,9 +6,9 @@
   grow with the number of tasks.
 - The third term keeps the greedy choices, which the second does not see: a solver can get better by
   its samples and worse by its greedy solutions. ``a`` are the actions of the best greedy solution
-  known of each replayed instance (self-imitation, Oh et al. 2018). Only decisions where the most
-  likely action is another one count, so nothing holds a solver that still knows the task. ``g`` is
-  the average norm of the policy's gradient (`weight_unit`).
+  known of each replayed instance (self-imitation learning, arXiv 1806.05635). Only decisions where
+  the most likely action is another one count, so nothing holds a solver that still knows the task.
+  ``g`` is the average norm of the policy's gradient (`weight_unit`).
 - A replayed instance is one of its eight images, drawn anew each time.
 """
 
@@ -74,7 +74,7 @@ def rehearsal(
         return batch
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
-        one = unit.note(learner) if imitation else 0.0
+        norm = unit.note(learner) if imitation else 0.0
         step = learner.step_of(learner.task)
         if not learner.task or step % every:
             return
@@ -85,7 +85,7 @@ def rehearsal(
         batch = one_image(learner, memory.take(task, places))
         if imitation:
             lost = mismatch(learner.solver, batch, solutions.take(task, places))
-            yield "imitation", imitation * one * lost
+            yield "imitation", imitation * norm * lost
         if weight:
             yield "replay", weight * objective.loss(learner, batch, f"of task {task}")
 
