@@ -9,11 +9,11 @@ nothing and names the files that would change; the exit status is then 1.
     <!-- end -->
 
 NAME is a study (``benchmarks/NAME.toml``), NUMBER one of its tables, from 1; the metrics that are
-shown follow. Instead of ``table`` it may be ``split`` (what AP consists of; no metrics follow) or
-``paired``: tests against the row whose name stands in quotes after the number; or ``published``:
-each metric by the paper's text and as its tables were computed. After ``other`` stands the name of
-a function of `other_tables`. The metric ``time`` is that of all training steps, in multiples of
-the row ``fine-tuning`` with the same order and seed.
+shown follow. Instead of ``table`` it may be ``split`` (what AP consists of) or ``goals`` (see
+`goals`), and no metrics follow; or ``paired``: tests against the row whose name stands in quotes
+after the number; or ``published``: each metric by the paper's text and as its tables were computed.
+After ``other`` stands the name of a function of `other_tables`. The metric ``time`` is that of all
+training steps, in multiples of the row ``fine-tuning`` with the same order and seed.
 
 Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table, and
 ``<!-- speed: "WHAT" cvrp -->2, 2 and 1.5<!-- end -->`` the ratios of `against_official.py` by size.
@@ -29,21 +29,22 @@ from functools import cache
 
 import attrs
 import other_tables
+from goals import goals
+from row_values import measured, row_of, times
 from study import HERE, Study
 
-from lifelong_co import metrics
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import compare_runs
 from lifelong_co.experiments.comparison.paired_table import Pair, paired_table
 from lifelong_co.experiments.comparison.split_table import split_of, split_row, split_sheet
 from lifelong_co.experiments.sheet import Cell, Sheet
 from lifelong_co.experiments.spread import over_orders
-from lifelong_co.experiments.sweep.plan import Block, Row
+from lifelong_co.experiments.sweep.plan import Block
 from lifelong_co.experiments.sweep.table import Results, compared, table
 
 VALUE = re.compile(r"(<!-- (value|speed): (.+?) -->)(.*?)(<!-- end -->)")
 MARKED = re.compile(
-    r"(<!-- (table|paired|published|split|other): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL
+    r"(<!-- (table|paired|published|split|goals|other): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL
 )
 
 
@@ -63,22 +64,11 @@ def metrics_table(found: Results, block: Block, names: list[str]) -> Sheet:
     header = tuple(whole.header[j] for j in shown)
     if "time" in names:
         header = (*header, "time")
-        took = times(found, block)
-        rows = tuple((*row, time) for row, time in zip(rows, took, strict=True))
+        took = [times(found, block, row).values() for row in block.rows]
+        last = [Cell(f"{statistics.median(of):.2f}" if of else "-") for of in took]
+        rows = tuple((*row, time) for row, time in zip(rows, last, strict=True))
     runs = f"Runs of each row: {counts.pop()}." if len(counts) == 1 else ""
     return attrs.evolve(whole, title="", header=header, blocks=(rows,), note=runs)
-
-
-def times(found: Results, block: Block) -> list[Cell]:
-    """Return a cell for each row: its time in multiples of that of fine-tuning."""
-    seconds = [
-        {at: run.seconds for at, run in found.finished(row).items() if run.seconds}
-        for row in block.rows
-    ]
-    labels = [row.label for row in block.rows]
-    base = seconds[labels.index("fine-tuning")]
-    each = [[of[at] / base[at] for at in of.keys() & base.keys()] for of in seconds]
-    return [Cell(f"{statistics.median(of):.2f}" if of else "-") for of in each]
 
 
 def published(found: Results, block: Block, names: list[str]) -> Sheet:
@@ -101,14 +91,12 @@ def published(found: Results, block: Block, names: list[str]) -> Sheet:
 def paired(found: Results, block: Block, names: list[str]) -> Sheet:
     """Return the tests of each row against the row that ``names`` begins with."""
     against, *names = names
-
-    def of(row: Row) -> dict[tuple[str, int], metrics.Metrics]:
-        done = found.finished(row)
-        of_solver = found.comparisons
-        return {at: of_solver[compared(run.config)].metrics(run) for at, run in done.items()}
-
-    (base,) = (row for row in block.rows if row.label == against)
-    pairs = [Pair(row.label, against, of(row), of(base)) for row in block.rows if row is not base]
+    base = row_of(block, against)
+    pairs = [
+        Pair(row.label, against, measured(found, row), measured(found, base))
+        for row in block.rows
+        if row is not base
+    ]
     whole = paired_table(pairs)
     rows = tuple(row for row in whole.rows if row[2].shown in names)
     tests = f"{len(pairs)} test{'s' * (len(pairs) > 1)}"
@@ -137,6 +125,7 @@ KINDS: dict[str, Callable[[Results, Block, list[str]], Sheet]] = {
     "published": published,
     "paired": paired,
     "split": split,
+    "goals": goals,
 }
 
 

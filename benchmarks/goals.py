@@ -1,0 +1,75 @@
+"""What `rehearsal` was to reach, set before it was made, and what it came to."""
+
+import statistics
+
+import attrs
+from row_values import measured, row_of, times
+
+from lifelong_co.experiments.sheet import SCALE, Cell, Sheet, words
+from lifelong_co.experiments.spread import half_width
+from lifelong_co.experiments.sweep.plan import Block
+from lifelong_co.experiments.sweep.table import Results
+
+
+@attrs.frozen
+class Goal:
+    """A row's metric is at most ``share`` of that of another row with the same order and seed."""
+
+    row: str
+    metric: str
+    """Or ``time``, in multiples of fine-tuning."""
+    share: float
+    """Or the bound itself, if there is no other row."""
+    other: str = ""
+    said: str = ""
+    """The share in words."""
+
+
+PUBLISHED = "llr-bc, published"
+GOALS = (
+    Goal("rehearsal", "AP", 1 / 4, PUBLISHED, f"a quarter of `{PUBLISHED}`"),
+    Goal("rehearsal", "APl", 1 / 3, PUBLISHED, f"a third of `{PUBLISHED}`"),
+    Goal("rehearsal", "AF", 1 / SCALE, "", "1"),
+    Goal("rehearsal", "AP", 1.0, "li-inter", "that of `li-inter`"),
+    Goal("rehearsal", "AP", 1.0, "feng", "that of `feng`"),
+    Goal("rehearsal", "time", 1.5),
+    Goal("rehearsal, cheap", "AP", 1 / 3, PUBLISHED, f"a third of `{PUBLISHED}`"),
+    Goal("rehearsal, cheap", "time", 1.25),
+)
+
+
+def goals(found: Results, block: Block, names: list[str]) -> Sheet:  # noqa: ARG001
+    """Return a row for each goal: the mean, its bound, and by how much it lies above the bound."""
+    rows = tuple(
+        timed(found, block, g) if g.metric == "time" else met(found, block, g) for g in GOALS
+    )
+    header = ("method", "metric", "at most", "mean", "bound", "above the bound", "reached")
+    note = "Time: the median of the seeds. Above the bound: paired by seed; negative is better."
+    return Sheet(key="goals", title="", header=header, blocks=(rows,), note=note, best_of="none")
+
+
+def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
+    """Return the row of a metric."""
+    own = {
+        at: getattr(m, goal.metric) for at, m in measured(found, row_of(block, goal.row)).items()
+    }
+    bounds = dict.fromkeys(own, goal.share)
+    if goal.other:
+        others = measured(found, row_of(block, goal.other))
+        bounds = {at: goal.share * getattr(m, goal.metric) for at, m in others.items()}
+    seeds = sorted(own.keys() & bounds.keys())
+    above = [own[at] - bounds[at] for at in seeds]
+    mean, width = statistics.fmean(above), half_width(above) or float("inf")
+    shown = "yes" if mean <= 0 else "no, but the interval has 0" if mean <= width else "no"
+    figures = (statistics.fmean(of[at] for at in seeds) for of in (own, bounds))
+    texts = (f"{SCALE * figure:.1f}" for figure in figures)
+    off = f"{SCALE * mean:+.1f} ± {SCALE * width:.1f}"
+    return words(goal.row, goal.metric, goal.said, *texts, off, shown)
+
+
+def timed(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
+    """Return the row of a time."""
+    took = statistics.median(times(found, block, row_of(block, goal.row)).values())
+    off, shown = f"{took - goal.share:+.2f}", "yes" if took <= goal.share else "no"
+    said = f"{goal.share:g} times `fine-tuning`"
+    return words(goal.row, "time", said, f"{took:.2f}", f"{goal.share:g}", off, shown)

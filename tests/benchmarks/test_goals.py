@@ -1,0 +1,76 @@
+"""A goal is compared with each seed's own bound."""
+
+import importlib
+import statistics
+
+import attrs
+import pytest
+from paths import ROOT
+from synthetic_runs import write
+from synthetic_sweeps import FILE
+
+from lifelong_co.experiments.comparison.runs import load_run
+from lifelong_co.experiments.spread import half_width
+from lifelong_co.experiments.sweep.grid import read_grids
+from lifelong_co.experiments.sweep.plan import make_plan
+from lifelong_co.experiments.sweep.table import results_of
+
+
+@pytest.fixture
+def goals(monkeypatch):
+    """Return the module."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return importlib.import_module("goals")
+
+
+@pytest.fixture
+def found(tmp_path):
+    """Return results in which LLR-BC takes 1.5 times as long as fine-tuning."""
+    (tmp_path / "file.toml").write_text(FILE)
+    plan = make_plan(read_grids(tmp_path / "file.toml"), tmp_path)
+    runs = {}
+    for job in plan.jobs.values():
+        run = load_run(write(job.folder, job.config))
+        seconds = 15.0 if job.config.method == "llr-bc" else 10.0
+        runs[job.name] = attrs.evolve(run, seconds=seconds)
+    return results_of(plan, runs)
+
+
+def shown(row):
+    """Return the texts of a row."""
+    return [cell.shown for cell in row]
+
+
+def test_a_goal_beside_another_row_is_paired(goals, found):
+    """Half of the other row's metric of the same order and seed is the bound."""
+    block = found.plan.blocks[0]
+    names = [block.rows[0].label, block.rows[1].label]
+    own, other = (goals.measured(found, row) for row in block.rows)
+    above = [own[at].AP - other[at].AP / 2 for at in sorted(own)]
+    texts = shown(goals.met(found, block, goals.Goal(names[0], "AP", 0.5, names[1], "half")))
+    off = f"{1e3 * statistics.fmean(above):+.1f} ± {1e3 * half_width(above):.1f}"
+    assert texts[:3] == [names[0], "AP", "half"]
+    assert texts[5] == off
+
+
+@pytest.mark.parametrize(
+    ("bound", "said"), [(1.0, "yes"), (0.0, "no"), (None, "no, but the interval has 0")]
+)
+def test_the_verdict_follows_the_interval(goals, found, bound, said):
+    """A mean above its bound is not reached; the interval says how sure that is."""
+    block = found.plan.blocks[0]
+    label = block.rows[0].label
+    values = [m.APl for m in goals.measured(found, block.rows[0]).values()]
+    assert statistics.fmean(values) - half_width(values) > 0  # so that 0 is clearly missed
+    close = statistics.fmean(values) - half_width(values) / 2
+    goal = goals.Goal(label, "APl", close if bound is None else bound)
+    assert shown(goals.met(found, block, goal))[-1] == said
+
+
+def test_a_time_is_beside_fine_tuning(goals, found):
+    """It is the median of the runs."""
+    block = found.plan.blocks[0]
+    in_time = goals.timed(found, block, goals.Goal("llr-bc", "time", 1.5))
+    assert shown(in_time)[3:] == ["1.50", "1.5", "+0.00", "yes"]
+    late = goals.timed(found, block, goals.Goal("llr-bc", "time", 1.25))
+    assert shown(late)[5:] == ["+0.25", "no"]
