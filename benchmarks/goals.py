@@ -69,7 +69,7 @@ def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
 
 def timed(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
     """Return the row of a time."""
-    took = statistics.median(times(found, block, row_of(block, goal.row)).values())
+    took = statistics.median(times(found, row_of(block, goal.row)).values())
     off, shown = f"{took - goal.share:+.2f}", "yes" if took <= goal.share else "no"
     said = f"{goal.share:g} times `fine-tuning`"
     return words(goal.row, "time", said, f"{took:.2f}", f"{goal.share:g}", off, shown)

@@ -13,7 +13,7 @@ shown follow. Instead of ``table`` it may be ``split`` (what AP consists of) or 
 `goals`), and no metrics follow; or ``paired``: tests against the row whose name stands in quotes
 after the number; or ``published``: each metric by the paper's text and as its tables were computed.
 After ``other`` stands the name of a function of `other_tables`. The metric ``time`` is that of all
-training steps, in multiples of the row ``fine-tuning`` with the same order and seed.
+training steps, in multiples of ``fine-tuning`` with the same order and seed.
 
 Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table, and
 ``<!-- speed: "WHAT" cvrp -->2, 2 and 1.5<!-- end -->`` the ratios of `against_official.py` by size.
@@ -64,7 +64,7 @@ def metrics_table(found: Results, block: Block, names: list[str]) -> Sheet:
     header = tuple(whole.header[j] for j in shown)
     if "time" in names:
         header = (*header, "time")
-        took = [times(found, block, row).values() for row in block.rows]
+        took = [times(found, row).values() for row in block.rows]
         last = [Cell(f"{statistics.median(of):.2f}" if of else "-") for of in took]
         rows = tuple((*row, time) for row, time in zip(rows, last, strict=True))
     runs = f"Runs of each row: {counts.pop()}." if len(counts) == 1 else ""
