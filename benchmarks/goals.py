@@ -58,6 +58,8 @@ def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
         others = measured(found, row_of(block, goal.other))
         bounds = {at: goal.share * getattr(m, goal.metric) for at, m in others.items()}
     seeds = sorted(own.keys() & bounds.keys())
+    if not seeds:
+        return words(goal.row, goal.metric, goal.said, *["-"] * 4)
     above = [own[at] - bounds[at] for at in seeds]
     mean, width = statistics.fmean(above), half_width(above) or float("inf")
     shown = "yes" if mean <= 0 else "no, but the interval has 0" if mean <= width else "no"
@@ -69,7 +71,10 @@ def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
 
 def timed(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
     """Return the row of a time."""
-    took = statistics.median(times(found, row_of(block, goal.row)).values())
-    off, shown = f"{took - goal.share:+.2f}", "yes" if took <= goal.share else "no"
     said = f"{goal.share:g} times `fine-tuning`"
+    each = times(found, row_of(block, goal.row)).values()
+    if not each:
+        return words(goal.row, "time", said, *["-"] * 4)
+    took = statistics.median(each)
+    off, shown = f"{took - goal.share:+.2f}", "yes" if took <= goal.share else "no"
     return words(goal.row, "time", said, f"{took:.2f}", f"{goal.share:g}", off, shown)

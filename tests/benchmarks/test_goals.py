@@ -74,3 +74,11 @@ def test_a_time_is_beside_fine_tuning(goals, found):
     assert shown(in_time)[3:] == ["1.50", "1.5", "+0.00", "yes"]
     late = goals.timed(found, block, goals.Goal("llr-bc", "time", 1.25))
     assert shown(late)[5:] == ["+0.25", "no"]
+
+
+def test_without_runs_nothing_is_said(goals, found):
+    """A dash stands in each column."""
+    block = found.plan.blocks[0]
+    fewer = attrs.evolve(found, runs={})
+    assert shown(goals.met(fewer, block, goals.Goal("llr-bc", "AP", 1.0)))[3:] == ["-"] * 4
+    assert shown(goals.timed(fewer, block, goals.Goal("llr-bc", "time", 1.0)))[3:] == ["-"] * 4
