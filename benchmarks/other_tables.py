@@ -1,6 +1,6 @@
 """Tables of the documentation that come from no study.
 
-They are of the shipped weights, of `improve.py` and of `against_official.py`.
+They are of the shipped weights, of `improve.py`, `against_official.py` and `ranking.py`.
 """
 
 import csv
@@ -11,9 +11,12 @@ from statistics import fmean
 from typing import Any
 
 import marks
+import ranking
+import study
 from lifelong_co_adapters import shipped
 
 from lifelong_co.experiments.sheet import Sheet, words
+from lifelong_co.metrics import NAMES
 
 RESULTS = Path(__file__).parent / "results"
 IMPROVED = RESULTS / "improve.csv"
@@ -71,6 +74,17 @@ def targets() -> Sheet:
     header = ("median", "target", *(f"{each['problem']} {each['n']}" for each in figures))
     note = f"✗: the target is not met. Commit {stored['commit']}, {stored['threads']} threads."
     return Sheet(key="targets", title="", header=header, blocks=(tuple(rows),), note=note)
+
+
+def ranked() -> Sheet:
+    """Return how many pairs of methods rank as in the paper (`ranking.py`), by problem."""
+    runs = study.Study.named(ranking.NAME).results().runs
+    rows = []
+    for problem, found in ranking.compared(list(runs.values()), ranking.ORDER).items():
+        shown = (f"{asked - len(broken)} of {asked}" for asked, broken in found.values())
+        rows.append(words(f"`{problem}`", *shown))
+    header = ("pairs ranked as in the paper", *NAMES)
+    return Sheet(key="ranked", title="", header=header, blocks=(tuple(rows),), best_of="none")
 
 
 def speed(what: str, problem: str) -> str:

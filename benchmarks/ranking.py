@@ -5,7 +5,7 @@
 For each problem and metric it takes pairs of methods from the paper's table 1
 (``paper_table1.csv``, over five orders). A pair counts if its means differ by more than the root of
 the sum of the squared standard deviations. The question is whether the better method of the pair is
-also better here. NAME is a study, by default ``table``; the means here are over the seeds of one
+also better here. NAME is a study, by default ``methods``; the means here are over the seeds of one
 order. Metrics and d* are computed as those of the printed table
 (definition ``published``): forgetting ends before the last task, and d* is over every test.
 """
@@ -15,14 +15,19 @@ import csv
 import itertools
 import math
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 
 import study
 
+from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.paper.studies import Study, chapters
 from lifelong_co.metrics import NAMES
 
 HERE = Path(__file__).parent
+NAME, ORDER = "methods", "1"
+"""The study and the order of the table in docs/results.md."""
+
 Means = dict[str, dict[str, float]]
 """Metric by method, in 10^-3."""
 
@@ -50,42 +55,50 @@ def ours(study: Study, order: str) -> Means:
     return found
 
 
-def compare(problem: str, here: Means) -> None:
-    """Print the number of pairs that are ranked as in the paper, and list the other pairs."""
+def compare(problem: str, here: Means) -> dict[str, tuple[int, list[str]]]:
+    """Return for each metric the number of clear pairs, and those that are ranked differently."""
     means, spreads = papers(problem)
     methods = [method for method in means if method in here]
-    print(f"{problem}: {', '.join(methods)}")
+    found: dict[str, tuple[int, list[str]]] = {}
     for name in NAMES:
-        held, asked, broken = 0, 0, []
+        asked, broken = 0, []
         for pair in itertools.combinations(methods, 2):
             better, worse = sorted(pair, key=lambda method: means[method][name])
             margin = means[worse][name] - means[better][name]
             if margin <= math.hypot(spreads[worse][name], spreads[better][name]):
                 continue
             asked += 1
-            if here[better][name] < here[worse][name]:
-                held += 1
-            else:
+            if here[better][name] >= here[worse][name]:
                 broken.append(
                     f"{better} < {worse} there ({means[better][name]:.1f}, "
                     f"{means[worse][name]:.1f}), here {here[better][name]:.1f}, "
                     f"{here[worse][name]:.1f}"
                 )
-        print(f"  {name:4} {held} of {asked}")
-        for line in broken:
-            print(f"         {line}")
+        found[name] = asked, broken
+    return found
+
+
+def compared(runs: Sequence[Run], order: str) -> dict[str, dict[str, tuple[int, list[str]]]]:
+    """Return the comparison of each problem."""
+    return {
+        problem: compare(problem, ours(found, order))
+        for chapter in chapters(runs, "published")
+        for problem, found in chapter.of("pomo").items()
+    }
 
 
 def main() -> None:
     """Read the runs and compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", nargs="?", default="table")
-    parser.add_argument("--order", default="1")
+    parser.add_argument("name", nargs="?", default=NAME)
+    parser.add_argument("--order", default=ORDER)
     options = parser.parse_args()
     runs = study.Study.named(options.name).results().runs
-    for chapter in chapters(list(runs.values()), "published"):
-        for problem, found in chapter.of("pomo").items():
-            compare(problem, ours(found, options.order))
+    for problem, found in compared(list(runs.values()), options.order).items():
+        print(problem)
+        for name, (asked, broken) in found.items():
+            print(f"  {name:4} {asked - len(broken)} of {asked}")
+            print("".join(f"         {line}\n" for line in broken), end="")
 
 
 if __name__ == "__main__":
