@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import tidy
 
 from lifelong_co.experiments.sweep.grid import read_grids
-from lifelong_co.experiments.sweep.plan import Job, Plan, make_plan
+from lifelong_co.experiments.sweep.job import Job
+from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.experiments.sweep.table import Results, results_of
 from lifelong_co.storage.files import write_whole
 
@@ -34,8 +35,8 @@ class Study:
 
     @cached_property
     def plan(self) -> Plan:
-        """All runs and tables."""
-        return make_plan(read_grids(self.file), self.runs)
+        """All runs and tables, to read; official code need not be there."""
+        return make_plan(read_grids(self.file), self.runs, check=False)
 
     def lines(self) -> dict[str, list[tidy.Line]]:
         """Return the stored lines of each run that is in the plan as it is stored."""
@@ -56,12 +57,13 @@ class Study:
         So a study that is interrupted has whole seeds, and rows that can be compared.
         """
         stored, jobs = self.lines(), {}
-        for block in self.plan.blocks:
+        whole = make_plan(read_grids(self.file), self.runs)
+        for block in whole.blocks:
             cells = (cell for row in block.rows for cell in row.cells)
             for _, _, name in sorted(cells, key=lambda cell: cell[1]):
                 if name not in stored:
-                    jobs.setdefault(name, self.plan.jobs[name])
-        return attrs.evolve(self.plan, jobs=jobs)
+                    jobs.setdefault(name, whole.jobs[name])
+        return attrs.evolve(whole, jobs=jobs)
 
     def store(self, folders: Iterable[Path]) -> None:
         """Add finished runs to the stored ones; runs that the plan does not have go."""

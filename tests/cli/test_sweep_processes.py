@@ -14,7 +14,8 @@ import pytest
 from command_line import MODEL, REPLAY, results, spawn, wait
 
 from lifelong_co.experiments.sweep import table
-from lifelong_co.experiments.sweep.plan import Job, Plan
+from lifelong_co.experiments.sweep.job import Job
+from lifelong_co.experiments.sweep.plan import Plan
 
 TASKS = """
 epochs = 2

@@ -14,7 +14,8 @@ import attrs
 from lifelong_co.errors import ConfigError, Interrupted, LifelongError
 from lifelong_co.experiments.sweep.engines import Engine, Handle
 from lifelong_co.experiments.sweep.estimate import logged, taken_by
-from lifelong_co.experiments.sweep.plan import Job, Plan
+from lifelong_co.experiments.sweep.job import Job
+from lifelong_co.experiments.sweep.plan import Plan
 from lifelong_co.storage import lock
 from lifelong_co.storage.files import TEMPORARY, refuse_unwritable
 

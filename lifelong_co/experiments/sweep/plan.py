@@ -8,16 +8,12 @@ from typing import Any
 
 import attrs
 
-from lifelong_co import registry
-from lifelong_co.config.run_config import Config, read_config, resolve, to_toml
-from lifelong_co.errors import ConfigError, FileFormatError
-from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.config.run_config import Config, resolve, to_toml
 from lifelong_co.experiments.sweep.grid import Grid
+from lifelong_co.experiments.sweep.job import Job, spelled_out
 from lifelong_co.experiments.sweep.ranges import parse_orders, parse_ranges
 from lifelong_co.experiments.sweep.rows import Variant
-from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.names import check_names
-from lifelong_co.storage import checkpoint
 
 AS_IN_RUN = (
     *("preset", "device", "tests", "curve_every", "augment", "images", "one_pass", "precision"),
@@ -28,57 +24,6 @@ LONGEST = 180  # characters of a run's name; a file system allows 255 bytes
 KINDS = ("solver", "method", "objective")
 CHECKED = ("problem", *KINDS, *(f"{kind}_options" for kind in KINDS))
 """Settings that `check_names` reads, besides the tasks."""
-
-
-@attrs.frozen
-class Job:
-    """One run."""
-
-    name: str
-    folder: Path
-    config: Config
-
-    @property
-    def begun(self) -> bool:
-        """Whether there is a checkpoint to continue from."""
-        saved = checkpoint.checkpoints(RunFolder(self.folder).checkpoints)
-        return bool(saved) and checkpoint.step_of(saved[-1]) > 0
-
-    def result(self) -> Run | None:
-        """Read the run; None unless it is complete, with the report, which is written last."""
-        if not (self.folder / "report.html").is_file():
-            return None
-        try:
-            return load_run(self.folder)
-        except (ConfigError, FileFormatError):  # damaged costs: the run repairs them
-            return None
-
-    @property
-    def finished(self) -> bool:
-        """Whether the run is complete; this reads its folder."""
-        return self.result() is not None
-
-    def prepare(self) -> None:
-        """Create the run's folder, so that the run can be resumed.
-
-        Raises
-        ------
-        ConfigError
-            If the folder holds another run.
-        """
-        if not (self.folder / "config.toml").exists():
-            RunFolder(self.folder).create(self.config)
-            return
-        found = read_config(self.folder)
-        # An older version may not have had an option; its value there is the default.
-        asked, found = _spelled_out(self.config), _spelled_out(found)
-        for field in attrs.fields(Config):
-            wanted, there = getattr(asked, field.name), getattr(found, field.name)
-            if wanted != there:
-                raise ConfigError(
-                    f"{self.folder}: this sweep needs {field.name} = {wanted!r:.200}, but the run"
-                    f" in this folder has {there!r:.200}; choose another --out"
-                )
 
 
 @attrs.frozen
@@ -110,7 +55,7 @@ class Plan:
     blocks: tuple[Block, ...]
 
 
-def make_plan(grids: Iterable[Grid], folder: Path) -> Plan:
+def make_plan(grids: Iterable[Grid], folder: Path, *, check: bool = True) -> Plan:
     """Resolve every run of the grids; nothing is written.
 
     Parameters
@@ -119,20 +64,24 @@ def make_plan(grids: Iterable[Grid], folder: Path) -> Plan:
         The grids; their device must be ``cpu`` or ``cuda``.
     folder
         The sweep's folder.
+    check
+        Whether solvers and methods are made, so that a wrong option raises now. Without it the
+        plan only serves to read runs; official code need not be there.
 
     Raises
     ------
     ConfigError, UnknownNameError
         If a value or a name in a grid is invalid.
     """
-    planner = _Planner(folder)
+    planner = _Planner(folder, check)
     blocks = tuple(block for grid in grids for block in planner.blocks(grid))
     return Plan(folder, planner.jobs, blocks)
 
 
 class _Planner:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, checks: bool) -> None:
         self.folder = folder
+        self.checks = checks
         self.jobs: dict[str, Job] = {}
         self.names: dict[Hashable, str] = {}
         """Name of the job for each result."""
@@ -159,7 +108,7 @@ class _Planner:
 
     def add(self, config: Config, row: Variant, order: str) -> str:
         """Return the name of a run's job; add the job unless there is one with the same result."""
-        result = _hashable(attrs.asdict(_spelled_out(config), recurse=False))
+        result = _hashable(attrs.asdict(spelled_out(config), recurse=False))
         if result in self.names:
             return self.names[result]
         words = (config.problem, config.solver, row.name, config.preset, order)
@@ -168,7 +117,8 @@ class _Planner:
             name = f"{name[:LONGEST]}-{_short(name)}"
         if name in self.jobs:  # another run, from a row with the same name
             name = f"{name}-{_short(to_toml(config))}"
-        self.check(config)
+        if self.checks:
+            self.check(config)
         self.jobs[name] = Job(name, self.folder / "runs" / name, config)
         self.names[result] = name
         return name
@@ -213,18 +163,6 @@ def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[
         for order, source in (orders or {"own": {}}).items()
         for seed in parse_ranges(grid.seeds, "seeds")
     ]
-
-
-def _spelled_out(config: Config) -> Config:
-    """Return a configuration that is equal for all runs with the same result.
-
-    It has all method options, no option of the objective that has its default, and only the name
-    of a task file without its folder.
-    """
-    options = registry.method_options(config.method, config.method_options)
-    own = registry.objective_options(config.objective, config.objective_options)
-    order = Path(config.order).name
-    return attrs.evolve(config, method_options=options, objective_options=own, order=order)
 
 
 def _hashable(value: Any) -> Hashable:

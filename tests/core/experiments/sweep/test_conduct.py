@@ -45,7 +45,7 @@ def test_a_finished_run_is_read_twice_at_most(plan, monkeypatch):
         read.append(folder)
         return load_run(folder)
 
-    monkeypatch.setattr("lifelong_co.experiments.sweep.plan.load_run", noted)
+    monkeypatch.setattr("lifelong_co.experiments.sweep.job.load_run", noted)
     conduct(plan, Invented(), time_left=lambda done: str(remaining(plan, done)))
     table.gather(plan)
     assert sorted(read) == sorted([job.folder for job in plan.jobs.values()] * 2)

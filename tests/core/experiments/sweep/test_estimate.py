@@ -9,7 +9,8 @@ import pytest
 from synthetic_runs import finish, two_orders
 
 from lifelong_co.experiments.sweep import estimate
-from lifelong_co.experiments.sweep.plan import Job, Plan
+from lifelong_co.experiments.sweep.job import Job
+from lifelong_co.experiments.sweep.plan import Plan
 
 
 @pytest.fixture

@@ -1,0 +1,75 @@
+"""One run of a sweep: whether it is complete, its result, and the folder that it needs."""
+
+from pathlib import Path
+
+import attrs
+
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config, read_config
+from lifelong_co.errors import ConfigError, FileFormatError
+from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.storage import checkpoint
+
+
+@attrs.frozen
+class Job:
+    """One run."""
+
+    name: str
+    folder: Path
+    config: Config
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a checkpoint to continue from."""
+        saved = checkpoint.checkpoints(RunFolder(self.folder).checkpoints)
+        return bool(saved) and checkpoint.step_of(saved[-1]) > 0
+
+    def result(self) -> Run | None:
+        """Read the run; None unless it is complete, with the report, which is written last."""
+        if not (self.folder / "report.html").is_file():
+            return None
+        try:
+            return load_run(self.folder)
+        except (ConfigError, FileFormatError):  # damaged costs: the run repairs them
+            return None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run is complete; this reads its folder."""
+        return self.result() is not None
+
+    def prepare(self) -> None:
+        """Create the run's folder, so that the run can be resumed.
+
+        Raises
+        ------
+        ConfigError
+            If the folder holds another run.
+        """
+        if not (self.folder / "config.toml").exists():
+            RunFolder(self.folder).create(self.config)
+            return
+        found = read_config(self.folder)
+        # An older version may not have had an option; its value there is the default.
+        asked, found = spelled_out(self.config), spelled_out(found)
+        for field in attrs.fields(Config):
+            wanted, there = getattr(asked, field.name), getattr(found, field.name)
+            if wanted != there:
+                raise ConfigError(
+                    f"{self.folder}: this sweep needs {field.name} = {wanted!r:.200}, but the run"
+                    f" in this folder has {there!r:.200}; choose another --out"
+                )
+
+
+def spelled_out(config: Config) -> Config:
+    """Return a configuration that is equal for all runs with the same result.
+
+    It has all method options, no option of the objective that has its default, and only the name
+    of a task file without its folder.
+    """
+    options = registry.method_options(config.method, config.method_options)
+    own = registry.objective_options(config.objective, config.objective_options)
+    order = Path(config.order).name
+    return attrs.evolve(config, method_options=options, objective_options=own, order=order)
