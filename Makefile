@@ -34,7 +34,6 @@ bench: $(READY)
 	$(BIN)/python benchmarks/against_official.py --json benchmarks/results/against_official.json
 
 bench-smoke: $(READY)
-	$(BIN)/python benchmarks/step.py --smoke
 	$(BIN)/python benchmarks/against_official.py --smoke --repeats 3
 	$(BIN)/python benchmarks/solvers.py --smoke
 

@@ -1,0 +1,125 @@
+"""The price of each method: the time of its training steps in multiples of fine-tuning's.
+
+    python benchmarks/method_steps.py [--problem cvrp] [--turns 8]
+
+All methods learn the tasks of preset `small`, order 1, side by side: a step of each in turn, on one
+thread. Of the four short epochs of a task, the third is timed: Li's methods replay nothing in it,
+and LLR-BC records nothing, as in nine of the ten epochs of `small`. What a method does between
+epochs and tasks is not in the table.
+"""
+
+import argparse
+import statistics
+import tempfile
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import attrs
+import torch
+
+from lifelong_co.config.run_config import Config, resolve
+from lifelong_co.errors import Interrupted
+from lifelong_co.learner import learn
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import Run, start
+from lifelong_co.tasks.task import Task
+
+BASE = "fine-tuning"
+METHODS = (
+    (BASE, {}),
+    ("ewc", {}),
+    ("averaged-weights", {}),
+    ("llr-bc", {}),
+    ("clear", {}),
+    ("feng", {}),
+    ("rehearsal", {}),
+    ("rehearsal", {"share": 0.15}),
+    ("li-intra", {}),
+    ("li-inter", {}),
+    ("libog", {}),
+    ("der++", {}),
+)
+EPOCHS, TIMED = 4, 2
+
+Seconds = dict[str, dict[int, float]]
+"""For each method the median of each task."""
+
+
+def short(method: str, options: Mapping[str, float], problem: str, batches: int) -> Config:
+    """Return the configuration of `small` with short epochs."""
+    config = resolve(
+        method=method,
+        method_options=dict(options),
+        problem=problem,
+        preset="small",
+        order_number="1",
+        device="cpu",
+    )
+    tasks = [attrs.evolve(task, epochs=EPOCHS, batches=batches) for task in config.tasks]
+    return attrs.evolve(config, tasks=tuple(tasks), tests=2, curve_every=EPOCHS)
+
+
+def advance(run: Run, task: int) -> None:
+    """Learn up to the first step of a task's timed epoch."""
+    with suppress(Interrupted):
+        learn(run, stop=lambda: (run.learner.task, run.learner.epoch) == (task, TIMED))
+
+
+def step(run: Run) -> float:
+    """Take one step and return its seconds."""
+    before = run.sums["seconds"]
+    with suppress(Interrupted):
+        learn(run, stop=lambda: True)
+    return float(run.sums["seconds"] - before)
+
+
+def medians(runs: Mapping[str, Run], turns: int) -> Seconds:
+    """Learn task after task, and time the steps of each in turns."""
+    tasks = next(iter(runs.values())).config.tasks
+    found: Seconds = {name: {} for name in runs}
+    for task in range(len(tasks)):
+        for run in runs.values():
+            advance(run, task)
+        took = [{name: step(run) for name, run in runs.items()} for _ in range(turns)]
+        for name in runs:
+            found[name][task] = statistics.median(turn[name] for turn in took)
+    return found
+
+
+def rows(found: Seconds, tasks: tuple[Task, ...]) -> Iterable[str]:
+    """Yield a table: the ratio for all tasks together, and for those of each size."""
+    sizes = sorted({task.size for task in tasks})
+    yield "| method | all tasks | " + " | ".join(f"n = {size}" for size in sizes) + " |"
+    yield "|---|" + "---:|" * (1 + len(sizes))
+    groups = [sizes, *([size] for size in sizes)]
+    for name, of_task in found.items():
+        cells = []
+        for group in groups:
+            chosen = [at for at, task in enumerate(tasks) if task.size in group]
+            ratio = sum(of_task[at] for at in chosen) / sum(found[BASE][at] for at in chosen)
+            cells.append(f"{ratio:.2f}")
+        yield f"| `{name}` | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--problem", default="cvrp", choices=("cvrp", "tsp"))
+    parser.add_argument("--turns", type=int, default=8)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as place:
+        runs: dict[str, Run] = {}
+        for method, changed in METHODS:
+            config = short(method, changed, options.problem, options.turns + 1)
+            folder = RunFolder(Path(place) / str(len(runs)))
+            folder.create(config)
+            label = ", ".join([method, *(f"{name}={value}" for name, value in changed.items())])
+            runs[label] = start(config, folder)
+        found = medians(runs, options.turns)
+        print("\n".join(rows(found, config.tasks)))
+
+
+if __name__ == "__main__":
+    main()
