@@ -1,26 +1,30 @@
 """Tables of the documentation that come from no study.
 
-They are of the shipped weights, of `improve.py`, `against_official.py` and `ranking.py`.
+They are of the shipped weights, of `improve.py`, `libraries.py`, `against_official.py` and
+`ranking.py`.
 """
 
 import csv
 import json
 from itertools import groupby
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
+import libraries
 import marks
 import ranking
 import study
 from lifelong_co_adapters import shipped
 
-from lifelong_co.experiments.sheet import Sheet, words
+from lifelong_co.experiments.references.gaps import gap
+from lifelong_co.experiments.sheet import SCALE, Sheet, words
 from lifelong_co.metrics import NAMES
 
 RESULTS = Path(__file__).parent / "results"
 IMPROVED = RESULTS / "improve.csv"
 SPEED = RESULTS / "against_official.json"
+FEW_NODES = 200
 
 
 def weights() -> Sheet:
@@ -51,6 +55,39 @@ def improved() -> Sheet:
     solvers = ("shipped solver", "nearest neighbor", f"PyVRP from it, {seconds}", "PyVRP alone")
     header = ("file", "best known", *solvers)
     return Sheet(key="improved", title="", header=header, blocks=(tuple(rows),))
+
+
+def on_libraries() -> Sheet:
+    """Return the mean gaps of `libraries.py` to the best known costs, and the paper's values.
+
+    Those are gaps of lengths that are not rounded to the best of the solvers.
+    """
+    found = list(libraries.read().values())
+    lengths: dict[str, list[float]] = {}
+    for line in found:
+        if line["length"]:
+            lengths.setdefault(line["instance"], []).append(float(line["length"]))
+    rows = []
+    for solver in dict.fromkeys(line["solver"] for line in found):
+        own = [line for line in found if line["solver"] == solver]
+        shown = []
+        for library in libraries.LIBRARIES:
+            lines = [line for line in own if line["library"] == library]
+            for some in ([one for one in lines if int(one["n"]) <= FEW_NODES], lines):
+                gaps = [gap(float(one["cost"]), float(one["best_known"])) for one in some]
+                shown.append(f"{fmean(gaps):.1%}")
+            learned = [one for one in lines if one["length"]]
+            above = [gap(float(one["length"]), min(lengths[one["instance"]])) for one in learned]
+            shown.append(
+                f"{SCALE * fmean(above):.0f} ({SCALE * stdev(above):.0f})" if above else "-"
+            )
+        rows.append(words(solver, *shown))
+    names = {"tsplib": "TSPLIB", "cvrplib": "CVRPLIB"}
+    of_each = (f"up to {FEW_NODES} nodes", "all", "normalised")
+    header = ("", *(f"{names[one]}, {what}" for one in libraries.LIBRARIES for what in of_each))
+    commits = dict.fromkeys(line["commit"] for line in found if line["commit"])
+    note = f"Commit of the runs: {', '.join(commits)}."
+    return Sheet(key="libraries", title="", header=header, blocks=(tuple(rows),), note=note)
 
 
 def targets() -> Sheet:
