@@ -1,7 +1,7 @@
 """Tables of the documentation that come from no study.
 
-They are of the shipped weights, of `improve.py`, `libraries.py`, `against_official.py` and
-`ranking.py`.
+They are of the shipped weights, of `improve.py`, `libraries.py`, `teaching.py`,
+`against_official.py` and `ranking.py`.
 """
 
 import csv
@@ -15,10 +15,12 @@ import libraries
 import marks
 import ranking
 import study
+import teaching
 from lifelong_co_adapters import shipped
 
 from lifelong_co.experiments.references.gaps import gap
 from lifelong_co.experiments.sheet import SCALE, Sheet, words
+from lifelong_co.experiments.spread import half_width
 from lifelong_co.metrics import NAMES
 
 RESULTS = Path(__file__).parent / "results"
@@ -88,6 +90,32 @@ def on_libraries() -> Sheet:
     commits = dict.fromkeys(line["commit"] for line in found if line["commit"])
     note = f"Commit of the runs: {', '.join(commits)}."
     return Sheet(key="libraries", title="", header=header, blocks=(tuple(rows),), note=note)
+
+
+def taught() -> Sheet:
+    """Return the cost of POMO on G20, which it knows at most from a buffer (`teaching.py`)."""
+    costs: dict[tuple[str, str], list[float]] = {}
+    for lines in teaching.read().values():
+        (cost,) = (
+            float(one["cost"])
+            for one in lines
+            if (one["learning"], one["epoch"], one["tested"]) == ("R10", "5", "G20")
+        )
+        costs.setdefault((lines[0]["method"], lines[0]["problem"]), []).append(cost)
+    for problem in teaching.PROBLEMS:
+        each = (costs[method, problem] for method in (teaching.TAUGHT, teaching.ALONE))
+        costs["difference", problem] = [one - other for one, other in zip(*each, strict=True)]
+    names = {
+        teaching.ALONE: "without a buffer",
+        teaching.TAUGHT: "with Omni's buffer",
+        "difference": "difference, paired by seed",
+    }
+    rows = []
+    for method, name in names.items():
+        shown = (costs[method, problem] for problem in teaching.PROBLEMS)
+        rows.append(words(name, *(f"{fmean(of):.3f} ± {half_width(of):.3f}" for of in shown)))
+    header = ("cost on G20", *(f"`{problem}`" for problem in teaching.PROBLEMS))
+    return Sheet(key="taught", title="", header=header, blocks=(tuple(rows),), best_of="none")
 
 
 def targets() -> Sheet:
