@@ -42,6 +42,7 @@ from lifelong_co.experiments.spread import over_orders
 from lifelong_co.experiments.sweep.plan import Block
 from lifelong_co.experiments.sweep.table import Results, compared, table
 
+COMMIT = re.compile(r"\((\w{7})\w*\+?\)")
 VALUE = re.compile(r"(<!-- (value|speed): (.+?) -->)(.*?)(<!-- end -->)")
 MARKED = re.compile(
     r"(<!-- (table|paired|published|split|goals|other): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL
@@ -67,8 +68,18 @@ def metrics_table(found: Results, block: Block, names: list[str]) -> Sheet:
         took = [times(found, row).values() for row in block.rows]
         last = [Cell(f"{statistics.median(of):.2f}" if of else "-") for of in took]
         rows = tuple((*row, time) for row, time in zip(rows, last, strict=True))
-    runs = f"Runs of each row: {counts.pop()}." if len(counts) == 1 else ""
-    return attrs.evolve(whole, title="", header=header, blocks=(rows,), note=runs)
+    notes = [f"Runs of each row: {counts.pop()}."] if len(counts) == 1 else []
+    if made_by := commits(found, block):
+        notes.append(f"Commit{'s' * (len(made_by) > 1)} {', '.join(made_by)}.")
+    return attrs.evolve(whole, title="", header=header, blocks=(rows,), note=" ".join(notes))
+
+
+def commits(found: Results, block: Block) -> list[str]:
+    """Return the commits of the runs of a table, in short."""
+    makers = [
+        maker for row in block.rows for run in found.finished(row).values() for maker in run.made_by
+    ]
+    return sorted({match[1] for maker in makers if (match := COMMIT.search(maker))})
 
 
 def published(found: Results, block: Block, names: list[str]) -> Sheet:

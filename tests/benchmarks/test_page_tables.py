@@ -1,6 +1,7 @@
 """The tables that `page.py` adds to those of a sweep: time, both definitions, targets of speed."""
 
 import importlib
+import itertools
 import json
 import statistics
 
@@ -15,6 +16,8 @@ from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.sweep.grid import read_grids
 from lifelong_co.experiments.sweep.plan import make_plan
 from lifelong_co.experiments.sweep.table import results_of
+
+COMMITS = ("fedcba987654", "012345678901")
 
 
 @pytest.fixture
@@ -74,6 +77,14 @@ def test_a_row_says_how_many_runs_it_has_if_rows_differ(page, found):
     fewer = {key: run for key, run in found.runs.items() if key != name}
     made = page.metrics_table(attrs.evolve(found, runs=fewer), block, ["AP"])
     assert [row[1].shown for row in made.blocks[0]] == ["3 of 4", "4"]
+
+
+def test_a_table_names_the_commits_of_its_runs(page, found):
+    """Each once, in short."""
+    makers = itertools.cycle(f"lifelong-co 0.1.0 ({commit}+), torch 2" for commit in COMMITS)
+    runs = {key: attrs.evolve(run, made_by=(next(makers),)) for key, run in found.runs.items()}
+    made = page.metrics_table(attrs.evolve(found, runs=runs), found.plan.blocks[0], ["AP"])
+    assert made.note == "Runs of each row: 4. Commits 0123456, fedcba9."
 
 
 def test_targets_are_those_of_the_stored_file(page, tmp_path, monkeypatch):
