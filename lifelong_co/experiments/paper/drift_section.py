@@ -145,7 +145,7 @@ def _route(drift: Drift, course: Course, color: str, when: str) -> bytes:
 def _actions(drift: Drift, labels: tuple[str, str]) -> bytes:
     """Draw the probabilities of the likeliest actions after the task and at the end."""
     actions, *both = zip(*drift.likeliest, strict=True)
-    title = f"Decision {drift.number(drift.step)}: three likeliest actions of each"
+    title = f"Decision {drift.number(drift.step)}"  # long labels leave little room for it
     figure, axes = panels.small(0.9 + 0.55 * len(actions), title, "probability of the action")
     place = np.arange(len(actions))
     for shift, color, values, label in zip((-0.2, 0.2), (THEN, NOW), both, labels, strict=True):
