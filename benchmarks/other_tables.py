@@ -87,8 +87,8 @@ def on_libraries() -> Sheet:
     names = {"tsplib": "TSPLIB", "cvrplib": "CVRPLIB"}
     of_each = (f"up to {FEW_NODES} nodes", "all", "normalised")
     header = ("", *(f"{names[one]}, {what}" for one in libraries.LIBRARIES for what in of_each))
-    commits = dict.fromkeys(line["commit"] for line in found if line["commit"])
-    note = f"Commit of the runs: {', '.join(commits)}."
+    commits = sorted({line["commit"][:7] for line in found if line["commit"]})
+    note = f"Runs of commit {', '.join(commits)}."
     return Sheet(key="libraries", title="", header=header, blocks=(tuple(rows),), note=note)
 
 
@@ -115,7 +115,9 @@ def taught() -> Sheet:
         shown = (costs[method, problem] for problem in teaching.PROBLEMS)
         rows.append(words(name, *(f"{fmean(of):.3f} ± {half_width(of):.3f}" for of in shown)))
     header = ("cost on G20", *(f"`{problem}`" for problem in teaching.PROBLEMS))
-    return Sheet(key="taught", title="", header=header, blocks=(tuple(rows),), best_of="none")
+    commits = sorted({line["commit"][:7] for lines in teaching.read().values() for line in lines})
+    note = f"Commit {', '.join(commits)}."
+    return Sheet(key="taught", title="", header=header, blocks=(tuple(rows),), note=note)
 
 
 def targets() -> Sheet:
