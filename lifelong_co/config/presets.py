@@ -175,7 +175,7 @@ def _scaled(buffer_size: int, alpha: float) -> dict[str, Options]:
 _QUICK: Options = {"objective": "preference", "schedule": "linear", "learning_rate": 3e-4}
 """What learns best in a small budget (docs/methods/objectives.md)."""
 _INVIT = ours_and_official({"objective": "reinforce", "learning_rate": 1e-4}, "invit")
-"""INViT samples one trajectory, so that no other objective works; 3e-4 can unlearn the CVRP."""
+"""INViT samples one trajectory: no other objective works. At 3e-4 it can unlearn the CVRP."""
 
 
 _PAPER = Preset(
