@@ -6,16 +6,14 @@
 Both sides run in turns. Each ratio is the median over turns, with its quartiles and its target
 (`marks`). Networks, batches and buffers have the paper's sizes. "As shipped" is the replay of
 preset `paper-economy`. With ``--smoke`` (n = 20, few turns) the exit status is 1 if a ratio of
-steps or of sampling is 30 % worse than the stored result (`STORED`), or, on another processor, than
-its target.
+steps or of sampling is 30 % worse than in results/against_official.json, or, on another processor,
+than its target.
 Without the official code three ratios remain: our fine-tuning step to a pass of torch's encoder and
 to the same step in bfloat16, and our LLR-BC step to our fine-tuning step.
 """
 
 import argparse
 import json
-import platform
-import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import product
@@ -26,10 +24,10 @@ import marks
 import official
 import ours
 import torch
+from measurement import about, read, store
 from timing import Ratio, in_turns, ratio
 
 DISTRIBUTIONS = ("U", "GM", "E", "C", "G", "R")
-STORED = Path(__file__).parent / "results" / "against_official.json"
 
 
 @attrs.frozen
@@ -139,25 +137,6 @@ def figures(
         yield test(theirs, n, options.tests, min(3, options.repeats))
 
 
-def about() -> dict[str, object]:
-    """Return machine, versions and commit."""
-    command = ["git", "-c", "diff.ignoreSubmodules=dirty", "describe", "--always", "--dirty"]
-    try:
-        commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    except OSError:  # a machine without git
-        commit = ""
-    cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
-    return {
-        "commit": commit.strip(),
-        "machine": platform.platform(),
-        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
-        "cpu": cpu[0].partition(":")[2].strip() if cpu else platform.processor(),
-        "threads": torch.get_num_threads(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-    }
-
-
 def main() -> int:
     """Print the table, write it as JSON if asked for, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -208,9 +187,8 @@ def measure(
         for figure in figures(problem, n, checkout, options):
             print(figure.line(), flush=True)
             found.append(figure)
-            if options.json and checkout is not None:  # without it there are too few to keep
-                rows = [attrs.asdict(each) for each in (*before, *found)]
-                options.json.write_text(json.dumps({**made, "figures": rows}, indent=1) + "\n")
+            if checkout is not None:  # without it there are too few to keep
+                store(options.json, made, [attrs.asdict(each) for each in (*before, *found)])
     return found
 
 
@@ -221,7 +199,7 @@ def warn_if_lost(figure: Figure) -> bool:
     sampling, which takes only milliseconds, with its target.
     """
     mark, n = figure.mark, figure.n
-    stored = json.loads(STORED.read_text())
+    stored = read("against_official")
     before = [mark.bounds[n]] if mark.bounds else []
     if stored["cpu"] == about()["cpu"] and mark != marks.SAMPLING:
         key = mark.what, figure.problem, n

@@ -28,8 +28,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import against_official
 from gpu_pieces.pieces import PIECES, RESULTS, Job
+from measurement import about
 
 from lifelong_co.errors import LifelongError
 from lifelong_co.storage.files import write_whole
@@ -46,7 +46,7 @@ class Results:
         self.file = file
         found = json.loads(file.read_text()) if file.exists() else {"pieces": {}}
         self.pieces: dict[str, Any] = found["pieces"]
-        self.about = against_official.about()
+        self.about = about()
         self.write()
 
     def jobs(self, piece: str) -> dict[str, Any]:

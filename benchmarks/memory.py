@@ -1,18 +1,22 @@
-"""The peak memory of a run of preset `paper` with a full buffer.
+"""The peak memory of runs of preset `paper` with a full buffer, each in a process of its own.
 
-    python benchmarks/memory.py [--method llr-bc] [--problem cvrp] [--size 100] [--threads 2]
+    python benchmarks/memory.py [--methods llr-bc fine-tuning] [--problem cvrp] [--size 100]
+        [--threads 2] [--json FILE]
 
-The run has four tasks of ten batches, each of another distribution. Every batch is recorded, so at
+A run has four tasks of ten batches, each of another distribution. Every batch is recorded, so at
 100 nodes the buffer is full after nine.
 """
 
 import argparse
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import attrs
 import official
 import torch
+from measurement import about, store
 
 from lifelong_co.config.run_config import resolve
 from lifelong_co.learner import learn
@@ -27,22 +31,36 @@ def peak() -> float:
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
-def main() -> None:
-    """Learn the tasks and print the peak after each test."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--method", default="llr-bc")
-    parser.add_argument("--problem", default="cvrp", choices=("cvrp", "tsp"))
-    parser.add_argument("--size", type=int, default=100, choices=official.BATCH)
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    config = resolve(method=options.method, preset="paper", problem=options.problem, device="cpu")
-    shape = {"size": options.size, "epochs": 1, "batches": 10}
-    shape["batch_size"] = official.BATCH[options.size]
+def peak_of(method: str, problem: str, size: int, threads: int) -> float:
+    """Learn the tasks, print the peak after each test and return the last."""
+    torch.set_num_threads(threads)
+    config = resolve(method=method, preset="paper", problem=problem, device="cpu")
+    shape = {"size": size, "epochs": 1, "batches": 10, "batch_size": official.BATCH[size]}
     tasks = tuple(Task(distribution=name, **shape) for name in ("U", "GM", "E", "C"))
     with tempfile.TemporaryDirectory() as folder:
         run = start(attrs.evolve(config, tasks=tasks, tests=64), RunFolder(Path(folder)))
         learn(run, log=lambda line: print(f"{peak():6.0f} MiB  {line}", flush=True))
+    return peak()
+
+
+def main() -> None:
+    """Print the peaks, and write them as JSON if asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--methods", nargs="+", default=["llr-bc", "fine-tuning"])
+    parser.add_argument("--problem", default="cvrp", choices=("cvrp", "tsp"))
+    parser.add_argument("--size", type=int, default=100, choices=official.BATCH)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    made, figures = about(), []
+    for method in options.methods:
+        given = method, options.problem, options.size, options.threads
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+            mib = process.submit(peak_of, *given).result()
+        print(f"{method}: {mib:.0f} MiB")
+        figures.append({"method": method, "problem": given[1], "n": given[2], "mib": round(mib)})
+    store(options.json, made, figures)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The price of each method: the time of its training steps in multiples of fine-tuning's.
 
-    python benchmarks/method_steps.py [--problem cvrp] [--turns 8]
+    python benchmarks/method_steps.py [--problems cvrp tsp] [--turns 8] [--json FILE]
 
 All methods learn the tasks of preset `small`, order 1, side by side: a step of each in turn, on one
 thread. Of the four short epochs of a task, the third is timed: Li's methods replay nothing in it,
@@ -11,12 +11,14 @@ epochs and tasks is not in the table.
 import argparse
 import statistics
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import attrs
 import torch
+from measurement import about, store
 
 from lifelong_co.config.run_config import Config, resolve
 from lifelong_co.errors import Interrupted
@@ -87,38 +89,48 @@ def medians(runs: Mapping[str, Run], turns: int) -> Seconds:
     return found
 
 
-def rows(found: Seconds, tasks: tuple[Task, ...]) -> Iterable[str]:
-    """Yield a table: the ratio for all tasks together, and for those of each size."""
+def ratios(problem: str, found: Seconds, tasks: tuple[Task, ...]) -> list[dict[str, Any]]:
+    """Return each method's ratios: of all tasks together, and of those of each size."""
     sizes = sorted({task.size for task in tasks})
-    yield "| method | all tasks | " + " | ".join(f"n = {size}" for size in sizes) + " |"
-    yield "|---|" + "---:|" * (1 + len(sizes))
-    groups = [sizes, *([size] for size in sizes)]
+    groups = {"all tasks": sizes, **{f"n = {size}": [size] for size in sizes}}
+    rows = []
     for name, of_task in found.items():
-        cells = []
-        for group in groups:
-            chosen = [at for at, task in enumerate(tasks) if task.size in group]
+        row: dict[str, Any] = {"problem": problem, "method": name}
+        for group, members in groups.items():
+            chosen = [at for at, task in enumerate(tasks) if task.size in members]
             ratio = sum(of_task[at] for at in chosen) / sum(found[BASE][at] for at in chosen)
-            cells.append(f"{ratio:.2f}")
-        yield f"| `{name}` | {' | '.join(cells)} |"
+            row[group] = round(ratio, 4)
+        rows.append(row)
+    return rows
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--problem", default="cvrp", choices=("cvrp", "tsp"))
-    parser.add_argument("--turns", type=int, default=8)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+def measure(problem: str, turns: int) -> list[dict[str, Any]]:
+    """Return the ratios of all methods on one problem."""
     with tempfile.TemporaryDirectory() as place:
         runs: dict[str, Run] = {}
         for method, changed in METHODS:
-            config = short(method, changed, options.problem, options.turns + 1)
+            config = short(method, changed, problem, turns + 1)
             folder = RunFolder(Path(place) / str(len(runs)))
             folder.create(config)
             label = ", ".join([method, *(f"{name}={value}" for name, value in changed.items())])
             runs[label] = start(config, folder)
-        found = medians(runs, options.turns)
-        print("\n".join(rows(found, config.tasks)))
+        return ratios(problem, medians(runs, turns), config.tasks)
+
+
+def main() -> None:
+    """Print the ratios, and write them as JSON if asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--problems", nargs="+", choices=("cvrp", "tsp"), default=["cvrp", "tsp"])
+    parser.add_argument("--turns", type=int, default=8)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    made, figures = about(), []
+    for problem in options.problems:
+        for row in measure(problem, options.turns):
+            print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+            figures.append(row)
+    store(options.json, made, figures)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,14 @@
 """Tables of the documentation that come from no study.
 
-They are of the shipped weights, of `improve.py`, `libraries.py`, `teaching.py`,
-`against_official.py` and `ranking.py`.
+They are of the shipped weights, of `improve.py`, `libraries.py`, `teaching.py` and `ranking.py`.
 """
 
 import csv
-import json
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
 
 import libraries
-import marks
 import ranking
 import study
 import teaching
@@ -23,9 +19,7 @@ from lifelong_co.experiments.sheet import SCALE, Sheet, words
 from lifelong_co.experiments.spread import half_width
 from lifelong_co.metrics import NAMES
 
-RESULTS = Path(__file__).parent / "results"
-IMPROVED = RESULTS / "improve.csv"
-SPEED = RESULTS / "against_official.json"
+IMPROVED = Path(__file__).parent / "results" / "improve.csv"
 FEW_NODES = 200
 
 
@@ -120,29 +114,6 @@ def taught() -> Sheet:
     return Sheet(key="taught", title="", header=header, blocks=(tuple(rows),), note=note)
 
 
-def targets() -> Sheet:
-    """Return the ratios of `against_official.py` with their targets, a row for each of both."""
-    stored = json.loads(SPEED.read_text(encoding="utf-8"))
-    found: dict[str, list[dict[str, Any]]] = {}
-    for figure in stored["figures"]:
-        found.setdefault(figure["mark"]["what"], []).append(figure)
-    rows = []
-    for what, figures in found.items():
-        bounds = {int(n): bound for n, bound in figures[0]["mark"]["bounds"].items()}
-        mark = marks.Mark(what, bounds, figures[0]["mark"]["upper"])
-        wanted = " / ".join(dict.fromkeys(f"{bound:g}" for bound in bounds.values()))
-        target = f"{'≤' if mark.upper else '≥'} {wanted}" if bounds else ""
-        shown = (
-            f"{each['value']['median']:.2f}"
-            + " ✗" * (not mark.held(each["value"]["median"], each["n"]))
-            for each in figures
-        )
-        rows.append(words(what, target, *shown))
-    header = ("median", "target", *(f"{each['problem']} {each['n']}" for each in figures))
-    note = f"✗: the target is not met. Commit {stored['commit']}, {stored['threads']} threads."
-    return Sheet(key="targets", title="", header=header, blocks=(tuple(rows),), note=note)
-
-
 def ranked() -> Sheet:
     """Return how many pairs of methods rank as in the paper (`ranking.py`), by problem."""
     runs = study.Study.named(ranking.NAME).results().runs
@@ -152,14 +123,3 @@ def ranked() -> Sheet:
         rows.append(words(f"`{problem}`", *shown))
     header = ("pairs ranked as in the paper", *NAMES)
     return Sheet(key="ranked", title="", header=header, blocks=(tuple(rows),), best_of="none")
-
-
-def speed(what: str, problem: str) -> str:
-    """Return the medians of `against_official.py` for 20, 50 and 100 nodes."""
-    stored = json.loads(SPEED.read_text(encoding="utf-8"))
-    found = {
-        each["n"]: f"{each['value']['median']:.2f}"
-        for each in stored["figures"]
-        if (each["mark"]["what"], each["problem"]) == (what, problem)
-    }
-    return f"{found[20]}, {found[50]} and {found[100]}"

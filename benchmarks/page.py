@@ -12,11 +12,13 @@ NAME is a study (``benchmarks/NAME.toml``), NUMBER one of its tables, from 1; th
 shown follow. Instead of ``table`` it may be ``split`` (what AP consists of) or ``goals`` (see
 `goals`), and no metrics follow; or ``paired``: tests against the row whose name stands in quotes
 after the number; or ``published``: each metric by the paper's text and as its tables were computed.
-After ``other`` stands the name of a function of `other_tables`. The metric ``time`` is that of all
+After ``other`` and ``measured`` stand the name of a function of `other_tables` or `speed_tables`
+and its arguments. The metric ``time`` is that of all
 training steps, in multiples of ``fine-tuning`` with the same order and seed.
 
-Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table, and
-``<!-- speed: "WHAT" cvrp -->2, 2 and 1.5<!-- end -->`` the ratios of `against_official.py` by size.
+Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table;
+``<!-- speed: "WHAT" cvrp -->2, 2 and 1.5<!-- end -->`` the ratios of `against_official.py` by size;
+``share``, ``span`` and ``steps`` are other functions of `speed_tables`.
 """
 
 import argparse
@@ -29,6 +31,7 @@ from functools import cache
 
 import attrs
 import other_tables
+import speed_tables
 from goals import goals
 from row_values import measured, row_of, times
 from study import HERE, Study
@@ -43,9 +46,10 @@ from lifelong_co.experiments.sweep.plan import Block
 from lifelong_co.experiments.sweep.table import Results, compared, table
 
 COMMIT = re.compile(r"\((\w{7})\w*\+?\)")
-VALUE = re.compile(r"(<!-- (value|speed): (.+?) -->)(.*?)(<!-- end -->)")
+VALUE = re.compile(r"(<!-- (value|share|span|speed|steps): (.+?) -->)(.*?)(<!-- end -->)")
 MARKED = re.compile(
-    r"(<!-- (table|paired|published|split|goals|other): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL
+    r"(<!-- (table|paired|published|split|goals|other|measured): (.+?) -->\n)(.*?)(<!-- end -->)",
+    re.DOTALL,
 )
 
 
@@ -131,6 +135,7 @@ def split(found: Results, block: Block, names: list[str]) -> Sheet:  # noqa: ARG
     return attrs.evolve(split_sheet(rows), title="")
 
 
+OTHER = {"other": other_tables, "measured": speed_tables}
 KINDS: dict[str, Callable[[Results, Block, list[str]], Sheet]] = {
     "table": metrics_table,
     "published": published,
@@ -154,19 +159,20 @@ def filled(text: str) -> str:
     def replace(match: re.Match[str]) -> str:
         opening, kind, said, _, closing = match.groups()
         name, *words = shlex.split(said)
-        if kind == "other":
-            made = getattr(other_tables, name)()
+        if kind in OTHER:
+            made = getattr(OTHER[kind], name)(*words)
         else:
             number, *rest = words
             found = results(name)
             made = KINDS[kind](found, found.plan.blocks[int(number) - 1], rest)
         return f"{opening}\n{formats.markdown(made)}\n{closing}"
 
-    text = MARKED.sub(replace, text)
-    one = {"value": value, "speed": other_tables.speed}
-    return VALUE.sub(
-        lambda match: f"{match[1]}{one[match[2]](*shlex.split(match[3]))}{match[5]}", text
-    )
+    def inline(match: re.Match[str]) -> str:
+        opening, kind, said, _, closing = match.groups()
+        made = value if kind == "value" else getattr(speed_tables, kind)
+        return f"{opening}{made(*shlex.split(said))}{closing}"
+
+    return VALUE.sub(inline, MARKED.sub(replace, text))
 
 
 def main() -> int:

@@ -1,17 +1,18 @@
 """The noise of the consolidation gradient, for several ways to replay a part of the buffer.
 
-    python benchmarks/replay_noise.py RUN [--draws 50]
+    python benchmarks/replay_noise.py RUN... [--draws 50] [--json FILE]
 
-RUN is a finished run of llr-bc with its checkpoints, whose buffer holds bundles of four. For each
-way the gradient is drawn many times at the run's last parameters. The table has the number of
+Each RUN is a finished run of llr-bc with its checkpoints, whose buffer holds bundles of four. For
+each way the gradient is drawn many times at the run's last parameters. Printed are the number of
 instances that a draw encodes, and the noise: the distance (root mean square) to the gradient of
 hundreds of steps, divided by the norm of that gradient.
 """
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import attrs
@@ -22,6 +23,7 @@ from lifelong_co_plugins.methods.experience_replay.bundles import adopted
 from lifelong_co_plugins.methods.experience_replay.memory import ADOPTED, Memory
 from lifelong_co_plugins.methods.experience_replay.replayed import Replayed
 from lifelong_co_plugins.methods.experience_replay.weights import Weights
+from measurement import about, store
 from torch import Tensor
 
 from lifelong_co.config.run_config import read_config
@@ -96,30 +98,45 @@ def replay_of(folder: Path) -> Replay:
     return Replay(run.learner, memory, bundles, consolidation_loss(*names))
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("run", type=Path)
-    parser.add_argument("--draws", type=int, default=50)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    replay = replay_of(options.run)
+def ways(replay: Replay) -> dict[str, Draw]:
+    """Return what is compared."""
+    found = {"4 whole units": replay.uniform(4, 1.0)}
+    for d in (8, 16, 24, 32):
+        found[f"16 units, 1/{d}, any rows"] = replay.uniform(16, 1 / d)
+    for d in (8, 16, 24, 32):
+        found[f"16 units, 1/{d}, by weight"] = replay.weighted(16, 1 / d)
+    for k, d in ((4, 8), (8, 16), (8, 32)):
+        name = f"{k} bundles of 4, 1/{d}, by weight"
+        found[name] = replay.weighted(k, 1 / d, bundled=True)
+    return found
+
+
+def measure(folder: Path, draws: int) -> Iterator[dict[str, Any]]:
+    """Yield how many rows each way encodes in a run, and its noise."""
+    replay = replay_of(folder)
     whole = replay.uniform(64, 1.0)
     exact = torch.stack([whole()[0] for _ in range(12)]).mean(dim=0)
-    ways = {
-        "4 whole units": replay.uniform(4, 1.0),
-        **{f"16 units, 1/{d}, uniform": replay.uniform(16, 1 / d) for d in (8, 16, 24, 32)},
-        **{f"16 units, 1/{d}, by weight": replay.weighted(16, 1 / d) for d in (8, 16, 24, 32)},
-        "4 bundles of 4, 1/8": replay.weighted(4, 1 / 8, bundled=True),
-        **{f"8 bundles of 4, 1/{d}": replay.weighted(8, 1 / d, bundled=True) for d in (16, 32)},
-    }
-    print(f"{'':28} rows  noise")
-    for name, draw in ways.items():
-        drawn = [draw() for _ in range(options.draws)]
-        rows = sum(rows for _, rows in drawn) / len(drawn)
+    for way, draw in ways(replay).items():
+        drawn = [draw() for _ in range(draws)]
         off = [float((gradient - exact).norm() ** 2) for gradient, _ in drawn]
-        noise = math.sqrt(sum(off) / len(off)) / float(exact.norm())
-        print(f"{name:28} {rows:4.0f} {noise:6.2f}", flush=True)
+        noise = math.sqrt(fmean(off)) / float(exact.norm())
+        yield {"way": way, "rows": fmean(rows for _, rows in drawn), "noise": noise}
+
+
+def main() -> None:
+    """Print the noise of each way, and write it as JSON if asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("runs", type=Path, nargs="+")
+    parser.add_argument("--draws", type=int, default=50)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    made, figures = about(), []
+    for folder in options.runs:
+        for found in measure(folder, options.draws):
+            print(f"{folder} {{way:36}} {{rows:4.0f}} {{noise:6.2f}}".format(**found), flush=True)
+            figures.append({"seed": read_config(folder).seed, **found})
+    store(options.json, made, figures)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Rollout and training step of our solvers beside the official classes, in one run.
 
     python benchmarks/solvers.py [--solvers pomo omni invit] [--problems tsp cvrp]
-        [--sizes 20 50 100] [--repeats 10] [--threads 2] [--smoke]
+        [--sizes 20 50 100] [--repeats 10] [--threads 2] [--json FILE] [--smoke]
 
 Our solver runs in the code of ``lifelong-co run``, the official class in the loop of its
 environment and trainer. Both have the sizes of the `paper` preset, the same new weights and the
@@ -12,7 +12,8 @@ code starts at random nodes.
 The official INViT takes nearest neighbors from torch_cluster. If it is installed (``pip install
 --no-build-isolation torch-cluster`` compiles it), the official time includes it. Otherwise a slow
 replacement is used, and the target is compared with the ratio without its time; that ratio can only
-be too low. The column ``knn`` is the time in either function, ``without`` is the ratio without it.
+be too low. ``knn`` is the time in either function, ``without`` is the ratio without it. A ratio is
+the median over turns, with its quartiles.
 """
 
 import argparse
@@ -22,12 +23,15 @@ import time
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import attrs
 import official_loops
 import torch
 from lifelong_co_adapters.official.locate import place, present
+from measurement import about, store
 from official_loops import Search, Timed
+from timing import ratio
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config, resolve
@@ -38,15 +42,12 @@ from lifelong_co.tasks.task import Task
 from lifelong_co.testing.gradients import Repeated
 
 UPSTREAM = {"pomo": "POMO", "omni": "Omni-VRP", "invit": "INViT"}
+RATIOS = ("ratio", "without")
 TARGET = {"pomo": 1.0, "omni": 1.0, "invit": 3.0}
 BATCH = {20: 64, 50: 32, 100: 16}  # POMO and Omni
 INVIT_ROWS = {20: 64, 50: 64, 100: 32}  # official: 0.33 GiB for each trajectory of 100 nodes
 # The official rule, so that both do the same work.
 OPTIONS = {"invit": {"strict_capacity": True}}
-HEADER = (
-    "solver problem   n   B what        ours  official  ratio  quartiles    knn  without | "
-    "cost: ours  official"
-)
 
 
 @attrs.frozen
@@ -127,17 +128,28 @@ def repetition(
     return Repetition(between - began, time.perf_counter() - between, search.seconds, costs)
 
 
-def row(turns: list[Repetition], genuine: bool) -> tuple[str, float]:
-    """Return medians as text, and the ratio that is compared with the target."""
-    mine = statistics.median(turn.ours for turn in turns)
-    theirs = statistics.median(turn.official for turn in turns)
-    search = statistics.median(turn.search for turn in turns)
-    rest = statistics.median(turn.official - turn.search for turn in turns) / mine
-    pairs = torch.tensor([turn.official / turn.ours for turn in turns])
-    low, high = pairs.quantile(0.25).item(), pairs.quantile(0.75).item()
-    text = f"{mine:8.3f} {theirs:9.3f} {theirs / mine:6.2f} {low:5.2f}-{high:5.2f}"
-    text += f" {search:6.3f} {rest:8.2f}" if search else " " * 16
-    return text, theirs / mine if genuine else rest
+def figure(turns: list[Repetition]) -> dict[str, Any]:
+    """Return the medians of seconds, and the ratios."""
+    mine, theirs, search = zip(
+        *((one.ours, one.official, one.search) for one in turns), strict=True
+    )
+    rest = [whole - part for whole, part in zip(theirs, search, strict=True)]
+    return {
+        "ours": statistics.median(mine),
+        "official": statistics.median(theirs),
+        "knn": statistics.median(turn.search for turn in turns),
+        "ratio": attrs.asdict(ratio(theirs, mine)),
+        "without": attrs.asdict(ratio(rest, mine)),
+        "costs": turns[0].costs,
+    }
+
+
+def line(found: dict[str, Any]) -> str:
+    """Return a figure as a line."""
+    at = "{solver:6} {problem:5} {n:3} {rows:3} {what:7}".format(**found)
+    whole, rest = ("{median:5.2f} ({low:.2f}-{high:.2f})".format(**found[of]) for of in RATIOS)
+    seconds = "ours {ours:.3f} s, official {official:.3f} s, knn {knn:.3f} s".format(**found)
+    return f"{at} {whole}, without knn {rest}; {seconds}; costs {found['costs']}"
 
 
 def missing(name: str) -> bool:
@@ -157,6 +169,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=int, choices=BATCH, default=list(BATCH))
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json", type=Path)
     parser.add_argument("--smoke", action="store_true", help="n = 6, everything once")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -167,13 +180,11 @@ def main() -> None:
     search = Search()
     if "invit" in solvers:
         search.install()
-    repeats, sizes = (1, [6]) if options.smoke else (options.repeats, options.sizes)
-    print(f"seconds, medians of {repeats}, {options.threads} threads")
-    if "invit" in solvers:
         source = "torch_cluster" if search.genuine else "a replacement"
         print(f"nearest neighbors of INViT: {source}")
-    print(HEADER)
-    short = []
+    compared = RATIOS[0 if search.genuine else 1]
+    repeats, sizes = (1, [6]) if options.smoke else (options.repeats, options.sizes)
+    made, figures, short = about(), [], []
     for name, problem, n in product(solvers, options.problems, sizes):
         batch = 4 if options.smoke else (INVIT_ROWS if name == "invit" else BATCH)[n]
         mine, theirs = both(name, problem, n, batch)
@@ -182,11 +193,12 @@ def main() -> None:
             if not options.smoke:
                 repetition(*pair, search)  # warm up
             turns = [repetition(*pair, search) for _ in range(repeats)]
-            text, ratio = row(turns, search.genuine)
-            cell = f"{name:6} {problem:7} {n:3} {batch:3} {what:7}"
-            print(f"{cell} {text} | {{:10.4f}} {{:9.4f}}".format(*turns[0].costs), flush=True)
-            if ratio < TARGET[name]:
-                short.append(f"{cell} {ratio:.2f}, target {TARGET[name]:.0f}")
+            at = {"solver": name, "problem": problem, "n": n, "rows": batch, "what": what}
+            figures.append({**at, **figure(turns)})
+            print(line(figures[-1]), flush=True)
+            if figures[-1][compared]["median"] < TARGET[name]:
+                short.append(line(figures[-1]))
+            store(options.json, {**made, "repeats": repeats}, figures)
     if not options.smoke:
         print("\n".join(("below target:", *short)) if short else "all targets met")
 

@@ -1,6 +1,6 @@
 """The time of a training step and of a greedy test by kind of operation.
 
-    python benchmarks/where.py [--problem cvrp] [--sizes 20 50 100] [--threads 2]
+    python benchmarks/where.py [--problems cvrp tsp] [--sizes 20 50 100] [--threads 2] [--json FILE]
 
 The table has shares of the time by PyTorch's profiler, for a step of fine-tuning, a step of LLR-BC
 with the options of preset `paper-economy`, a step that replays 16 whole units, and a greedy test.
@@ -13,10 +13,12 @@ import statistics
 from collections import Counter
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 
 import official
 import ours
 import torch
+from measurement import about, store
 from timing import in_turns
 from torch.profiler import ProfilerActivity, profile
 
@@ -35,8 +37,8 @@ KINDS = {
 REST = "the rest"
 ALONE = "encoder alone"
 TESTS = 4  # batches
-ENCODED = {"fine-tuning": 1.0, "shipped": 1.5, "whole": 17.0, "test": float(TESTS)}
-"""Batches that are encoded; as shipped, a sixteenth of eight besides the own one."""
+ENCODED = {"fine-tuning": 1.0, "included": 1.5, "whole": 17.0, "test": float(TESTS)}
+"""Batches that are encoded; as included, a sixteenth of eight besides the own one."""
 
 
 def kind(operation: str) -> str:
@@ -57,33 +59,41 @@ def shares(step: Callable[[], object]) -> dict[str, float]:
     return {of: time / found.total() for of, time in found.items()}
 
 
+def column(problem: str, name: str, n: int) -> dict[str, float]:
+    """Return the shares of one step, and that of the encoder alone."""
+    batch = official.BATCH[n]
+    if name == "test":
+        step = ours.test(problem, n, TESTS * batch)
+    else:
+        shipped = ours.shipped(problem)
+        options = {"fine-tuning": {}, "included": shipped, "whole": {**shipped, **ours.WHOLE}}
+        step = ours.training_step(problem, n, batch, **options[name])
+    found = shares(step)
+    rows = round(ENCODED[name] * batch)
+    encoder = ours.encoder(problem, n, rows, batch, learns=name != "test")
+    took = in_turns({"step": step, "encoder": encoder}, 5)
+    alone = statistics.median(took["encoder"]) / statistics.median(took["step"])
+    return {of: round(found.get(of, 0.0), 4) for of in (*KINDS, REST)} | {ALONE: round(alone, 4)}
+
+
 def main() -> None:
-    """Print a column for each step."""
+    """Print the shares of each step, and write them as JSON if asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--problem", default="cvrp", choices=("cvrp", "tsp"))
+    parser.add_argument("--problems", nargs="+", choices=("cvrp", "tsp"), default=["cvrp", "tsp"])
     parser.add_argument(
         "--sizes", nargs="+", type=int, choices=official.BATCH, default=[20, 50, 100]
     )
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    shipped = ours.shipped(options.problem)
-    steps = {"fine-tuning": {}, "shipped": shipped, "whole": {**shipped, **ours.WHOLE}}
-    columns = {}
-    for name, n in product((*steps, "test"), options.sizes):
-        batch = official.BATCH[n]
-        if name == "test":
-            step = ours.test(options.problem, n, TESTS * batch)
-        else:
-            step = ours.training_step(options.problem, n, batch, **steps[name])
-        column = columns[f"{name} {n}"] = shares(step)
-        rows = round(ENCODED[name] * batch)
-        encoder = ours.encoder(options.problem, n, rows, batch, learns=name != "test")
-        took = in_turns({"step": step, "encoder": encoder}, 5)
-        column[ALONE] = statistics.median(took["encoder"]) / statistics.median(took["step"])
-    print(f"{'':20}" + "".join(f"{name:>16}" for name in columns))
-    for of in (*KINDS, REST, ALONE):
-        print(f"{of:20}" + "".join(f"{column.get(of, 0.0):16.0%}" for column in columns.values()))
+    made, figures = about(), []
+    for problem, name, n in product(options.problems, ENCODED, options.sizes):
+        found = column(problem, name, n)
+        said = ", ".join(f"{of} {share:.0%}" for of, share in found.items())
+        print(f"{problem} {name} {n}: {said}", flush=True)
+        figures.append({"problem": problem, "step": name, "n": n, "shares": found})
+    store(options.json, made, figures)
 
 
 if __name__ == "__main__":

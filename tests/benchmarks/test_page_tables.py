@@ -1,8 +1,7 @@
-"""The tables that `page.py` adds to those of a sweep: time, both definitions, targets of speed."""
+"""The tables that `page.py` adds to those of a sweep: time and both definitions."""
 
 import importlib
 import itertools
-import json
 import statistics
 
 import attrs
@@ -85,24 +84,3 @@ def test_a_table_names_the_commits_of_its_runs(page, found):
     runs = {key: attrs.evolve(run, made_by=(next(makers),)) for key, run in found.runs.items()}
     made = page.metrics_table(attrs.evolve(found, runs=runs), found.plan.blocks[0], ["AP"])
     assert made.note == "Runs of each row: 4. Commits 0123456, fedcba9."
-
-
-def test_targets_are_those_of_the_stored_file(page, tmp_path, monkeypatch):
-    """A ratio on the wrong side of its bound is marked."""
-
-    def figure(problem, n, median):
-        mark = {"what": "a step", "bounds": {"20": 2.0, "50": 1.5}, "upper": False}
-        return {"mark": mark, "problem": problem, "n": n, "value": {"median": median}}
-
-    sizes = ((20, 2.0), (50, 1.4), (100, 0.1))
-    rows = [figure("cvrp", n, median) for n, median in sizes]
-    file = tmp_path / "speed.json"
-    file.write_text(json.dumps({"commit": "abc", "threads": 2, "figures": rows}))
-    monkeypatch.setattr(page.other_tables, "SPEED", file)
-    made = page.other_tables.targets()
-    assert made.header == ("median", "target", "cvrp 20", "cvrp 50", "cvrp 100")
-    assert [cell.shown for cell in made.blocks[0][0]] == [
-        *("a step", "≥ 2 / 1.5", "2.00", "1.40 ✗", "0.10"),
-    ]
-    text = '<!-- speed: "a step" cvrp -->?<!-- end -->'
-    assert page.filled(text) == text.replace("?", "2.00, 1.40 and 0.10")
