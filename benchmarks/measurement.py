@@ -25,16 +25,24 @@ def about() -> dict[str, object]:
         commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     except OSError:  # a machine without git
         commit = ""
-    cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
     return {
         "commit": commit.strip(),
         "machine": platform.platform(),
         "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
-        "cpu": cpu[0].partition(":")[2].strip() if cpu else platform.processor(),
+        "cpu": processor(),
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
+
+
+def processor() -> str:
+    """Return the name of the processor, with the numbers that tell generations apart (Linux)."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    pairs = (line.partition(":") for line in lines)
+    said = {name.strip(): value.strip() for name, _, value in pairs}
+    found = [said[name] for name in ("model name", "cpu family", "model") if name in said]
+    return "{}, family {}, model {}".format(*found) if len(found) == 3 else platform.processor()
 
 
 def store(file: Path | None, made: dict[str, object], figures: Figures) -> None:

@@ -18,9 +18,9 @@ def sheet(key: str, header: Iterable[str], rows: Iterable[Row], note: str) -> Sh
 
 
 def made(stored: dict[str, Any]) -> str:
-    """Return the commit and the threads of a measurement."""
+    """Return the commit, the threads and the processor of a measurement."""
     count = stored["threads"]
-    return f"Commit {stored['commit'][:7]}, {count} thread{'s' * (count > 1)}."
+    return f"Commit {stored['commit']}, {count} thread{'s' * (count > 1)} of {stored['cpu']}."
 
 
 def rows_of(figures: list[dict[str, Any]], key: str) -> dict[str, list[dict[str, Any]]]:
@@ -149,7 +149,7 @@ def memory() -> Sheet:
             f"peak of a run of preset `paper`, {one['problem'].upper()}, {one['n']} nodes, "
             f"`{one['method']}`",
             f"{one['mib']:,} MiB",
-            peaks["commit"][:7],
+            peaks["commit"],
         )
         for one in peaks["figures"]
     ]
@@ -160,7 +160,7 @@ def memory() -> Sheet:
         less = by_size({n: f"{one['value']['median']:.1f}" for n, one in found.items()})
         what = f"bytes of a buffered state at 20, 50 and 100 nodes, {problem.upper()}"
         shown = f"{taken} ({less} times less than the official code)"
-        rows.append(words(what, shown, states["commit"][:7]))
+        rows.append(words(what, shown, states["commit"]))
     return sheet("memory", ("what", "measured", "commit"), rows, "")
 
 

@@ -18,7 +18,7 @@ def stored(page, tmp_path, monkeypatch):  # noqa: ARG001
     """Return a function that stores figures as those of a program."""
     measurement = importlib.import_module("measurement")
     monkeypatch.setattr(measurement, "RESULTS", tmp_path)
-    made = {"commit": "0123456789ab", "threads": 2, "repeats": 3}
+    made = {"commit": "0123456", "threads": 2, "cpu": "a processor", "repeats": 3}
 
     def store(name, figures):
         measurement.store(tmp_path / f"{name}.json", made, figures)
@@ -36,7 +36,7 @@ def test_a_measurement_is_read_as_it_was_stored(stored, tmp_path):
     measurement = importlib.import_module("measurement")
     stored("where", [{"n": 20}])
     assert measurement.read("where")["figures"] == [{"n": 20}]
-    assert measurement.read("where")["commit"] == "0123456789ab"
+    assert measurement.read("where")["commit"] == "0123456"
     measurement.store(None, {}, [])
     assert [file.name for file in tmp_path.iterdir()] == ["where.json"]
     assert {"commit", "cpu", "threads", "torch"} <= measurement.about().keys()
@@ -54,7 +54,7 @@ def test_targets_are_those_of_the_stored_file(page, stored):
     made = page.speed_tables.targets()
     assert made.header == ("median", "target", "cvrp 20", "cvrp 50", "cvrp 100")
     assert shown(made) == [["a step", "≥ 2 / 1.5", "2.00", "1.40 ✗", "0.10"]]
-    assert made.note.endswith("Commit 0123456, 2 threads.")
+    assert made.note.endswith("Commit 0123456, 2 threads of a processor.")
     text = '<!-- speed: "a step" cvrp -->?<!-- end -->'
     assert page.filled(text) == text.replace("?", "2.00, 1.40 and 0.10")
 
