@@ -32,7 +32,7 @@ def peak() -> float:
 
 
 def peak_of(method: str, problem: str, size: int, threads: int) -> float:
-    """Learn the tasks, print the peak after each test and return the last."""
+    """Learn the tasks, print the peak after each test and return the last, in MiB."""
     torch.set_num_threads(threads)
     config = resolve(method=method, preset="paper", problem=problem, device="cpu")
     shape = {"size": size, "epochs": 1, "batches": 10, "batch_size": official.BATCH[size]}
@@ -55,11 +55,11 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     made, figures = about(), []
     for method in options.methods:
-        given = method, options.problem, options.size, options.threads
+        problem, n = options.problem, options.size
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-            mib = process.submit(peak_of, *given).result()
+            mib = process.submit(peak_of, method, problem, n, options.threads).result()
         print(f"{method}: {mib:.0f} MiB")
-        figures.append({"method": method, "problem": given[1], "n": given[2], "mib": round(mib)})
+        figures.append({"method": method, "problem": problem, "n": n, "mib": round(mib)})
     store(options.json, made, figures)
 
 

@@ -130,10 +130,8 @@ def repetition(
 
 def figure(turns: list[Repetition]) -> dict[str, Any]:
     """Return the medians of seconds, and the ratios."""
-    mine, theirs, search = zip(
-        *((one.ours, one.official, one.search) for one in turns), strict=True
-    )
-    rest = [whole - part for whole, part in zip(theirs, search, strict=True)]
+    mine, theirs = [turn.ours for turn in turns], [turn.official for turn in turns]
+    rest = [turn.official - turn.search for turn in turns]
     return {
         "ours": statistics.median(mine),
         "official": statistics.median(theirs),

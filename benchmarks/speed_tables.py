@@ -1,7 +1,6 @@
 """Tables and figures of the documentation that come from measurements (`results/NAME.json`)."""
 
 from collections.abc import Iterable
-from itertools import groupby
 from typing import Any
 
 import marks
@@ -154,7 +153,7 @@ def memory() -> Sheet:
         for one in peaks["figures"]
     ]
     held = [one for one in states["figures"] if one["mark"]["what"] == marks.BYTES.what]
-    for problem, each in groupby(held, lambda one: one["problem"]):
+    for problem, each in rows_of(held, "problem").items():
         found = {one["n"]: one for one in each}
         taken = by_size({n: one["note"].split()[0] for n, one in found.items()})
         less = by_size({n: f"{one['value']['median']:.1f}" for n, one in found.items()})
