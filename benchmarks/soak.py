@@ -1,6 +1,7 @@
-"""A run of many tiny tasks: steps per second, memory and disk at every tenth of the way.
+"""A run of many tiny tasks: minutes, memory and disk at every tenth of the way.
 
     python benchmarks/soak.py [--tasks 10000] [--tests-after next|all] [--out DIR]
+        [--json FILE]
 
 With `next`, only the present task and the next one are tested after each task, and all at the end.
 Then every file should grow by the same amount with each task, and memory hardly at all. With `all`,
@@ -13,6 +14,8 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
+
+from measurement import about, store
 
 from lifelong_co import learner
 from lifelong_co.config.run_config import Config
@@ -28,7 +31,7 @@ MODEL = {
     "encoder_layer_num": 1,
     "ff_hidden_dim": 16,
 }
-HEADER = "tasks  minutes  steps/s  RSS MiB    costs MiB  other MiB  other KiB/task"
+HEADER = "     tasks  minutes  RSS MiB  costs MiB  other MiB"
 MEBI = 2**20
 
 
@@ -72,44 +75,37 @@ def sizes(folder: Path) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Learn all tasks and print a line at every tenth."""
+    """Learn all tasks, print a line at every tenth, and write the lines as JSON if asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", type=int, default=10_000)
     parser.add_argument("--tests-after", choices=["next", "all"], default="next")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    made, figures = about(), []
     folder = options.out or Path(tempfile.mkdtemp(prefix="soak-")) / "run"
     run = prepare(configuration(options.tasks, options.tests_after), folder)
-    began = last = time.perf_counter()
+    began = time.perf_counter()
     tenth = max(1, options.tasks // 10)
     print(HEADER)
 
+    def note(what: str) -> None:
+        minutes, memory = (time.perf_counter() - began) / 60, resident()
+        costs, others = sizes(folder)
+        print(f"{what:>10} {minutes:8.1f} {memory:8.0f} {costs:10.2f} {others:10.2f}", flush=True)
+        of_disk = {"costs_mib": costs, "other_mib": others}
+        figures.append({"what": what, "minutes": minutes, "memory_mib": memory, **of_disk})
+
     def show(run: Run, losses: object) -> None:  # noqa: ARG001
-        nonlocal last
         if run.steps % tenth == 0:
-            now = time.perf_counter()
-            costs, others = sizes(folder)
-            print(
-                f"{run.steps:5}  {(now - began) / 60:7.1f}  {tenth / (now - last):7.2f}"
-                f"  {resident():7.0f}  {costs:11.2f}  {others:9.2f}"
-                f"  {others * 1024 / run.steps:14.1f}",
-                flush=True,
-            )
-            last = now
+            note(f"{run.steps:,}")
 
     learner.learn(run, on_step=show)
-    costs, others = sizes(folder)
-    minutes = (time.perf_counter() - began) / 60
-    print(
-        f"end, after {minutes:.1f} minutes: RSS {resident():.0f} MiB, costs {costs:.2f} MiB,"
-        f" other {others:.2f} MiB"
-    )
+    note("all tested")
     page = write_run_report(folder)
-    seconds = time.perf_counter() - began - 60 * minutes
-    print(
-        f"report.html: {page.stat().st_size / MEBI:.2f} MiB in {seconds:.0f} s,"
-        f" RSS {resident():.0f} MiB"
-    )
+    note("report")
+    print(f"report.html: {page.stat().st_size / MEBI:.2f} MiB")
+    store(options.json, {**made, "report_mib": page.stat().st_size / MEBI}, figures)
     if options.out is None:
         shutil.rmtree(folder.parent)
 

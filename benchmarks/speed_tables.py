@@ -172,3 +172,31 @@ def noise() -> Sheet:
     ]
     seeds = dict.fromkeys(f"seed {one['seed']}" for one in stored["figures"])
     return sheet("noise", ("", "encoded", *seeds), rows, made(stored))
+
+
+def gradient_norms() -> Sheet:
+    """Return the norms of `gradient_norms.py`: a row for each objective."""
+    stored = read("gradient_norms")
+    found = rows_of(stored["figures"], "objective")
+    rows = [words(f"`{of}`", *(f"{one['norm']:.2g}" for one in each)) for of, each in found.items()]
+    columns = (f"{one['problem'].upper()}, {one['task']}" for one in next(iter(found.values())))
+    note = f"Means of steps {stored['steps'] - stored['last'] + 1} to {stored['steps']}."
+    return sheet("norms", ("objective", *columns), rows, f"{note} {made(stored)}")
+
+
+def soak() -> Sheet:
+    """Return the growth of a long run (`soak.py`): a row for each tenth of the way."""
+    stored = read("soak")
+    rows = [
+        words(
+            one["what"],
+            f"{one['minutes']:.1f}",
+            f"{one['memory_mib']:.0f} MiB",
+            f"{one['costs_mib']:.1f} MiB",
+            f"{one['other_mib']:.0f} MiB",
+        )
+        for one in stored["figures"]
+    ]
+    header = ("tasks learned", "minutes", "memory", "files with costs", "all other files")
+    note = f"The report has {stored['report_mib']:.1f} MiB. {made(stored)}"
+    return sheet("soak", header, rows, note)
