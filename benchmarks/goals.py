@@ -45,7 +45,9 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:  # noqa: ARG
     )
     header = ("method", "metric", "at most", "mean", "bound", "above the bound", "reached")
     note = "Time: the median of the seeds. Above the bound: paired by seed; negative is better."
-    return Sheet(key="goals", title="", header=header, blocks=(rows,), note=note, best_of="none")
+    return Sheet(
+        key="goals", title="", header=header, blocks=(rows,), note=note, best_of="none", left=3
+    )
 
 
 def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:

@@ -25,7 +25,18 @@ PAGES = sorted(
 FENCE = re.compile(r"^ *```(?P<language>[^\n`]*)\n(?P<code>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"<!-- not run by the tests: .+ -->\s*\Z")
 # What a line of a shell block may begin with.
-PROGRAMS = {"lifelong-co", "make", "python", "pip", "pytest", "torchrun", "git", "grep", "jupyter"}
+PROGRAMS = {
+    "lifelong-co",
+    "make",
+    "python",
+    "pip",
+    "pytest",
+    "torchrun",
+    "git",
+    "cd",
+    "grep",
+    "jupyter",
+}
 
 
 @attrs.frozen

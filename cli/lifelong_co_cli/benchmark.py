@@ -93,8 +93,8 @@ def benchmark(
 ) -> None:
     """Solve the instance files of a folder, and print a table of gaps.
 
-    Decoding is greedy from every node. The nearest-neighbor rule stands beside
-    the solvers. Files that cannot be used are named and left out.
+    Decoding is greedy from every node. The table also has the
+    nearest-neighbor rule. Files that cannot be used are named and left out.
     """
     from lifelong_co.experiments.benchmark import results as kept
     from lifelong_co.experiments.benchmark import tables

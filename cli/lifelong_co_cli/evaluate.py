@@ -23,8 +23,8 @@ def evaluate(
         list[Path] | None,
         typer.Option(
             metavar="PATH",
-            help="Instances from an .npz, .vrp, .tsp or Solomon .txt file, or a folder of those;"
-            " repeatable.",
+            help="Instances from an .npz, .vrp, .tsp, .atsp or Solomon .txt file, or a folder of"
+            " those; repeatable.",
         ),
     ] = None,
     scale: Annotated[

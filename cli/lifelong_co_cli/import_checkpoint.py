@@ -27,7 +27,7 @@ def import_checkpoint(
         str,
         typer.Option(
             metavar="NAME",
-            help="Source of solver options and test tasks: paper, small or demo.",
+            help="Source of solver options and test tasks: paper, paper-economy, small, demo.",
         ),
     ] = "paper",
     solver_option: SolverOption = None,

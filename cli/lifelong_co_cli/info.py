@@ -1,4 +1,4 @@
-"""``lifelong-co info``: what is installed here, for a report of a bug."""
+"""``lifelong-co info``: what is installed here, for a bug report."""
 
 from json import dumps
 from typing import Annotated
@@ -16,7 +16,7 @@ def info(
         bool, typer.Option("--json", metavar=FLAG, help="Print one JSON object.")
     ] = False,
 ) -> None:
-    """Show versions, devices and plugins, for a report of a bug."""
+    """Show versions, devices and plugins, for a bug report."""
     import torch
 
     from lifelong_co import registry

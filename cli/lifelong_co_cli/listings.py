@@ -35,7 +35,7 @@ EXAMPLE = """
 
 def tasks(
     preset: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Show one preset: demo, small or paper.")
+        str | None, typer.Option(metavar="NAME", help="Show one preset, e.g. small.")
     ] = None,
     plot: Annotated[
         Path | None,

@@ -17,7 +17,9 @@ def pretrain(
     preset: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="Scale: small (default), demo or paper.", show_default=False
+            metavar="NAME",
+            help="Scale: small (default), demo, paper, paper-economy.",
+            show_default=False,
         ),
     ] = "small",
     tasks: Annotated[

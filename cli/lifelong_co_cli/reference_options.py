@@ -11,7 +11,8 @@ Files = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="FILE",
-        help="Instances: .npz, .vrp or .tsp files, or folders of .vrp or .tsp files.",
+        help="Instances: .npz, .vrp, .tsp, .atsp or Solomon .txt files, or folders of these"
+        " (not .npz).",
     ),
 ]
 Problem = Annotated[

@@ -34,7 +34,7 @@ def solve(
         typer.Option(
             metavar="PATH",
             help="Solution file, or the folder of several (default: FILE's stem with .sol or .tour,"
-            " in this folder).",
+            " in the working directory).",
         ),
     ] = None,
     plot: Annotated[
@@ -90,9 +90,9 @@ def solve(
 ) -> None:
     """Solve instance files, and write the solutions.
 
-    Every solution is checked. Costs are in the units of the file. The cost of
-    the nearest-neighbor rule stands beside the solver's, and the gap where a
-    best-known cost is found.
+    Every solution is checked. Costs are in the units of the file. The output also
+    has the cost of the nearest-neighbor rule, and the gap if a best-known cost is
+    found.
     """
     from lifelong_co.errors import ConfigError
     from lifelong_co.experiments.benchmark.answer import Effort, answer, too_large

@@ -22,7 +22,7 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Folder (default: in runs/, one for each grid).",
+        help="Folder (default: in runs/, named after FILE).",
     ),
 ]
 Resume = Annotated[
@@ -34,7 +34,7 @@ Workers = Annotated[
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", metavar=FLAG, help="Only list the runs and estimate their time."),
+    typer.Option("--dry-run", metavar=FLAG, help="Only list the runs, and the time left if known."),
 ]
 
 Methods = Annotated[
@@ -83,7 +83,7 @@ Preset = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Scale: small (default), demo or paper.",
+        help="Scale: small (default), demo, paper, paper-economy.",
         rich_help_panel=GRID,
     ),
 ]

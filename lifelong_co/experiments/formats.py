@@ -46,7 +46,7 @@ def markdown(sheet: Sheet) -> str:
         rows.append(
             [f"**{cell.shown}**" if (i, j) in best else cell.shown for j, cell in enumerate(row)]
         )
-    parts = [f"**{sheet.title}**" if sheet.title else "", _pipes(rows), sheet.notes]
+    parts = [f"**{sheet.title}**" if sheet.title else "", _pipes(rows, sheet.left), sheet.notes]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -100,10 +100,10 @@ def _narrow(table: list[list[str]], left: int) -> list[list[list[str]]]:
     return [[[*row[:left], *(row[j] for j in part)] for row in table] for part in parts]
 
 
-def _pipes(table: list[list[str]]) -> str:
-    """Return a Markdown table, the first column aligned left and the others right."""
+def _pipes(table: list[list[str]], left: int) -> str:
+    """Return a Markdown table, the first ``left`` columns aligned left and the others right."""
     header, *rows = ([cell.replace("|", r"\|") for cell in row] for row in table)
-    rule = ["---", *["---:"] * (len(header) - 1)]
+    rule = ["---" if j < left else "---:" for j in range(len(header))]
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
 
 

@@ -20,8 +20,8 @@ def stored(page, tmp_path, monkeypatch):  # noqa: ARG001
     monkeypatch.setattr(measurement, "RESULTS", tmp_path)
     made = {"commit": "0123456", "threads": 2, "cpu": "a processor", "repeats": 3}
 
-    def store(name, figures):
-        measurement.store(tmp_path / f"{name}.json", made, figures)
+    def store(name, figures, **more):
+        measurement.store(tmp_path / f"{name}.json", {**made, **more}, figures)
 
     return store
 
@@ -145,3 +145,27 @@ def test_noise_has_a_column_for_each_run(page, stored):
     made = page.speed_tables.noise()
     assert made.header == ("", "encoded", "seed 0", "seed 2")
     assert shown(made) == [["few", "42", "0.50", "2.50"], ["many", "42", "0.50", "2.50"]]
+
+
+def test_norms_have_a_row_for_each_objective(page, stored):
+    """And a column for each problem and task."""
+    figures = [
+        {"objective": objective, "problem": problem, "task": "E20", "norm": norm}
+        for objective, norm in (("reinforce", 3.63), ("preference", 0.0923))
+        for problem in ("cvrp", "tsp")
+    ]
+    stored("gradient_norms", figures, steps=100, last=20)
+    made = page.speed_tables.gradient_norms()
+    assert made.header == ("objective", "CVRP, E20", "TSP, E20")
+    assert shown(made) == [["`reinforce`", "3.6", "3.6"], ["`preference`", "0.092", "0.092"]]
+    assert made.note.startswith("Means of steps 81 to 100. ")
+
+
+def test_a_long_run_shows_every_third_tenth_and_the_end(page, stored):
+    """The tests of all tasks and the report are the last two figures."""
+    sizes = {"memory_mib": 347.4, "costs_mib": 0.34, "other_mib": 18.1}
+    whats = [*(f"{n},000" for n in range(1, 11)), "all tested", "report"]
+    stored("soak", [{"what": what, **sizes} for what in whats], report_mib=0.75)
+    rows = shown(page.speed_tables.soak())
+    assert [row[0] for row in rows] == ["1,000", "4,000", "7,000", "10,000", "all tested", "report"]
+    assert rows[0][1:] == ["347 MiB", "0.3 MiB", "18 MiB"]

@@ -72,12 +72,12 @@ def llr_bc(
         ``|E|``: experiences replayed at every step, at least 0.
     replay_rows
         The fraction of their instances to replay, in ``(0, 1]``; 1 in the paper. They are drawn by
-        weight (`importance_sampling`). All are replayed if the network normalises over the batch
-        (`behaviors.share_of_rows`).
+        weight. All are replayed if the network normalises over the batch.
     buffer
         A registered buffer: ``reservoir``, or ``balanced`` (each task holds as much).
     record
-        ``last-epoch``, ``every-epoch`` or ``always``; see `memory.Memory`.
+        ``last-epoch`` records the last epoch of each task, ``every-epoch`` all epochs; both replay
+        the buffer from the start of the task. ``always`` records all and replays the present one.
     bundle_size
         So many steps of one rollout, spread evenly over it, are kept, drawn and replayed together,
         in one encoder pass; 1 in the paper. Sizes still count steps, in whole bundles, so they are
@@ -85,10 +85,10 @@ def llr_bc(
         Weights are normalised as if each step had been sampled alone.
     official_replay
         Whether three details are those of the official code. The first node's query of the TSP
-        stays as it was recorded; steps of the CVRP that leave no choice are recorded, too
-        (`memory.Memory`); the loss has its small constants (`consolidation.consolidation_loss`).
+        stays as it was recorded; steps of the CVRP that leave no choice are recorded, too;
+        the loss has its small constants.
     ablation
-        The short name of one of the paper's ablations; see `ablations.ABLATIONS`.
+        The short name of one of the paper's ablations, e.g. ``nEW``.
 
     Raises
     ------

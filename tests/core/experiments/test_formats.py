@@ -4,6 +4,7 @@ import csv
 import io
 import re
 
+import attrs
 import pytest
 from synthetic_sheets import SHEET
 
@@ -28,6 +29,12 @@ def test_markdown_escapes_pipes_and_sets_the_best_bold():
     assert table[0] == "| method | CVRP AP | CVRP AF | TSP AP |"
     assert table[2] == r"| li_inter\|x | **4.2 (1.0)** | **0.1** | - |"
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {5}
+
+
+def test_markdown_aligns_words_left_and_numbers_right():
+    """`Sheet.left` columns have words."""
+    rules = [markdown(attrs.evolve(SHEET, left=left)).splitlines()[3] for left in (1, 2)]
+    assert rules == ["| --- | ---: | ---: | ---: |", "| --- | --- | ---: | ---: |"]
 
 
 def test_csv_has_a_column_for_each_number():
