@@ -1,10 +1,8 @@
 """``lifelong-co demo``: two runs in about two minutes, one forgets, one does not."""
 
-import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -66,15 +64,13 @@ def run_side_by_side(commands: list[list[str]]) -> list[int]:
 
     Ctrl-C reaches all processes through the terminal; each one saves and stops.
     """
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    from lifelong_co.experiments.sweep.engines import command, run_environment
+
     processes = [
         subprocess.Popen(
-            [sys.executable, "-m", "lifelong_co_cli.main", *command],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
+            command(arguments), stdout=subprocess.PIPE, text=True, env=run_environment()
         )
-        for command in commands
+        for arguments in commands
     ]
     readers = [
         threading.Thread(target=relay, args=(process.stdout, method), daemon=True)

@@ -5,7 +5,6 @@ submitit passes a function to the job by pickle, in a folder of the sweep. Here 
 """
 
 import importlib
-import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 import attrs
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.sweep.engines import ONE_THREAD, Handle, command
+from lifelong_co.experiments.sweep.engines import Handle, command, run_environment
 
 INSTALL = "install it with: pip install 'lifelong-co[cluster]'"
 
@@ -23,13 +22,12 @@ INSTALL = "install it with: pip install 'lifelong-co[cluster]'"
 def run_command(arguments: Sequence[str], log: str) -> int:
     """Run a command inside a job and return its exit status; signals to stop are passed on."""
     with Path(log).open("ab") as output:
-        environment = {**os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": "1"}
         process = subprocess.Popen(
             arguments,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env=environment,
+            env=run_environment(),
             start_new_session=True,  # so it gets the scheduler's signals only from this process
         )
 

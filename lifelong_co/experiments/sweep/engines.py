@@ -12,6 +12,8 @@ import attrs
 
 # Small networks are not faster with a second thread, and parallel runs would compete for it.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+# glibc reads it when a process starts; other C libraries ignore it (docs/performance.md).
+HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 
 class Handle(Protocol):
@@ -46,6 +48,14 @@ def command(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "lifelong_co_cli.main", *arguments]
 
 
+def run_environment() -> dict[str, str]:
+    """Return the environment of a run: one thread, huge pages, and output without delay.
+
+    ``GLIBC_TUNABLES`` that are set already stay.
+    """
+    return {**HUGE_PAGES, **os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": "1"}
+
+
 @attrs.define
 class LocalEngine:
     """Starts runs as processes of this machine, each with one thread.
@@ -68,13 +78,13 @@ class LocalEngine:
     def submit(self, arguments: Sequence[str], log: Path) -> Handle:
         """Start a run."""
         self._handles = [handle for handle in self._handles if handle.poll() is None]
-        environment = {**os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": "1"}
+        own = run_environment()
         gpu = ""
         if self.gpus:
             used = [handle.gpu for handle in self._handles]
             gpu = min(self.gpus, key=used.count)
-            environment["CUDA_VISIBLE_DEVICES"] = gpu
-        handle = Process(_start(command(arguments), log, environment, self.lock), gpu)
+            own["CUDA_VISIBLE_DEVICES"] = gpu
+        handle = Process(_start(command(arguments), log, own, self.lock), gpu)
         self._handles.append(handle)
         return handle
 

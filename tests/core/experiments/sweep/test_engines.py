@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lifelong_co.experiments.sweep import engines
-from lifelong_co.experiments.sweep.engines import LocalEngine, visible_gpus
+from lifelong_co.experiments.sweep.engines import LocalEngine, run_environment, visible_gpus
 
 PROGRAM = """
 import os, sys
@@ -30,6 +30,17 @@ def test_process_appends_to_its_log_and_returns_its_status(
     assert handle.process.wait(timeout=60) == 3
     assert handle.poll() == 3
     assert log.read_text() == f"before\nrun 1 {os.environ.get('CUDA_VISIBLE_DEVICES')}\n"
+
+
+def test_run_has_huge_pages_unless_the_user_has_set_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread is not for the user to change: runs at the same time would compete."""
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    own = run_environment()
+    assert own["GLIBC_TUNABLES"] == "glibc.malloc.hugetlb=1"
+    assert (own["OMP_NUM_THREADS"], own["PATH"]) == ("1", os.environ["PATH"])
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.check=0")
+    assert run_environment()["GLIBC_TUNABLES"] == "glibc.malloc.check=0"
 
 
 class Waiting:
