@@ -165,8 +165,8 @@ def _scaled(buffer_size: int, alpha: float) -> dict[str, Options]:
             **{"alpha": 0.03, "replay_rows": 1 / 16, "buffer_size": buffer_size},
             **per_gradient,
         },
-        "ewc": {"weight": 200.0, **of_parameters},
-        "libog": {"weight": 200.0, "intra_weight": 2e-5, **of_parameters},
+        "ewc": {"weight": 2000.0, **of_parameters},
+        "libog": {"weight": 2000.0, "intra_weight": 2e-5, **of_parameters},
         "clear": {"alpha": 0.2, "beta": 0.2, **of_parameters},
         "averaged-weights": {"decay": 0.97},
     }
