@@ -159,7 +159,7 @@ def _scaled(buffer_size: int, alpha: float) -> dict[str, Options]:
     of_parameters = {"weight_unit": "gradient"}
     return {
         "llr-bc": {**_economy("probabilities", buffer_size), "alpha": alpha, **per_gradient},
-        "li-inter": {"alpha": 0.03, **per_gradient},
+        "li-inter": {"alpha": 0.01, **per_gradient},
         "li-intra": {"alpha": 0.03, **per_gradient},
         "der++": {
             **{"alpha": 0.03, "replay_rows": 1 / 16, "buffer_size": buffer_size},
