@@ -201,21 +201,3 @@ def soak() -> Sheet:
     header = ("tasks learned", "memory", "files with costs", "all other files")
     note = f"The report has {stored['report_mib']:.1f} MiB. {made(stored)}"
     return sheet("soak", header, rows, note)
-
-
-def huge_pages() -> Sheet:
-    """Return the ratios of `huge_pages.py`: a row for each problem."""
-    stored = read("huge_pages")
-    found = rows_of(stored["figures"], "problem")
-    rows = [
-        words(problem.upper(), *("{:.2f} ({:.2f} to {:.2f})".format(*_middle(one)) for one in each))
-        for problem, each in found.items()
-    ]
-    sizes = (f"{one['n']} nodes" for one in next(iter(found.values())))
-    note = f"In brackets: the least and the greatest of {len(stored['figures'][0]['ratios'])}. "
-    return sheet("huge_pages", ("", *sizes), rows, note + made(stored))
-
-
-def _middle(figure: dict[str, Any]) -> tuple[float, float, float]:
-    """Return the median, the least and the greatest ratio."""
-    return figure["median"], min(figure["ratios"]), max(figure["ratios"])

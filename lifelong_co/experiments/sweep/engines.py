@@ -12,8 +12,6 @@ import attrs
 
 # Small networks are not faster with a second thread, and parallel runs would compete for it.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-# glibc reads it when a process starts; other C libraries ignore it (docs/performance.md).
-HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 
 class Handle(Protocol):
@@ -49,11 +47,8 @@ def command(arguments: Sequence[str]) -> list[str]:
 
 
 def run_environment() -> dict[str, str]:
-    """Return the environment of a run: one thread, huge pages, and output without delay.
-
-    ``GLIBC_TUNABLES`` that are set already stay.
-    """
-    return {**HUGE_PAGES, **os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": "1"}
+    """Return the environment of a run: one thread, and output without delay."""
+    return {**os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": "1"}
 
 
 @attrs.define
