@@ -18,7 +18,7 @@ EXPLAINED = {
     "docs/paper_and_code.md": "numbers of the paper (`published_metrics.py`)",
 }
 MEASURED = re.compile(r"\b\d[\d.,]* (?:ms|KiB|MiB|GiB|GFLOP/s)\b|\b\d+\.\d+ times\b")
-"""A time, a memory or a ratio."""
+"""Milliseconds, a memory, a rate or a ratio."""
 SET = {
     "docs/faq.md": ["5 ms"],
     "docs/methods/tuning.md": ["1.5 times"],
@@ -49,6 +49,6 @@ def test_no_metric_is_written_by_hand(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_measurement_is_written_by_hand(page):
-    """A time, a memory or a ratio comes from a stored measurement."""
+    """Such a number comes from a stored measurement."""
     text = MADE.sub("", (ROOT / page).read_text(encoding="utf-8"))
     assert MEASURED.findall(text) == SET.get(page, [])
