@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from lifelong_co.runs.provenance import processor
 from lifelong_co.storage.files import write_whole
 
 RESULTS = Path(__file__).parent / "results"
@@ -34,15 +35,6 @@ def about() -> dict[str, object]:
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
-
-
-def processor() -> str:
-    """Return the name of the processor, with the numbers that tell generations apart (Linux)."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    pairs = (line.partition(":") for line in lines)
-    said = {name.strip(): value.strip() for name, _, value in pairs}
-    found = [said[name] for name in ("model name", "cpu family", "model") if name in said]
-    return "{}, family {}, model {}".format(*found) if len(found) == 3 else platform.processor()
 
 
 def store(file: Path | None, made: dict[str, object], figures: Figures) -> None:

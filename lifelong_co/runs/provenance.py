@@ -40,6 +40,7 @@ class Maker:
     platform: str = UNKNOWN
     """Operating system, its version and the kind of processor."""
     cpu: str = UNKNOWN
+    """Name of the processor, on Linux with its family and model: one name can stand for several."""
     gpu: str = ""
     """Empty for a run on the CPU."""
     threads: int = 0
@@ -79,7 +80,7 @@ def present(device: str, processes: int = 1) -> Maker:
         numpy=np.__version__,
         python=platform.python_version(),
         platform=platform.platform(),
-        cpu=_cpu(),
+        cpu=processor(),
         gpu=torch.cuda.get_device_name(device) if device.startswith("cuda") else "",
         threads=torch.get_num_threads(),
         processes=processes,
@@ -177,11 +178,15 @@ __version__ = version()
 """The version of the installed lifelong-co."""
 
 
-def _cpu() -> str:
-    """Return the name of the processor."""
+def processor() -> str:
+    """Return the name of the processor; on Linux with the numbers that tell generations apart."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return (names or [platform.processor() or UNKNOWN])[0]
+    pairs = [[part.strip() for part in line.split(":", 1)] for line in lines if ":" in line]
+    said = dict(reversed(pairs))  # of several processors the first
+    names = ("model name", "cpu family", "model")
+    if all(name in said for name in names):
+        return "{}, family {}, model {}".format(*map(said.get, names))
+    return said.get("model name") or platform.processor() or UNKNOWN

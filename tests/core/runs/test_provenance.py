@@ -1,6 +1,7 @@
 """What made a run: read back, noted once, and completed when a run is resumed."""
 
 import json
+import platform
 import subprocess
 from pathlib import Path
 
@@ -28,6 +29,33 @@ def test_present_maker_is_complete() -> None:
     known = (made.lifelong_co, made.numpy, made.python, made.platform, made.cpu)
     assert provenance.UNKNOWN not in known
     assert provenance.present("cpu") == made
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        (
+            "model\t: 17\nmodel name\t: A: B\ncpu family\t: 25\n\nmodel\t: 18\n",
+            "A: B, family 25, model 17",
+        ),
+        ("model name\t: A\n", "A"),
+        ("Features\t: fp\n", "B"),
+        (None, "B"),
+    ],
+)
+def test_the_processor_is_told_apart_from_others_of_its_name(
+    monkeypatch: pytest.MonkeyPatch, lines: str | None, shown: str
+) -> None:
+    """Family and model follow the name, where Linux says them."""
+
+    def text(*_: object, **__: object) -> str:
+        if lines is None:
+            raise FileNotFoundError
+        return lines
+
+    monkeypatch.setattr(Path, "read_text", text)
+    monkeypatch.setattr(platform, "processor", lambda: "B")
+    assert provenance.processor() == shown
 
 
 def test_entries_follow_the_steps(tmp_path: Path) -> None:
