@@ -9,12 +9,15 @@ nothing and names the files that would change; the exit status is then 1.
     <!-- end -->
 
 NAME is a study (``benchmarks/NAME.toml``), NUMBER one of its tables, from 1; the metrics that are
-shown follow. Instead of ``table`` it may be ``split`` (what AP consists of) or ``goals`` (see
-`goals`), and no metrics follow; or ``paired``: tests against the row whose name stands in quotes
-after the number; or ``published``: each metric by the paper's text and as its tables were computed.
-After ``other`` and ``measured`` stand the name of a function of `other_tables` or `speed_tables`
-and its arguments. The metric ``time`` is that of all
-training steps, in multiples of ``fine-tuning`` with the same order and seed.
+shown follow. The metric ``time`` is that of all training steps, in multiples of ``fine-tuning``
+with the same order and seed. Instead of ``table`` it may be
+
+- ``split`` (what AP consists of), ``goals`` (see `goals`) or ``equal`` (see `equal_time`): no
+  metrics follow;
+- ``paired``: tests against the row whose name stands in quotes after the number;
+- ``published``: each metric by the paper's text and as its tables were computed;
+- ``other`` or ``measured``: the name of a function of `other_tables` or `speed_tables` and its
+  arguments follow.
 
 Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table;
 ``<!-- speed: "WHAT" cvrp -->2, 2 and 1.5<!-- end -->`` the ratios of `against_official.py` by size;
@@ -32,6 +35,7 @@ from functools import cache
 import attrs
 import other_tables
 import speed_tables
+from equal_time import equal_time
 from goals import goals
 from row_values import measured, row_of, times
 from study import HERE, Study
@@ -48,7 +52,8 @@ from lifelong_co.experiments.sweep.table import Results, compared, table
 COMMIT = re.compile(r"\((\w{7})\w*\+?\)")
 VALUE = re.compile(r"(<!-- (value|share|span|speed|steps): (.+?) -->)(.*?)(<!-- end -->)")
 MARKED = re.compile(
-    r"(<!-- (table|paired|published|split|goals|other|measured): (.+?) -->\n)(.*?)(<!-- end -->)",
+    r"(<!-- (table|paired|published|split|goals|equal|other|measured): (.+?) -->\n)"
+    r"(.*?)(<!-- end -->)",
     re.DOTALL,
 )
 
@@ -142,6 +147,7 @@ KINDS: dict[str, Callable[[Results, Block, list[str]], Sheet]] = {
     "paired": paired,
     "split": split,
     "goals": goals,
+    "equal": equal_time,
 }
 
 

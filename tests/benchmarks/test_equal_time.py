@@ -1,0 +1,77 @@
+"""Methods at equal time stand beside the row of `rehearsal` with the same seeds."""
+
+import importlib
+import statistics
+
+import attrs
+import pytest
+from paths import ROOT
+
+from lifelong_co.experiments.spread import half_width
+
+
+@pytest.fixture
+def page(monkeypatch):
+    """Return the module."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return importlib.import_module("page")
+
+
+@pytest.fixture
+def found(page):
+    """Return the stored runs of the study."""
+    return page.results("methods")
+
+
+@pytest.fixture
+def equal(page):
+    """Return the module of the table, as the page imports it."""
+    assert page
+    return importlib.import_module("equal_time")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_difference_is_paired_by_seed(equal, found, number):
+    """The last column is the mean of the differences of each seed, with its interval."""
+    block = found.plan.blocks[number]
+    made = equal.equal_time(found, block, [])
+    base = equal.by_seed(found, equal.row_of(block, equal.BASE))
+    rows = {row[0].shown: row for row in made.rows}
+    assert list(rows) == [equal.BASE, "der++", "li-inter", "fine-tuning"]
+    for each in found.plan.blocks:
+        if (each.title, each.problem) == (equal.NAME, block.problem):
+            (row,) = each.rows
+            own = equal.by_seed(found, row)
+            assert own.keys() == base.keys() == set(range(5))
+            apart = [own[seed].AP - base[seed].AP for seed in own]
+            shown = f"{1e3 * statistics.fmean(apart):+.1f} ± {1e3 * half_width(apart):.1f}"
+            assert rows[row.label][-1].shown == shown
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_times_are_those_of_equal_budgets(equal, found, number):
+    """By the steps of `method_steps.py` no method has much less time than `rehearsal`."""
+    made = equal.equal_time(found, found.plan.blocks[number], [])
+    times = [float(row[2].shown) for row in made.rows]
+    assert times[0] == 1
+    assert all(0.95 <= time <= 1.2 for time in times)
+
+
+def test_the_time_is_batches_times_the_price_of_a_step(equal, found, monkeypatch):
+    """Half of the batches of 40, each three times as dear, take one and a half times as long."""
+    block = found.plan.blocks[0]
+    price = {equal.BASE: 1.0}
+    monkeypatch.setattr(equal, "ratio_of_steps", lambda method, _: price.get(method, 3.0))
+    made = equal.equal_time(found, block, [])
+    batches = {row[0].shown: int(row[1].shown) for row in made.rows}
+    assert batches == {equal.BASE: 40, "der++": 24, "li-inter": 22, "fine-tuning": 62}
+    for row in made.rows[1:]:
+        assert float(row[2].shown) == pytest.approx(batches[row[0].shown] * 3 / 40, abs=0.006)
+
+
+def test_without_runs_a_method_has_no_row(equal, found):
+    """Only methods that have run are shown."""
+    apart = ("der++", "li-inter", "fine-tuning")
+    runs = {name: run for name, run in found.runs.items() if "equal_time" not in name}
+    made = equal.equal_time(attrs.evolve(found, runs=runs), found.plan.blocks[0], [])
+    assert not {row[0].shown for row in made.rows} & set(apart)
