@@ -1,9 +1,9 @@
-"""Methods with as many batches as fit into the time of `rehearsal` (grids of `methods.toml`)."""
+"""Methods that have about the time of `rehearsal` (the grids of `methods.toml` at equal time)."""
 
 from collections.abc import Iterable
 from statistics import fmean
 
-from row_values import measured, row_of
+from row_values import commits, measured, row_of
 from speed_tables import ratio_of_steps
 
 from lifelong_co import metrics
@@ -22,9 +22,12 @@ def equal_time(found: Results, block: plan.Block, names: list[str]) -> Sheet:  #
     wanted = NAME, block.problem
     apart = (each for each in found.plan.blocks if (each.title, each.problem) == wanted)
     rows = [row for each in apart for row in each.rows if found.finished(row)]
-    header = ("method", "batches", "time", *SHOWN, "AP, difference")
+    header = ("method", "batches", "time of steps", "runs", *SHOWN, "AP, difference")
     made = tuple(shown(block.problem, row, base, found) for row in (base, *rows))
-    return Sheet(key="equal_time", title="", header=header, blocks=(made,), best_of="none")
+    note = f"Commit {', '.join(commits(found, (base, *rows)))}."
+    return Sheet(
+        key="equal_time", title="", header=header, blocks=(made,), note=note, best_of="none"
+    )
 
 
 def shown(problem: str, row: plan.Row, base: plan.Row, found: Results) -> Row:
@@ -37,7 +40,7 @@ def shown(problem: str, row: plan.Row, base: plan.Row, found: Results) -> Row:
     means = (spread(getattr(values[seed], name) for seed in seeds) for name in SHOWN)
     apart = [values[seed].AP - beside[seed].AP for seed in seeds]
     difference = "" if row is base else spread(apart, "+")
-    return words(row.label, str(batches), f"{time:.2f}", *means, difference)
+    return words(row.label, str(batches), f"{time:.2f}", str(len(seeds)), *means, difference)
 
 
 def by_seed(found: Results, row: plan.Row) -> dict[int, metrics.Metrics]:
@@ -54,5 +57,6 @@ def batches_of(found: Results, row: plan.Row) -> int:
 def spread(values: Iterable[float], sign: str = "") -> str:
     """Return mean and half-width of the interval, in 10^-3."""
     each = list(values)
-    width = half_width(each) or 0.0
-    return f"{SCALE * fmean(each):{sign}.1f} ± {SCALE * width:.1f}"
+    width = half_width(each)
+    shown = "" if width is None else f" ± {SCALE * width:.1f}"
+    return f"{SCALE * fmean(each):{sign}.1f}{shown}"

@@ -37,7 +37,7 @@ import other_tables
 import speed_tables
 from equal_time import equal_time
 from goals import goals
-from row_values import measured, row_of, times
+from row_values import commits, measured, row_of, times
 from study import HERE, Study
 
 from lifelong_co.experiments import formats
@@ -49,7 +49,6 @@ from lifelong_co.experiments.spread import over_orders
 from lifelong_co.experiments.sweep.plan import Block
 from lifelong_co.experiments.sweep.table import Results, compared, table
 
-COMMIT = re.compile(r"\((\w{7})\w*\+?\)")
 VALUE = re.compile(r"(<!-- (value|share|span|speed|steps): (.+?) -->)(.*?)(<!-- end -->)")
 MARKED = re.compile(
     r"(<!-- (table|paired|published|split|goals|equal|other|measured): (.+?) -->\n)"
@@ -78,17 +77,9 @@ def metrics_table(found: Results, block: Block, names: list[str]) -> Sheet:
         last = [Cell(f"{statistics.median(of):.2f}" if of else "-") for of in took]
         rows = tuple((*row, time) for row, time in zip(rows, last, strict=True))
     notes = [f"Runs of each row: {counts.pop()}."] if len(counts) == 1 else []
-    if made_by := commits(found, block):
+    if made_by := commits(found, block.rows):
         notes.append(f"Commit{'s' * (len(made_by) > 1)} {', '.join(made_by)}.")
     return attrs.evolve(whole, title="", header=header, blocks=(rows,), note=" ".join(notes))
-
-
-def commits(found: Results, block: Block) -> list[str]:
-    """Return the commits of the runs of a table, in short."""
-    makers = [
-        maker for row in block.rows for run in found.finished(row).values() for maker in run.made_by
-    ]
-    return sorted({match[1] for maker in makers if (match := COMMIT.search(maker))})
 
 
 def published(found: Results, block: Block, names: list[str]) -> Sheet:

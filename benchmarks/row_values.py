@@ -1,11 +1,13 @@
 """The values of a row of a study, by order and seed: metrics, and time beside fine-tuning."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from lifelong_co import metrics
 from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.experiments.sweep.table import Results, compared
 
+COMMIT = re.compile(r"\((\w{7})\w*\+?\)")
 BASE = "fine-tuning"
 """The row whose time is 1."""
 
@@ -41,3 +43,10 @@ def seconds(found: Results, row: Row) -> Iterator[tuple[tuple[object, At], float
     for at, run in found.finished(row).items():
         if run.seconds:
             yield (compared(run.config), at), run.seconds
+
+
+def commits(found: Results, rows: Iterable[Row]) -> list[str]:
+    """Return the commits of the runs of some rows, in short."""
+    runs = (run for row in rows for run in found.finished(row).values())
+    makers = (maker for run in runs for maker in run.made_by)
+    return sorted({match[1] for maker in makers if (match := COMMIT.search(maker))})
