@@ -1,14 +1,13 @@
 """Methods that have about the time of `rehearsal` (the grids of `methods.toml` at equal time)."""
 
-from collections.abc import Iterable
-from statistics import fmean
+import math
 
 from row_values import commits, measured, row_of
 from speed_tables import ratio_of_steps
 
 from lifelong_co import metrics
+from lifelong_co.experiments.paired import Values, difference
 from lifelong_co.experiments.sheet import SCALE, Row, Sheet, words
-from lifelong_co.experiments.spread import half_width
 from lifelong_co.experiments.sweep import plan
 from lifelong_co.experiments.sweep.table import Results
 
@@ -21,42 +20,36 @@ def equal_time(found: Results, block: plan.Block, names: list[str]) -> Sheet:  #
     base = row_of(block, BASE)
     wanted = NAME, block.problem
     apart = (each for each in found.plan.blocks if (each.title, each.problem) == wanted)
-    rows = [row for each in apart for row in each.rows if found.finished(row)]
+    rows = (base, *(row for each in apart for row in each.rows))
     header = ("method", "batches", "time of steps", "runs", *SHOWN, "AP, difference")
-    made = tuple(shown(block.problem, row, base, found) for row in (base, *rows))
-    note = f"Commit {', '.join(commits(found, (base, *rows)))}."
+    made = tuple(shown(found, block.problem, row, base) for row in rows)
+    note = f"Commit {', '.join(commits(found, rows))}."
     return Sheet(
         key="equal_time", title="", header=header, blocks=(made,), note=note, best_of="none"
     )
 
 
-def shown(problem: str, row: plan.Row, base: plan.Row, found: Results) -> Row:
+def shown(found: Results, problem: str, row: plan.Row, base: plan.Row) -> Row:
     """Return the row of a method; its time is that of its steps, in multiples of `rehearsal`'s."""
-    values, beside = by_seed(found, row), by_seed(found, base)
-    seeds = sorted(values.keys() & beside.keys())
-    batches, of_base = batches_of(found, row), batches_of(found, base)
-    time = batches * ratio_of_steps(row.label, problem)
-    time /= of_base * ratio_of_steps(base.label, problem)
-    means = (spread(getattr(values[seed], name) for seed in seeds) for name in SHOWN)
-    apart = [values[seed].AP - beside[seed].AP for seed in seeds]
-    difference = "" if row is base else spread(apart, "+")
-    return words(row.label, str(batches), f"{time:.2f}", str(len(seeds)), *means, difference)
+    steps, of_base = (
+        batches(found, each) * ratio_of_steps(each.label, problem) for each in (row, base)
+    )
+    head = (row.label, str(batches(found, row)), f"{steps / of_base:.2f}")
+    means = dict(zip(metrics.NAMES, found.metrics(row), strict=True))
+    apart = difference(by_seed(found, row), by_seed(found, base))
+    off = f"{SCALE * apart.mean:+.1f} ± {SCALE * apart.interval:.1f}"
+    known = "" if row is base else "-" if math.isnan(apart.mean) else off
+    runs = str(len(found.finished(row)))
+    return (*words(*head, runs), *(means[name] for name in SHOWN), *words(known))
 
 
-def by_seed(found: Results, row: plan.Row) -> dict[int, metrics.Metrics]:
-    """Return the metrics of a row; it has one order."""
-    return {seed: each for (_, seed), each in measured(found, row).items()}
+def by_seed(found: Results, row: plan.Row) -> Values:
+    """Return the AP of a row by seed; its only order has no name, so that rows can be paired."""
+    return {("", seed): each.AP for (_, seed), each in measured(found, row).items()}
 
 
-def batches_of(found: Results, row: plan.Row) -> int:
-    """Return the batches of an epoch, which are equal in all tasks and runs."""
-    (batches,) = {task.batches for run in found.finished(row).values() for task in run.config.tasks}
-    return batches
-
-
-def spread(values: Iterable[float], sign: str = "") -> str:
-    """Return mean and half-width of the interval, in 10^-3."""
-    each = list(values)
-    width = half_width(each)
-    shown = "" if width is None else f" ± {SCALE * width:.1f}"
-    return f"{SCALE * fmean(each):{sign}.1f}{shown}"
+def batches(found: Results, row: plan.Row) -> int:
+    """Return the batches of an epoch, which are equal in all tasks and runs of a row."""
+    configs = (found.plan.jobs[name].config for _, _, name in row.cells)
+    (number,) = {task.batches for config in configs for task in config.tasks}
+    return number

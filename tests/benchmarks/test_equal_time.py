@@ -11,23 +11,17 @@ from lifelong_co.experiments.spread import half_width
 
 
 @pytest.fixture
-def page(monkeypatch):
+def equal(monkeypatch):
     """Return the module."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("page")
-
-
-@pytest.fixture
-def found(page):
-    """Return the stored runs of the study."""
-    return page.results("methods")
-
-
-@pytest.fixture
-def equal(page):
-    """Return the module of the table, as the page imports it."""
-    assert page
     return importlib.import_module("equal_time")
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """Return the stored runs of the study."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return importlib.import_module("page").results("methods")
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -42,8 +36,8 @@ def test_a_difference_is_paired_by_seed(equal, found, number):
         if (each.title, each.problem) == (equal.NAME, block.problem):
             (row,) = each.rows
             own = equal.by_seed(found, row)
-            assert own.keys() == base.keys() == set(range(5))
-            apart = [own[seed].AP - base[seed].AP for seed in own]
+            assert own.keys() == base.keys() == {("", seed) for seed in range(5)}
+            apart = [own[seed] - base[seed] for seed in own]
             shown = f"{1e3 * statistics.fmean(apart):+.1f} ± {1e3 * half_width(apart):.1f}"
             assert rows[row.label][-1].shown == shown
 
@@ -69,14 +63,13 @@ def test_the_time_is_batches_times_the_price_of_a_step(equal, found, monkeypatch
         assert float(row[2].shown) == pytest.approx(batches[row[0].shown] * 3 / 40, abs=0.006)
 
 
-def test_without_runs_a_method_has_no_row(equal, found):
-    """Only methods that have run are shown."""
-    runs = {name: run for name, run in found.runs.items() if "equal_time" not in name}
+@pytest.mark.parametrize("missing", ["equal_time", "rehearsal"])
+def test_without_runs_no_metric_is_said(equal, found, missing):
+    """A row without runs has dashes, and nothing is compared with it."""
+    runs = {name: run for name, run in found.runs.items() if missing not in name}
     made = equal.equal_time(attrs.evolve(found, runs=runs), found.plan.blocks[0], [])
-    assert [row[0].shown for row in made.rows] == [equal.BASE]
-
-
-def test_one_seed_has_no_interval(equal):
-    """A single value says nothing of how far off it may be."""
-    assert equal.spread([0.0123], "+") == "+12.3"
-    assert equal.spread([0.01, 0.02]).startswith("15.0 ± ")
+    for row in made.rows:
+        gone = (row[0].shown == equal.BASE) == (missing == equal.BASE)
+        assert [cell.shown for cell in row[3:7]].count("-") == 3 * gone
+        assert (row[3].shown == "0") == gone
+        assert row[-1].shown == ("" if row[0].shown == equal.BASE else "-")
