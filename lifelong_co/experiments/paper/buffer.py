@@ -59,7 +59,7 @@ class Contents:
 
 
 def items_of(run: Run) -> list[Plain]:
-    """Return the plain units in the buffer of a run's last checkpoint; [] if it has no buffer.
+    """Return the plain units in the buffer of a run's last checkpoint; [] if it has none.
 
     Raises
     ------
@@ -70,8 +70,11 @@ def items_of(run: Run) -> list[Plain]:
     found = checkpoint.latest(place)
     if found is None:
         raise CheckpointError(f"{place}: expected a checkpoint, found none")
-    items = found[1].get("method", {}).get("buffer", {}).get("items", [])
-    return [item for item in items if _steps(item)]
+    items: Any = found[1]
+    for name in ("method", "buffer", "items"):
+        items = items.get(name) if isinstance(items, Mapping) else None
+    # A plugin's method may keep anything in its state.
+    return [item for item in items if _steps(item)] if isinstance(items, list) else []
 
 
 def contents(run: Run, items: Sequence[Plain]) -> Contents:
@@ -155,6 +158,10 @@ def changed_decisions(run: Run, items: Sequence[Plain]) -> list[tuple[int, int]]
     return [(int(states), int(changed)) for states, changed in counts.T]
 
 
-def _steps(item: Plain) -> list[Plain]:
-    """Return the decoding steps of a plain unit: itself, or those of a bundle or solution."""
-    return [step for step in item.get("steps", [item]) if "behavior" in step]
+def _steps(item: object) -> list[Plain]:
+    """Return the decoding steps of a plain unit: itself, or those of a bundle or solution.
+
+    There are none in anything else.
+    """
+    steps = item.get("steps", [item]) if isinstance(item, Mapping) and "task" in item else []
+    return [step for step in steps if isinstance(step, Mapping) and "behavior" in step]

@@ -80,6 +80,16 @@ class Drift:
         """Whether action 0 is a depot."""
         return getattr(self.instance, "depot", None) is not None
 
+    @property
+    def points(self) -> Tensor | None:
+        """``[A, 2]``: the places of the actions; None if they have none, as those of an ATSP."""
+        names = ("depot", "nodes") if self.has_depot else ("nodes",)
+        parts = [getattr(self.instance, name, None) for name in names]
+        if not all(isinstance(part, Tensor) and part.shape[2:] == (2,) for part in parts):
+            return None
+        points = torch.cat(parts, dim=1)[0].double()
+        return points if len(points) == self.then.probs.shape[1] else None
+
     def number(self, index: int) -> int:
         """Return the number of an action on a map: it counts from 0 at a depot, else from 1."""
         return index if self.has_depot and self.then.actions[0] == 0 else index + 1

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.comparison import figures, panels
@@ -88,13 +89,21 @@ def _sheet(run: Run, task: str, drift: Drift) -> Sheet:
 
 
 def pictures(run: Run, task: str, drift: Drift) -> list[Picture]:
-    """Draw both routes, the likeliest actions, and the confidence at every decision."""
+    """Draw both routes, the likeliest actions, and the confidence at every decision.
+
+    The routes are left out if the actions have no places.
+    """
     then, now = f"after {task}", LAST
-    drawn = (
-        ("then", _route(drift, drift.then, THEN, then), f"The route after {task}. Numbers count the"
-         " actions; up to the decision (dark line) both routes are the same."),
-        ("now", _route(drift, drift.now, NOW, now),
+    points = drift.points
+    routes = () if points is None else (
+        ("then", _route(drift, points.numpy(), drift.then, THEN, then),
+         f"The route after {task}. Numbers count the actions; up to the decision (dark line) both"
+         " routes are the same."),
+        ("now", _route(drift, points.numpy(), drift.now, NOW, now),
          "The route after the last task, from the same start."),
+    )  # fmt: skip
+    drawn = (
+        *routes,
         ("actions", _actions(drift, (then, now)),
          "The likeliest actions at the decision; nodes have their numbers on the map after the"
          " last task."),
@@ -108,12 +117,14 @@ def pictures(run: Run, task: str, drift: Drift) -> list[Picture]:
     ]
 
 
-def _route(drift: Drift, course: Course, color: str, when: str) -> bytes:
-    """Draw a solution: the common beginning dark, the decision thick, the rest thin."""
+def _route(
+    drift: Drift, points: NDArray[np.float64], course: Course, color: str, when: str
+) -> bytes:
+    """Draw a solution; ``points`` are ``[A, 2]``.
+
+    The common beginning is dark, the decision thick, the rest thin.
+    """
     figure, axes = panels.small(4.4, f"{when}: cost {course.cost:.3f}")
-    instance = drift.instance
-    parts = [instance.depot, instance.nodes] if drift.has_depot else [instance.nodes]
-    points = np.concatenate([part[0].double().numpy() for part in parts])  # [A, 2], as actions
     way, step = points[[*course.actions, course.actions[0]]], drift.step
     before = course.actions[step - 1]  # at step 0 this is the depot, where the route ends
     ends = {before: panels.INK, course.actions[step]: color}

@@ -90,6 +90,16 @@ def test_a_run_without_a_buffer_or_checkpoint_says_so(tmp_path):
         items_of(load_run(folder))
 
 
+@pytest.mark.parametrize(
+    "state",
+    [{"buffer": {"items": [torch.ones(2)]}}, {"buffer": [torch.ones(2)]}, {"buffer": 3}, {}],
+)
+def test_what_a_plugin_keeps_is_no_buffer_of_experiences(state, run, monkeypatch):
+    """Its method may have anything under the same names."""
+    monkeypatch.setattr("lifelong_co.storage.checkpoint.latest", lambda _: (0, {"method": state}))
+    assert items_of(run) == []
+
+
 def test_counts_of_the_paper_are_shown_for_order_1_only(tmp_path):
     """Its numbers are for its order and its two kinds of buffer."""
     order1 = ("E", "C", "G", "U", "R", "GM")

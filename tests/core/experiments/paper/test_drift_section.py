@@ -1,5 +1,6 @@
 """Pictures of a decision that drifts."""
 
+import attrs
 import pytest
 import synthetic_runs
 import torch
@@ -50,3 +51,13 @@ def test_solvers_without_forced_starts_are_drawn_too(tmp_path):
     assert drift.number(0) == 1
     run = load_run(synthetic_runs.write(tmp_path / "run", synthetic_runs.config()))
     assert all(picture.png.startswith(PNG) for picture in pictures(run, "U8", drift))
+
+
+def test_without_places_of_the_nodes_there_are_no_maps(tmp_path):
+    """An ATSP has only distances: the actions and the confidence are drawn."""
+    made = tiny_learn(tiny_config("fine-tuning", sizes=(7, 8)), tmp_path)
+    run = load_run(made.folder.path)
+    task, drift = example(run)
+    matrix = lco.problem("atsp").instances(matrix=(1 - torch.eye(7))[None])
+    drawn = pictures(run, task, attrs.evolve(drift, instance=matrix))
+    assert [picture.key for picture in drawn] == ["drift-tsp-actions", "drift-tsp-confidence"]
