@@ -8,8 +8,8 @@ import attrs
 
 from lifelong_co.errors import ConfigError, FileFormatError, explained
 from lifelong_co.experiments.benchmark.results import FILE, Benchmark, read
-from lifelong_co.experiments.comparison.labels import identity
 from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.paper.zero_shot import Start, read_start
 
 
@@ -94,10 +94,10 @@ def _places(
 
 
 def _distinct(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:
-    kept: dict[tuple[str, int], Run] = {}
+    kept: dict[tuple[str, tuple[str, ...], int], Run] = {}
     twice: list[str] = []
     for run in runs:
-        key = (identity(run.config), run.config.seed)
+        key = (naming.identity(run.config), tuple(run.names), run.config.seed)
         if key in kept:
             twice.append(f"{run.path}: the same configuration and seed as {kept[key].path}")
         kept.setdefault(key, run)

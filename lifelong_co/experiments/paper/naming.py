@@ -5,12 +5,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from lifelong_co import registry
 from lifelong_co.config.ablations import ABLATIONS
 from lifelong_co.config.presets import preset
 from lifelong_co.config.run_config import Config
-from lifelong_co.errors import UnknownNameError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.experiments.comparison.labels import UNLIKE, settings
+from lifelong_co.tasks.task import drifting
 
 PAPERS = "llr-bc"
 """The method of the paper. It is last in a table, and names of its variants do not contain it."""
@@ -52,11 +55,26 @@ def row_rank(name: str) -> tuple[int, float]:
 def traits(config: Config) -> dict[str, Any]:
     """Return the settings that all runs of one variant share, in all orders and with all seeds."""
     flat = settings(config)
-    # In another order a task drifts from another task; the runs share only that tasks drift.
-    drifting = any(task.drift_from for task in config.tasks)
     names = [*UNLIKE, "order"]
     names += [key for key in flat if key.startswith("tasks.") and key.endswith(".drift_from")]
-    return {k: v for k, v in flat.items() if k not in names} | {"drift": drifting}
+    return {k: v for k, v in flat.items() if k not in names} | {"drift": _drift(config)}
+
+
+def _drift(config: Config) -> bool | str:
+    """Return whether each task drifts from the one before; a text if other tasks drift.
+
+    In another order a task drifts from another task; such runs are of one variant.
+    """
+    given = [task.drift_from for task in config.tasks]
+    if not any(given):
+        return False
+    without = tuple(attrs.evolve(task, drift_from="") for task in config.tasks)
+    try:
+        usual = [task.drift_from for task in drifting(without)]
+    except ConfigError:  # not every task can drift from the one before
+        usual = []
+    drifts = zip(config.tasks, given, strict=True)
+    return given == usual or ", ".join(f"{task.label} from {of}" for task, of in drifts if of)
 
 
 def identity(config: Config) -> str:

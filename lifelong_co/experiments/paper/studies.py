@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import TypeVar
 
 import attrs
@@ -148,21 +149,24 @@ def chapters(runs: Sequence[Run], definition: str = "text") -> tuple[Chapter, ..
     All metrics are by one of `metrics.DEFINITIONS`.
     """
     groups = list(_grouped(runs, _tests).values())
-    keys = []
+    keys: list[str] = []
     for members in groups:
         config = members[0].config
         named = config.preset if config.order.isdigit() else naming.order_name(config)
-        keys.append(naming.file_name(named))
+        keys.append(_free(naming.file_name(named), keys))
     found = tuple(
-        _chapter(
-            f"{key}-{keys[:i].count(key) + 1}" if key in keys[:i] else key, members, definition
-        )
-        for i, (key, members) in enumerate(zip(keys, groups, strict=True))
+        _chapter(key, members, definition) for key, members in zip(keys, groups, strict=True)
     )
     titles = [chapter.title for chapter in found]
     return tuple(
         _named_apart(chapter) if titles.count(chapter.title) > 1 else chapter for chapter in found
     )
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    """Return the name, or the first of ``name-2``, ``name-3``, ... that is not taken."""
+    names = (f"{name}-{number}" if number > 1 else name for number in count(1))
+    return next(each for each in names if each not in taken)
 
 
 def _named_apart(chapter: Chapter) -> Chapter:

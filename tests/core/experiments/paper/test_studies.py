@@ -60,6 +60,34 @@ def test_chapters_with_one_title_are_named_apart(root, tmp_path):
     assert [one.title for one in chapters(collect([root]).runs)] == ["Preset small, 3 tasks"]
 
 
+def test_chapters_have_different_keys(tmp_path):
+    """Also if one is called as another one would be numbered: no file is written twice."""
+    for i, (order, tests) in enumerate([("tasks", 64), ("tasks", 1000), ("tasks-2", 8)]):
+        of = synthetic_runs.config("fine-tuning", order=f"{order}.toml", tests=tests)
+        synthetic_runs.write(tmp_path / str(i), of)
+    found = chapters(collect([tmp_path]).runs)
+    assert [one.key for one in found] == ["tasks", "tasks-2", "tasks-2-2"]
+
+
+def test_no_run_of_a_variant_stands_for_another(tmp_path):
+    """Tasks that drift from other tasks are another variant; a run is not counted twice."""
+    for source in ("", "G", "R"):
+        of = synthetic_runs.config(
+            "fine-tuning", task={"drift_from": source}, order="tasks.toml"
+        )
+        synthetic_runs.write(tmp_path / f"drift{source}", of)
+    elsewhere = synthetic_runs.config("fine-tuning", order="/elsewhere/tasks.toml")
+    path = synthetic_runs.write(tmp_path / "twice", elsewhere)
+    found = collect([tmp_path])
+    assert [line.partition(":")[0] for line in found.left_out] == [str(path)]
+    (chapter,) = chapters(found.runs)
+    (study,) = chapter.studies
+    names = [(variant.name, len(variant.runs)) for variant in study.variants]
+    assert names == [
+        ("fine-tuning", 1), ("-drift(E20 from G)", 1), ("-drift(E20 from R)", 1)
+    ]  # fmt: skip
+
+
 def test_published_metrics_have_another_d_star(root):
     """All tables of a chapter use one definition: d* over every test, population deviation."""
     runs = collect([root]).runs
