@@ -3,9 +3,7 @@
 Each function takes a chapter and returns the sheets for which it has runs, possibly none.
 """
 
-import math
-from collections.abc import Collection, Iterable, Sequence
-from typing import Literal
+from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 
@@ -14,17 +12,11 @@ from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.comparison.selection import sequence
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper import naming
+from lifelong_co.experiments.paper.metric_sheet import COMMON, cells, groups, measure, metric_sheet
 from lifelong_co.experiments.paper.studies import Arrival, Chapter, Study, Variant
-from lifelong_co.experiments.sheet import THOUSANDTHS, Cell, Row, Sheet, words
-from lifelong_co.experiments.spread import LEVEL, OVER_ORDERS, Spread, cell
+from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
+from lifelong_co.experiments.spread import Spread
 
-COMMON = (
-    "In 10⁻³, lower is better: gaps (d − d*) / d*. d* is the lowest mean cost on a task {tests} of"
-    " the runs here with the same solver and problem, except multi-task runs. AF and AMF are"
-    " {forgetting}. mean (s) ± c: mean over orders and seeds; s: {deviation} standard deviation of"
-    " the means of the orders (with several orders); c: half-width of the"
-    f" {LEVEL:.0%} confidence interval over seeds (with several seeds)."
-)
 Where = frozenset[tuple[Arrival, int]]
 """Orders and seeds."""
 
@@ -35,26 +27,58 @@ def over_orders(chapter: Chapter) -> list[Sheet]:
     Means over different orders are not comparable. So there is a block of rows for each set of
     orders that some method has. It holds all methods with these orders, averaged over these only.
     """
-    studies = chapter.of(chapter.solvers[0])
-    variants = [variant for study in studies.values() for variant in study.lifelong]
-    sets = {variant.orders for variant in variants}
+    solver = chapter.solvers[0]
+    studies = chapter.of(solver)
+    blocks = _blocks(chapter, studies, frozenset(chapter.orders))
+    title = f"Metrics over the task orders ({solver})"
+    return _over_orders(chapter, "metrics", title, "method", studies, blocks)
 
-    def shown(orders: Collection[Arrival]) -> str:
-        return ", ".join(name for order, name in chapter.orders.items() if order in orders)
+
+def _blocks(
+    chapter: Chapter,
+    studies: Mapping[str, Study | None],
+    among: frozenset[Arrival],
+    ending: str = "",
+) -> list[tuple[str, list[Row]]]:
+    """Return for each set of orders that a method has its name, and the rows of all such methods.
+
+    Only the orders ``among`` count. The ``ending`` follows the names of the methods.
+    """
+    variants = [variant for study in studies.values() if study for variant in study.lifelong]
 
     blocks = []
-    for orders in sorted(sets, key=lambda of: (-len(of), shown(of))):
-        said = [shown(orders)] if len(sets) > 1 else []
+    sets = {variant.orders & among for variant in variants} - {frozenset()}
+    for orders in sorted(sets, key=lambda of: (-len(of), chapter.shown(of))):
         names = dict.fromkeys(each.name for each in variants if orders <= each.orders)
-        rows = []
+        rows: list[Row] = []
         for name in names:
-            found = ((study, study.runs(name, orders)) for study in studies.values())
+            found = (
+                (study, study.runs(name, orders) if study else []) for study in studies.values()
+            )
             whole = [(study, r if {run.names for run in r} == orders else []) for study, r in found]
-            rows.append((*words(name, *said), *_groups(whole)))
-        blocks.append(rows)
-    title = f"Metrics over the task orders ({chapter.solvers[0]})"
-    first = ["method", "orders"] if len(sets) > 1 else ["method"]
-    return [_sheet(chapter, "metrics", title, first, studies, blocks)] if blocks else []
+            rows.append((Cell(name + ending), *groups(whole)))
+        blocks.append((chapter.shown(orders), rows))
+    return blocks
+
+
+def _over_orders(
+    chapter: Chapter,
+    key: str,
+    title: str,
+    first: str,
+    problems: Collection[str],
+    blocks: Sequence[tuple[str, list[Row]]],
+    note: str = "",
+) -> list[Sheet]:
+    """Return a table of `_blocks`, with a column of orders if there are several sets."""
+    if not blocks:
+        return []
+    heads = [first]
+    rows = [each for _, each in blocks]
+    if len({orders for orders, _ in blocks}) > 1:
+        heads.append("orders")
+        rows = [[(row[0], Cell(orders), *row[1:]) for row in each] for orders, each in blocks]
+    return [metric_sheet(chapter, key, title, heads, problems, rows, note)]
 
 
 def varied(chapter: Chapter) -> list[Sheet]:
@@ -67,7 +91,7 @@ def varied(chapter: Chapter) -> list[Sheet]:
     for solver in chapter.solvers:
         studies = {p: s for p, s in chapter.of(solver).items() if len(s.variants) > len(s.main)}
         if studies:
-            sheet = _sheet(
+            sheet = metric_sheet(
                 chapter,
                 "hyperparameters" + ("" if solver == chapter.solvers[0] else f"-{solver}"),
                 f"Hyperparameters and ablations ({solver})",
@@ -97,7 +121,7 @@ def _varied_blocks(studies: Sequence[Study]) -> list[list[Row]]:
             [run for run in found.get(label, ()) if _where(run) in place]
             for found, place in zip(runs, places, strict=True)
         ]
-        return (Cell(label), *_groups(zip(studies, there, strict=True)))
+        return (Cell(label), *groups(zip(studies, there, strict=True)))
 
     return [
         [
@@ -123,21 +147,16 @@ def applicability(chapter: Chapter) -> list[Sheet]:
     first, *others = chapter.solvers
     if not others:
         return []
-    orders = {order for s in chapter.studies if s.solver != first for order in s.orders}
+    orders = frozenset(o for s in chapter.studies if s.solver != first for o in s.orders)
     blocks = []
     for solver in chapter.solvers:
-        studies = chapter.of(solver)
-        lifelong = [variant for study in studies.values() for variant in study.lifelong]
-        names = dict.fromkeys(each.name for each in lifelong if each.orders & orders)
-        rows = []
-        for name in names:
-            found = (studies.get(problem) for problem in chapter.problems)
-            groups = [(study, study.runs(name, orders) if study else []) for study in found]
-            rows.append((Cell(f"{name} ({solver})"), *_groups(groups)))
-        blocks += [rows] if rows else []
+        found = chapter.of(solver)
+        studies = {problem: found.get(problem) for problem in chapter.problems}
+        blocks += _blocks(chapter, studies, orders, f" ({solver})")
     title, note = "Metrics with other base solvers", "d* differs from solver to solver."
-    named = ["method (solver)"]
-    return [_sheet(chapter, "applicability", title, named, chapter.problems, blocks, note)]
+    return _over_orders(
+        chapter, "applicability", title, "method (solver)", chapter.problems, blocks, note
+    )
 
 
 def per_order(chapter: Chapter) -> list[Sheet]:
@@ -155,7 +174,7 @@ def per_order(chapter: Chapter) -> list[Sheet]:
             rows = [
                 (
                     *words(name, each.name, str(len(runs))),
-                    *(cell for k in ks for cell in _cells(study, runs, k)),
+                    *(cell for k in ks for cell in cells(study, runs, k)),
                 )
                 for each in study.lifelong
                 if (runs := each.of(order))
@@ -185,7 +204,7 @@ def all_runs(chapter: Chapter) -> Sheet:
         rows.append(
             (
                 *words(study.problem, variant.title, study.solver, order, seed),
-                *(_measure(Spread(value)) for value in values),
+                *(measure(Spread(value)) for value in values),
                 *words(minutes, "; ".join(run.made_by), str(run.path)),
             )
         )
@@ -200,51 +219,3 @@ def all_runs(chapter: Chapter) -> Sheet:
         " changes.",
         best_of="none",
     )
-
-
-def _sheet(
-    chapter: Chapter,
-    key: str,
-    title: str,
-    first: Sequence[str],
-    problems: Collection[str],
-    blocks: Iterable[Sequence[Row]],
-    note: str = "",
-    best_of: Literal["column", "none"] = "column",
-) -> Sheet:
-    """Return a table with some columns of words, then a group of columns for each problem."""
-    group = ("runs", *metrics.NAMES)
-    return Sheet(
-        key=key,
-        title=title + WORDS[chapter.definition].title,
-        header=(*first, *group * len(problems)),
-        spans=(("", len(first)), *((problem.upper(), len(group)) for problem in problems)),
-        blocks=tuple(map(tuple, blocks)),
-        left=len(first),
-        note=note,
-        common=COMMON.format(**attrs.asdict(WORDS[chapter.definition])),
-        best_of=best_of,
-    )
-
-
-def _groups(found: Iterable[tuple[Study | None, Sequence[Run]]]) -> list[Cell]:
-    """Return the number of runs and their metrics in each study; dashes without runs."""
-    cells = []
-    for study, runs in found:
-        if study is None or not runs:
-            cells += [Cell("-"), *[_measure(Spread(math.nan))] * len(metrics.NAMES)]
-        else:
-            cells += [Cell(str(len(runs))), *_cells(study, runs)]
-    return cells
-
-
-def _cells(study: Study, runs: Sequence[Run], k: int | None = None) -> list[Cell]:
-    """Return the metrics of some runs of one variant, after ``k`` tasks; None: after all."""
-    return [_measure(spread) for spread in study.spreads(runs, k).values()]
-
-
-def _measure(spread: Spread) -> Cell:
-    """Return the cell of a metric; CSV has a column for each of its numbers that is defined."""
-    made = cell(spread, OVER_ORDERS)
-    parts = {name: number for name, number in made.parts.items() if number}
-    return attrs.evolve(made, parts=parts or {THOUSANDTHS: ""})

@@ -39,10 +39,14 @@ def pairs_of(study: Study) -> list[Pair]:
 
 
 def split(chapter: Chapter) -> list[Sheet]:
-    """Return the parts of AP of each lifelong method, over orders and seeds."""
+    """Return the parts of AP of each lifelong method, over orders and seeds.
+
+    A row names its orders if those of another row differ.
+    """
     sheets = []
     for study in chapter.studies:
         rows = []
+        differ = len({variant.orders for variant in study.lifelong}) > 1
         for variant in study.lifelong:
             each = {
                 (repr(run.names), run.config.seed): split_of(run, study.best)
@@ -52,7 +56,8 @@ def split(chapter: Chapter) -> list[Sheet]:
                 over_orders({place: of[i] for place, of in each.items()}, study.definition)
                 for i in range(len(COLUMNS))
             ]
-            rows.append(split_row(variant.title, len(each), spreads))
+            said = f" ({chapter.shown(variant.orders)})" * differ
+            rows.append(split_row(variant.title + said, len(each), spreads))
         if rows:
             sheets.append(plain(split_sheet(rows, *_named("split", "What AP consists of", study))))
     return sheets

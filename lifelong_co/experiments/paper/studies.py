@@ -130,6 +130,10 @@ class Chapter:
         runs = Counter(study.solver for study, _, _ in self.runs())
         return sorted(runs, key=lambda name: (name != naming.SOLVER, -runs[name], name))
 
+    def shown(self, orders: Collection[Arrival]) -> str:
+        """Return the names of some orders in one text."""
+        return ", ".join(name for order, name in self.orders.items() if order in orders)
+
     def of(self, solver: str) -> dict[str, Study]:
         """Return the studies of a solver by problem, in the order of `problems`."""
         found = {study.problem: study for study in self.studies if study.solver == solver}

@@ -75,6 +75,20 @@ def test_other_solvers_have_another_table(chapter):
     assert omni.best != chapter.of("pomo")["cvrp"].best
 
 
+def test_means_over_different_orders_of_other_solvers_are_not_compared(root, tmp_path):
+    """Omni has llr-bc in both orders and fine-tuning in the first: so there are two blocks each."""
+    for order in ("1", "2"):
+        write(tmp_path, f"omni-{order}", order=order, solver="omni")
+    (more,) = chapters(collect([root, tmp_path]).runs)
+    (sheet,) = metric_tables.applicability(more)
+    assert [[[cell.shown for cell in row[:3]] for row in block] for block in sheet.blocks] == [
+        [["fine-tuning (pomo)", "1, 2", "4"], ["llr-bc (pomo)", "1, 2", "4"]],
+        [["llr-bc (omni)", "1, 2", "2"]],
+        [["fine-tuning (omni)", "1", "1"], ["llr-bc (omni)", "1", "1"]],
+    ]
+    assert sheet.columns[:3] == ("method (solver)", "orders", "CVRP runs")
+
+
 def test_each_order_is_shown_after_half_and_all_tasks(chapter):
     """At k = 2 the first two tasks count alone."""
     (sheet,) = metric_tables.per_order(chapter)

@@ -72,9 +72,7 @@ def test_chapters_have_different_keys(tmp_path):
 def test_no_run_of_a_variant_stands_for_another(tmp_path):
     """Tasks that drift from other tasks are another variant; a run is not counted twice."""
     for source in ("", "G", "R"):
-        of = synthetic_runs.config(
-            "fine-tuning", task={"drift_from": source}, order="tasks.toml"
-        )
+        of = synthetic_runs.config("fine-tuning", task={"drift_from": source}, order="tasks.toml")
         synthetic_runs.write(tmp_path / f"drift{source}", of)
     elsewhere = synthetic_runs.config("fine-tuning", order="/elsewhere/tasks.toml")
     path = synthetic_runs.write(tmp_path / "twice", elsewhere)
