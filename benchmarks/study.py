@@ -75,5 +75,13 @@ class Study:
 
 
 def same(lines: list[tidy.Line] | None, job: Job) -> bool:
-    """Return whether stored lines are of a run as the plan wants it."""
-    return lines is not None and tidy.said(job.config).items() <= lines[0].items()
+    """Return whether stored lines are of a run as the plan wants it: settings, tasks and epochs.
+
+    What else a task file says is not stored; whoever changes it deletes the lines of its runs.
+    """
+    if lines is None or not tidy.said(job.config).items() <= lines[0].items():
+        return False
+    last: dict[str, int] = {}
+    for line in lines:
+        last[line["learning"]] = max(last.get(line["learning"], 0), int(line["epoch"]))
+    return last == {task.label: task.epochs for task in job.config.tasks}

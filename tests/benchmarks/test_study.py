@@ -49,6 +49,17 @@ def test_a_run_with_another_option_is_missing(study, tmp_path):
     assert study.stored.read_text().count("\n") == 1
 
 
+def test_a_run_with_other_epochs_is_missing(study):
+    """A task file that has changed asks for its runs again."""
+    text = study.stored.read_text()
+    names = list(study.results().runs)
+    lines = text.splitlines(keepends=True)
+    last = max(int(line.split(",")[-3]) for line in lines[1:])
+    study.stored.write_text("".join(line for line in lines if line.split(",")[-3] != str(last)))
+    assert names
+    assert not study.lines()
+
+
 def test_wrong_columns_are_refused(study):
     """By name of the file."""
     study.stored.write_text("a,b\n1,2\n")

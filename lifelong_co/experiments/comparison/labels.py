@@ -41,8 +41,11 @@ def settings(config: Config) -> dict[str, Any]:
 
 
 def identity(config: Config) -> str:
-    """Return a text that is equal for runs that differ in nothing but the seed and `UNLIKE`."""
-    shared = {key: value for key, value in settings(config).items() if key not in UNLIKE}
+    """Return a text that is equal for runs that differ in nothing but the seed and `UNLIKE`.
+
+    The name of the order is left out: the tasks say it, and a task file has several paths.
+    """
+    shared = {k: v for k, v in settings(config).items() if k not in {*UNLIKE, "order"}}
     # The dotted names do not show the order of the tasks.
     return repr((sorted(shared.items()), [task.label for task in config.tasks]))
 

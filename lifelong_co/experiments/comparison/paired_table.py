@@ -45,9 +45,9 @@ class Pair:
 def pairs_of(comparison: Comparison) -> list[Pair]:
     """Return a pair of each group with the first one that has the same order of tasks."""
     found: list[Pair] = []
-    firsts: dict[tuple[tuple[str, int], ...], Group] = {}
+    firsts: dict[tuple[str, ...], Group] = {}
     for group in comparison.groups:
-        first = firsts.setdefault(group.sequence, group)
+        first = firsts.setdefault(group.runs[0].names, group)
         if first is not group:
             both = (_measured(comparison, each) for each in (group, first))
             found.append(Pair(group.label, first.label, *both))

@@ -1,6 +1,7 @@
 """Finding the references of many instances in parallel; each is stored as soon as it is found."""
 
 import multiprocessing
+import operator
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -72,6 +73,7 @@ def _stored(subject: Subject, found: Found | None, cache: Cache) -> Reference | 
     """Check, measure and store what a solver found."""
     if found is None:
         return cache.get(subject.problem, subject.key)
+    found = _plain(subject, found)
     fault = subject.fault(found.actions)
     if fault:
         raise SolverError(f"{subject.name}: the solution of {found.solver} {fault}")
@@ -81,7 +83,29 @@ def _stored(subject: Subject, found: Found | None, cache: Cache) -> Reference | 
         cost=subject.cost(found.actions),
         **attrs.asdict(found),
     )
-    return cache.put(subject, reference)
+    try:
+        return cache.put(subject, reference)
+    except TypeError as error:  # of settings, say
+        raise SolverError(
+            f"{subject.name}: the result of {found.solver}: expected plain data ({error})"
+        ) from error
+
+
+def _plain(subject: Subject, found: object) -> Found:
+    """Return what the model of a plugin found, with actions that are whole numbers."""
+    if not isinstance(found, Found):
+        raise SolverError(
+            f"{subject.name}: the reference model of {subject.problem}: expected a Found or None,"
+            f" got {found!r:.60}"
+        )
+    try:
+        actions = [operator.index(action) for action in found.actions]
+    except TypeError as error:
+        raise SolverError(
+            f"{subject.name}: the actions of {found.solver}: expected a list of whole numbers,"
+            f" got {found.actions!r:.60}"
+        ) from error
+    return attrs.evolve(found, actions=actions, proven=bool(found.proven))
 
 
 def _here(

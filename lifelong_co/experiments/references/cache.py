@@ -68,9 +68,17 @@ class Cache:
             raise FileFormatError(
                 f"{file}: expected a reference as JSON ({error}); delete the file to find it again"
             ) from error
-        cost = reference.cost
+        cost, actions = reference.cost, reference.actions
         if not isinstance(cost, int | float) or not math.isfinite(cost) or cost < 0:
             raise FileFormatError(f"{file}: cost: expected a number of at least 0, got {cost!r}")
+        if not isinstance(actions, list) or any(type(action) is not int for action in actions):
+            raise FileFormatError(
+                f"{file}: actions: expected a list of whole numbers, got {actions!r:.60}"
+            )
+        if not isinstance(reference.proven, bool):
+            raise FileFormatError(
+                f"{file}: proven: expected true or false, got {reference.proven!r}"
+            )
         return reference
 
     def put(self, subject: Subject, reference: Reference) -> Reference:
@@ -98,8 +106,10 @@ class Cache:
 def better(one: Reference, other: Reference) -> bool:
     """Return whether one reference is better than another of the same instance.
 
-    If the costs are equal within a relative 1e-6, a proven reference is the better one.
+    If the costs are equal within a relative 1e-6, a proven reference is the better one. Otherwise
+    the cost has to be lower by a relative 1e-9.
     """
-    if abs(one.cost - other.cost) > 1e-6 * max(1.0, other.cost):
-        return one.cost < other.cost
-    return one.proven and not other.proven
+    scale = max(1.0, other.cost)
+    if one.proven != other.proven and abs(one.cost - other.cost) <= 1e-6 * scale:
+        return one.proven
+    return one.cost < other.cost - 1e-9 * scale

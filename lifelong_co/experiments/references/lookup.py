@@ -40,7 +40,7 @@ def references(
             if key not in found and (own := cache.get(problem.name, key)) is not None:
                 found[key] = Known(own.cost, place)
         if distribution and any(key not in found for key in keys):
-            others = stored(place, problem, distribution)
+            others = stored(place, problem, distribution, problem.size(instances))
             published = {} if others is None else others.by_key(problem)
             for key in keys:
                 if key not in found and key in published:

@@ -53,8 +53,13 @@ class Stored:
         return dict(zip(keys_of(self.instances, problem), self.costs, strict=False))
 
 
-def stored(folder: Path, problem: Problem, distribution: str) -> Stored | None:
+def stored(
+    folder: Path, problem: Problem, distribution: str, size: int | None = None
+) -> Stored | None:
     """Return a folder's references for the test set of a distribution; None if it has none.
+
+    Of several sets of arrays, it is that of ``size`` nodes, or the first one by name if no size is
+    given.
 
     Raises
     ------
@@ -63,8 +68,9 @@ def stored(folder: Path, problem: Problem, distribution: str) -> Stored | None:
     """
     if not folder.is_dir():
         return None
+    number = r"\d+" if size is None else str(size)
     for file in sorted(folder.glob(f"{problem.name}-{distribution}*.npz")):
-        if re.fullmatch(rf"{problem.name}-{re.escape(distribution)}\d+", file.stem):
+        if re.fullmatch(rf"{problem.name}-{re.escape(distribution)}{number}", file.stem):
             return _arrays(file, problem)
     name = _OFFICIAL_NAMES.get(distribution, distribution)
     pattern = f"{problem.name.upper()}instances_{name}_*_solution"

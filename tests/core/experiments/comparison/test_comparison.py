@@ -65,6 +65,16 @@ def test_runs_with_another_budget_have_another_row(tmp_path: Path) -> None:
     assert labels == ["llr-bc (batches=2)", "llr-bc (batches=9)"]
 
 
+def test_paths_of_a_task_file_are_no_difference(tmp_path: Path) -> None:
+    """The seeds of a method are one row, from wherever each was started."""
+    folders = [
+        synthetic_runs.write(tmp_path / str(seed), synthetic_runs.config(order=order, seed=seed))
+        for seed, order in enumerate(("tasks.toml", "./tasks.toml", "/w/tasks.toml"))
+    ]
+    (group,) = compare_folders(folders).groups
+    assert len(group.runs) == 3
+
+
 def test_runs_with_the_same_seed_are_not_grouped(tmp_path: Path) -> None:
     """Two folders of one seed stay apart under their paths; one folder twice is refused."""
     one, two = (

@@ -45,6 +45,18 @@ def test_each_method_is_compared_with_the_first_of_its_order(tested: Comparison)
     ]
 
 
+def test_other_epochs_are_no_other_order(tmp_path: Path) -> None:
+    """A run with twice the epochs is compared with the first one, too."""
+    folders = [
+        synthetic_runs.write(
+            tmp_path / f"{epochs}-{seed}", synthetic_runs.config(epochs=epochs, seed=seed)
+        )
+        for epochs in (4, 8)
+        for seed in range(3)
+    ]
+    assert len(paired_table.pairs_of(compare_folders(folders))) == 1
+
+
 def test_rows_have_the_numbers_of_the_tests(tested: Comparison) -> None:
     """The p-values of a metric are corrected for the number of its tests."""
     pairs = paired_table.pairs_of(tested)

@@ -1,6 +1,7 @@
 """References of many instances: found once, resumed, kept when better."""
 
 import attrs
+import numpy as np
 import pytest
 import torch
 from synthetic_references import find, squares
@@ -60,3 +61,28 @@ def test_another_process_finds_what_this_one_stores(tmp_path):
     ((subject, found, new),) = batch.find(subjects, Cache(tmp_path), SETTINGS, jobs=2)
     assert (found.proven, found.cost, new) == (True, subject.cost([0, 1, 2]), True)
     assert [new for _, _, new in batch.find(subjects, Cache(tmp_path), SETTINGS)] == [False]
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (([0, 1, 2, 3], True), r"S #0: the reference model of tsp: expected a Found or None, got"),
+        (Found(None, False, "t", "1", {}, 0.0), r"S #0: the actions of t: .* got None"),
+        (Found([0.0, 1, 2, 3], False, "t", "1", {}, 0.0), r"the actions of t: .*whole numbers"),
+        (Found([0, 1, 2, 3], False, "t", "1", {"a": {1}}, 0.0), r"the result of t: .*plain data"),
+    ],
+)
+def test_a_result_of_a_plugin_that_is_none_is_refused(result, said, tmp_path, monkeypatch):
+    """The error names the instance and the solver."""
+    monkeypatch.setattr(batch, "solve", lambda *_: result)
+    with pytest.raises(batch.SolverError, match=said):
+        find(Cache(tmp_path), 1)
+
+
+def test_numbers_of_numpy_are_stored_as_plain_ones(tmp_path, monkeypatch):
+    """A plugin's solver returns an array of actions; they are read back as whole numbers."""
+    result = Found(np.arange(4), np.bool_(True), "t", "1", {}, 0.0)
+    monkeypatch.setattr(batch, "solve", lambda *_: result)
+    find(Cache(tmp_path), 1)
+    ((again, new),) = find(Cache(tmp_path), 1).values()
+    assert (again.actions, again.proven, new) == ([0, 1, 2, 3], True, False)

@@ -8,7 +8,7 @@ from synthetic_references import find, squares
 
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError, FileFormatError
-from lifelong_co.experiments.references.cache import Cache, Reference
+from lifelong_co.experiments.references.cache import Cache, Reference, better
 from lifelong_co.experiments.references.subject import of_instances
 
 TSP = registry.problem("tsp")
@@ -29,6 +29,27 @@ def test_a_damaged_reference_is_named(tmp_path):
     file.write_text(json.dumps({**content, "cost": "x"}))
     with pytest.raises(FileFormatError, match="cost: expected a number"):
         find(cache, 1)
+    for name, wrong in {"actions": None, "proven": "no"}.items():
+        file.write_text(json.dumps({**content, name: wrong}))
+        with pytest.raises(FileFormatError, match=rf"{name}: expected .* got"):
+            find(cache, 1)
+    file.write_text(json.dumps({**content, "actions": [0, 1.0, 2, 3]}))
+    with pytest.raises(FileFormatError, match="actions: expected a list of whole numbers"):
+        find(cache, 1)
+
+
+def test_the_better_reference():
+    """Lengths of 20 million may differ by 11; at equal cost, but for noise, a proof counts."""
+    fields = {"name": "S", "size": 4, "actions": [], "solver": "t", "version": "1"}
+
+    def found(cost, *, proven=False):
+        return Reference(**fields, cost=cost, proven=proven, settings={}, seconds=0.0)
+
+    assert better(found(19_982_859), found(19_982_870))
+    assert not better(found(19_982_870), found(19_982_859))
+    assert better(found(4.0 + 1e-7, proven=True), found(4.0))
+    assert not better(found(4.0), found(4.0 + 1e-7, proven=True))
+    assert not better(found(4.0 - 1e-12), found(4.0))
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):

@@ -1,7 +1,9 @@
 """References of test instances, from several folders."""
 
+import numpy as np
 import pytest
-from synthetic_references import find, published
+import torch
+from synthetic_references import find, published, squares
 
 from lifelong_co import registry
 from lifelong_co.experiments.references import gaps, lookup
@@ -25,6 +27,16 @@ def test_published_costs_are_read_unchanged(tmp_path):
     assert [each is None for each in part] == [False, True, True]
     assert gaps.mean_reference(part) is None
     assert gaps.mean_reference([]) is None
+
+
+def test_sets_of_several_sizes_are_all_read(tmp_path):
+    """A folder has a file for each size of a distribution."""
+    published(tmp_path, [4.1])
+    made = TSP.instances(nodes=torch.rand(1, 12, 2))
+    np.savez(tmp_path / "tsp-U12.npz", nodes=made.nodes.numpy(), reference_cost=np.array([9.5]))
+    for instances, cost in ((squares(1), 4.1), (made, 9.5)):
+        (known,) = lookup.references([tmp_path], TSP, instances, "U")
+        assert known.cost == cost
 
 
 @pytest.mark.usefixtures("solved")
