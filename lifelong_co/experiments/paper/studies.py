@@ -17,6 +17,7 @@ from lifelong_co.experiments.comparison.comparison import (
 from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.spread import Spread, over_orders
+from lifelong_co.problems.images import RANDOM
 
 K = TypeVar("K")
 Arrival = tuple[str, ...]
@@ -231,4 +232,5 @@ def _tests(run: Run) -> str:
 
 def _solved_by(run: Run) -> tuple[str, str]:
     config = run.config
-    return config.problem, f"{config.solver}, 8 images" if config.augment else config.solver
+    turned = "random " * (config.symmetries == RANDOM)
+    return config.problem, f"{config.solver}, 8 {turned}images" if config.augment else config.solver

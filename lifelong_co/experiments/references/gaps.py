@@ -112,14 +112,14 @@ def mean_references(
     tests
         The test instances of each task, if they are drawn already.
     """
-    problem = registry.problem(config.problem)
     means: dict[str, float] = {}
     folders: dict[str, tuple[Path, ...]] = {}
     costs: dict[str, tuple[float, ...]] = {}
     faults: dict[str, str] = {}
     for index, task in enumerate(config.tasks):
         groups = None if tests is None else tests[index]
-        try:
+        try:  # the problem of a plugin that is not installed has none
+            problem = registry.problem(config.problem)
             known = of_task(places, task, problem, config.tests, groups)
         except LifelongError as error:
             faults[task.label] = str(error)

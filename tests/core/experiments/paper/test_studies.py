@@ -60,6 +60,15 @@ def test_chapters_with_one_title_are_named_apart(root, tmp_path):
     assert [one.title for one in chapters(collect([root]).runs)] == ["Preset small, 3 tasks"]
 
 
+def test_other_images_at_test_are_another_study(tmp_path):
+    """Runs that test on other images have no common d*."""
+    for symmetries in ("square", "random"):
+        of = synthetic_runs.config(augment=True, symmetries=symmetries)
+        synthetic_runs.write(tmp_path / symmetries, of)
+    (chapter,) = chapters(collect([tmp_path]).runs)
+    assert chapter.solvers == ["pomo, 8 images", "pomo, 8 random images"]
+
+
 def test_chapters_have_different_keys(tmp_path):
     """Also if one is called as another one would be numbered: no file is written twice."""
     for i, (order, tests) in enumerate([("tasks", 64), ("tasks", 1000), ("tasks-2", 8)]):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import synthetic_runs
 from synthetic_references import OWN, THEIRS
 
 from lifelong_co.experiments.references import gaps, lookup
@@ -29,3 +30,12 @@ def test_origin_names_the_folder_of_each_task():
     folders = {"E20": (OWN,), "U10": (THEIRS,), "R20": (OWN,)}
     found = gaps.MeanReferences(Places(OWN), dict.fromkeys(folders, 1.0), folders)
     assert found.origin == "in own for E20, R20; in theirs (published) for U10"
+
+
+def test_without_the_plugin_of_its_problem_a_run_has_no_gaps():
+    """The report goes on, with a note for each task."""
+    of = synthetic_runs.config(problem="elsewhere")
+    found = gaps.mean_references(of, Places())
+    assert not found.means
+    assert len(found.notes) == len(of.tasks)
+    assert "'elsewhere'" in found.notes[0]
