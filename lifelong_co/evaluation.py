@@ -16,7 +16,7 @@ from lifelong_co.problems.images import IMAGES, RANDOM, SQUARE, images, random_a
 from lifelong_co.protocols import Solver
 from lifelong_co.rollout.verification import best_of, require_valid
 from lifelong_co.tensors import records
-from lifelong_co.tensors.modules import normalises_over_batch
+from lifelong_co.tensors.modules import evaluating, normalises_over_batch
 
 # Instances times nodes times trajectories of one test batch: a limit on the memory it needs.
 CPU_WORK = 80_000
@@ -64,11 +64,9 @@ def best_costs(
     angles = None
     if augment and symmetries == RANDOM:
         angles = random_angles(count, torch.Generator().manual_seed(0))
-    was_training = solver.module.training
-    solver.module.eval()
-    at_once = batch or instances_at_once(solver, n, device, IMAGES if augment else 1)
     costs, valid = [], []
-    try:
+    with evaluating(solver.module):
+        at_once = batch or instances_at_once(solver, n, device, IMAGES if augment else 1)
         for start in range(0, count, at_once):
             rows = slice(start, start + at_once)
             part = records.to(records.select(instances, rows), device)
@@ -77,8 +75,6 @@ def best_costs(
             best, sound = best_of(solver.problem, part, solver.rollout(part, "greedy"))
             costs.append(best.view(IMAGES, -1).min(dim=0).values if augment else best)
             valid.append(sound.view(IMAGES, -1).all(dim=0) if augment else sound)
-    finally:
-        solver.module.train(was_training)
     found = torch.cat(costs)
     require_valid(solver, found, torch.cat(valid))
     return found
@@ -105,15 +101,14 @@ def official_rows(size: int) -> int:
 
 def note_batches(solver: Solver, log: Callable[[str], None]) -> None:
     """Log the sizes of the test batches if the costs of a solver depend on them."""
-    was_training = solver.module.training
-    solver.module.eval()
-    if normalises_over_batch(solver.module):
+    with evaluating(solver.module):
+        over_batch = normalises_over_batch(solver.module)
+    if over_batch:
         sizes = ", ".join(f"{rows} up to size {most}" for most, rows in OFFICIAL_ROWS[:-1])
         log(
             "the network normalises over its batch, so tests have the official batches: "
             f"{sizes}, {OFFICIAL_ROWS[-1][1]} above (instances, or images of instances)"
         )
-    solver.module.train(was_training)
 
 
 def mean_cost(

@@ -11,7 +11,7 @@ from torch import Tensor
 from lifelong_co.problems.images import IMAGES
 from lifelong_co.protocols import LearnerState, Objective, Rollout, Solver
 from lifelong_co.rollout.verification import best_of, require_valid
-from lifelong_co.tensors.modules import with_parameters
+from lifelong_co.tensors.modules import evaluating, with_parameters
 from lifelong_co.validators import at_least, not_negative
 
 
@@ -115,16 +115,12 @@ class GreedyBaseline:
     def greedy(self, instances: Any, trajectories: int | None, parameters: Any) -> Rollout:
         """Return solutions by greedy decoding with the given parameters."""
         module = self.solver.module
-        was_training = module.training
-        module.eval()
-        try:
+        with evaluating(module):
             return with_parameters(
                 module,
                 parameters,
                 lambda: self.solver.rollout(instances, "greedy", trajectories=trajectories),
             )
-        finally:
-            module.train(was_training)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the baseline's parameters."""

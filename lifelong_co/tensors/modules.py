@@ -1,6 +1,7 @@
 """Modules of solvers: their device, their kind of normalisation, other parameters for a call."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 import torch
@@ -38,6 +39,17 @@ def with_parameters(module: nn.Module, tensors: Mapping[str, Tensor], call: Call
     """
     named = {f"module.{name}": tensor for name, tensor in tensors.items()}
     return cast(T, functional_call(Calling(module), named, (call,)))
+
+
+@contextmanager
+def evaluating(module: nn.Module) -> Iterator[None]:
+    """Put a module in evaluation mode for a while, so that no running statistics change."""
+    was_training = module.training
+    module.eval()
+    try:
+        yield
+    finally:
+        module.train(was_training)
 
 
 def device_of(module: nn.Module) -> torch.device:

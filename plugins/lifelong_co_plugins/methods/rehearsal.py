@@ -84,7 +84,8 @@ def rehearsal(
             return
         batch = one_image(learner, memory.take(task, places))
         if imitation:
-            lost = mismatch(learner.solver, batch, solutions.take(task, places))
+            forced = solutions.forced(learner.solver, batch)
+            lost = mismatch(learner.solver, batch, solutions.take(task, places), forced)
             yield "imitation", imitation * norm * lost
         if weight:
             yield "replay", weight * objective.loss(learner, batch, f"of task {task}")
@@ -113,22 +114,25 @@ def rehearsal(
     )
 
 
-def mismatch(solver: Solver, instances: Any, actions: Tensor) -> Tensor:
+def mismatch(solver: Solver, instances: Any, actions: Tensor, forced: int) -> Tensor:
     """Return how unlikely wrong decisions make given solutions, in nats, a scalar of at least 0.
 
     It is the mean over all decisions of ``-log p(a)``, with 0 where ``a`` is the most likely
-    action. Forced first actions are no decisions.
+    action, or is impossible.
 
     Parameters
     ----------
     actions
         Solutions ``a`` of the instances, long ``[b, s, T]``.
+    forced
+        How many of their first actions are forced, so that they are no decisions.
     """
-    forced = len(list(solver.problem.starts(instances, actions.shape[1])))
     log_probs = behavior_along(solver, instances, actions, forced)  # [b, s, t, A]
     wanted = actions[..., forced:]
     chosen = log_probs.gather(3, wanted[..., None]).squeeze(3)
-    return -chosen.masked_fill(log_probs.argmax(dim=3) == wanted, 0.0).mean()
+    # INViT allows the nearest nodes only; of equally near ones others on an image, by rounding.
+    no_loss = (log_probs.argmax(dim=3) == wanted) | chosen.isneginf()
+    return -chosen.masked_fill(no_loss, 0.0).mean()
 
 
 def one_image(learner: LearnerState, batch: Any) -> Any:

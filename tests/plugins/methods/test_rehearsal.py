@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 import torch
+from lifelong_co_plugins.methods.instance_replay.solutions import behavior_along
+from lifelong_co_plugins.methods.instance_replay.solved import forced_actions
 from lifelong_co_plugins.methods.rehearsal import mismatch, one_image
 from tiny_runs import BATCHES, EPOCHS, parameters, same, tiny_config, tiny_learn
 
@@ -53,7 +55,9 @@ def test_only_decisions_that_differ_are_imitated(tmp_path: Path, problem: str) -
     """Greedy solutions cost nothing; samples cost ``-log p`` where they are not greedy."""
     run = prepare(tiny_config("rehearsal", problem, sizes=(6,)), tmp_path / "run")
     solver, batch = run.learner.solver, run.learner.draw(0, size=8)
-    assert mismatch(solver, batch, solver.rollout(batch, "greedy").actions) == 0.0
+    forced = forced_actions(solver, batch)
+    assert forced == {"tsp": 1, "cvrp": 2}[problem]
+    assert mismatch(solver, batch, solver.rollout(batch, "greedy").actions, forced) == 0.0
     steps: list[torch.Tensor] = []
     stream = torch.Generator().manual_seed(1)
     found = solver.rollout(
@@ -64,7 +68,7 @@ def test_only_decisions_that_differ_are_imitated(tmp_path: Path, problem: str) -
     lost = -log_probs.gather(3, taken[..., None]).squeeze(3)
     lost = torch.where(log_probs.argmax(dim=3) == taken, 0.0, lost)
     assert lost.sum() > 0
-    torch.testing.assert_close(mismatch(solver, batch, found.actions), lost.mean())
+    torch.testing.assert_close(mismatch(solver, batch, found.actions, forced), lost.mean())
 
 
 def test_imitation_brings_the_greedy_choices_back(tmp_path: Path) -> None:
@@ -74,10 +78,37 @@ def test_imitation_brings_the_greedy_choices_back(tmp_path: Path) -> None:
     stream = torch.Generator().manual_seed(1)
     wanted = solver.rollout(batch, "sample", generator=stream).actions[:, :1]
     optimizer = torch.optim.SGD(solver.module.parameters(), lr=0.1)
-    before = mismatch(solver, batch, wanted)
+    before = mismatch(solver, batch, wanted, 2)
     before.backward()
     optimizer.step()
-    assert mismatch(solver, batch, wanted) < before
+    assert mismatch(solver, batch, wanted, 2) < before
+
+
+def invit_and_grids(problem: str) -> tuple[Any, Any]:
+    """Return an INViT of few near nodes, and instances in which many are equally near."""
+    torch.manual_seed(0)
+    size = {"dim_emb": 16, "dim_ff": 16, "nb_heads": 2, "state_k": [6, 8], "action_k": 4}
+    grids = lco.distribution("G", problem=problem)
+    stream = torch.Generator().manual_seed(0)
+    return lco.solver("invit", problem=problem, **size), grids.sample(16, 50, generator=stream)
+
+
+def test_an_action_that_an_image_forbids_costs_nothing() -> None:
+    """INViT allows near nodes only; on a grid other ones of them are near in a mirror image."""
+    solver, batch = invit_and_grids("tsp")
+    images, forced = solver.problem.augment(batch), forced_actions(solver, batch)
+    actions = solver.rollout(batch, "greedy").actions.repeat(8, 1, 1)
+    log_probs = behavior_along(solver, images, actions, forced)
+    assert log_probs.gather(3, actions[..., forced:, None]).isneginf().any()
+    lost = mismatch(solver, images, actions, forced)
+    lost.backward()
+    assert lost.isfinite()
+    assert all(p.grad is None or p.grad.isfinite().all() for p in solver.module.parameters())
+
+
+def test_all_actions_of_a_solver_without_forced_starts_are_decisions() -> None:
+    """INViT begins a CVRP with a decision, where the other solvers have a forced start."""
+    assert forced_actions(*invit_and_grids("cvrp")) == 0
 
 
 @pytest.mark.parametrize(

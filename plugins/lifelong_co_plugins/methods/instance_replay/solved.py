@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lifelong_co.protocols import LearnerState, Solver
 from lifelong_co.tensors import records
-from lifelong_co.tensors.modules import device_of
+from lifelong_co.tensors.modules import device_of, evaluating
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory, shape
 from lifelong_co_plugins.methods.instance_replay.solutions import waiting
 
@@ -31,6 +31,7 @@ class SolvedTasks:
 
     def __init__(self) -> None:
         self.tasks: list[Solved] = []
+        self._forced: int | None = None
 
     @torch.no_grad()
     def solve(self, learner: LearnerState, memory: InstanceMemory) -> None:
@@ -41,7 +42,8 @@ class SolvedTasks:
         for task in range(learner.task):
             held = list(memory.reservoirs[task])
             if held:  # else the memory holds nothing of any task
-                found = solved(learner.solver, held, learner.tasks[task].batch_size)
+                with evaluating(learner.solver.module):
+                    found = solved(learner.solver, held, learner.tasks[task].batch_size)
                 if task < len(self.tasks):
                     found = better(self.tasks[task], found)
                 self.tasks[task : task + 1] = [found]
@@ -51,6 +53,12 @@ class SolvedTasks:
         kept = self.tasks[task]
         index = torch.tensor(places, device=kept.actions.device)
         return kept.actions[index, : int(kept.length[index].max())].unsqueeze(1)
+
+    def forced(self, solver: Solver, instances: Any) -> int:
+        """Return how many first actions of a solution are forced; it is counted once."""
+        if self._forced is None:
+            self._forced = forced_actions(solver, instances)
+        return self._forced
 
     def state_dict(self) -> dict[str, Any]:
         """Return all solutions."""
@@ -82,6 +90,19 @@ def solved(solver: Solver, held: Sequence[Any], batch_size: int) -> Solved:
         actions=torch.stack([waiting(actions, T) for _, actions in in_order]),
         length=torch.tensor([len(a) for _, a in in_order], device=in_order[0][1].device),
     )
+
+
+@torch.no_grad()
+def forced_actions(solver: Solver, instances: Any) -> int:
+    """Return how many first actions of a rollout are forced, by solving the first instance."""
+    decisions: list[Tensor] = []
+    with evaluating(solver.module):
+        rollout = solver.rollout(
+            records.select(instances, slice(1)),
+            "greedy",
+            observe=lambda _, log_probs: decisions.append(log_probs),
+        )
+    return rollout.actions.shape[2] - len(decisions)
 
 
 def better(old: Solved, new: Solved) -> Solved:

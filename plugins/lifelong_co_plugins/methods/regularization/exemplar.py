@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from lifelong_co.protocols import Divergence, LearnerState, Observer, Solver
 from lifelong_co.rollout.one_pass import side_by_side
-from lifelong_co.tensors.modules import device_of, with_parameters
+from lifelong_co.tensors.modules import device_of, evaluating, with_parameters
 
 # Log-probabilities of one pass; more would cost more memory than encoding once more costs time.
 ELEMENTS = 2**21
@@ -77,16 +77,12 @@ class Exemplar:
     @torch.no_grad()
     def behavior(self, solver: Solver, state: Any) -> Tensor:
         """Return the exemplar's log-probs ``[B, S, A]``."""
-        was_training = solver.module.training
-        solver.module.eval()
-        try:
+        with evaluating(solver.module):
             return with_parameters(
                 solver.module,
                 self.tensors,
                 lambda: solver.log_probs(solver.encode(self.instances), state),
             )
-        finally:
-            solver.module.train(was_training)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the copy; the states of a rollout do not outlive its step."""
