@@ -62,7 +62,7 @@ class UnknownNameError(LifelongError, KeyError):
     """
 
     def __init__(self, kind: str, name: str, valid: Iterable[str], note: str = "") -> None:
-        names = list(valid)
+        names, name = list(valid), str(name)
         # Wrong case is the most frequent mistake ("gm"), and difflib alone would miss it.
         folded = {known.casefold(): known for known in names}
         near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)

@@ -31,6 +31,9 @@ from lifelong_co.runs.run import (
 from lifelong_co.runs.step_checks import (
     checked_loss,
     checked_term,
+    checked_terms,
+    positive_cost,
+    require_batches,
     require_finite_step,
     require_rest_finite,
 )
@@ -100,6 +103,7 @@ def train_epoch(run: Run, stop: Stop, on_step: OnStep) -> None:
     if learner.batch == 0:
         run.method.before_epoch(learner)
         run.sums = {}
+    require_batches(run.config, run.method.batches(learner))
     while learner.batch < run.method.batches(learner):
         losses = train_batch(run)
         require_finite_step(run, losses)
@@ -134,7 +138,7 @@ def train_batch(run: Run) -> dict[str, Tensor]:
     losses = {"cost": rollout.cost.min(dim=1).values.mean().detach(), "policy": policy.detach()}
     # Lines 8 to 13: the method's terms; that of LLR-BC is alpha L_BC. Each backward pass adds to
     # the gradients, so the step below follows the gradient of the sum.
-    terms = method.loss_terms(learner, rollout)
+    terms = checked_terms(config, method.loss_terms(learner, rollout))
     for item in each_in(config.precision, config.device, terms):
         name, term = checked_term(config, item)
         term.backward()
@@ -209,12 +213,13 @@ def tested(run: Run, task: int) -> float:
         f"task {config.tasks[task].label} after epoch {learner.epoch} of task "
         f"{config.tasks[learner.task].label} in {run.folder.path}; nothing of it is saved"
     ):
-        return mean_cost(
+        cost = mean_cost(
             learner.solver,
             run.tests[task],
             augment=config.augment,
             symmetries=config.symmetries,
         )
+        return positive_cost(config, cost)
 
 
 def test(run: Run, tasks: range, log: Log) -> None:

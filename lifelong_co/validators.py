@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import attrs
+import numpy as np
 
 from lifelong_co.errors import CONTROL, ConfigError, UnknownNameError
 
@@ -51,6 +53,8 @@ def positive(instance: object, attribute: "attrs.Attribute[float]", value: float
 
 def printable(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001
     """Check an attrs field: raise `ConfigError` if its text has control characters."""
+    if not isinstance(value, str):
+        raise ConfigError(f"{attribute.name}: expected a text, got {value!r}")
     if CONTROL.search(value):
         raise ConfigError(
             f"{attribute.name}: expected a text without control characters, got {value!r}"
@@ -63,6 +67,31 @@ def not_negative(instance: object, attribute: "attrs.Attribute[float]", value: f
         raise ConfigError(f"{attribute.name}: expected at least 0, got {value!r}")
     if value == math.inf:
         raise ConfigError(f"{attribute.name}: expected a finite number, got {value!r}")
+
+
+def plain(value: Any) -> Any:
+    """Return a number of numpy as one of Python, also in tables and lists; others unchanged.
+
+    Files of a run hold only plain numbers.
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
+def options_table(instance: object, attribute: "attrs.Attribute[Any]", value: object) -> None:  # noqa: ARG001
+    """Check an attrs field: raise `ConfigError` unless it is a table of options by name."""
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise ConfigError(f"{attribute.name}: expected a table of options, got {value!r}")
+
+
+def name_list(instance: object, attribute: "attrs.Attribute[Any]", value: object) -> None:  # noqa: ARG001
+    """Check an attrs field: raise `ConfigError` unless it is a list of names."""
+    listed = isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
+    if not listed:
+        raise ConfigError(f"{attribute.name}: expected a list of names, got {value!r}")
 
 
 def _is_number(value: object) -> bool:

@@ -118,7 +118,7 @@ def run(
         objective=objective,
         objective_options=options.assignments(objective_option or [], "--objective-option") or None,
         schedule=schedule,
-        loggers=tuple(logger or ()),
+        loggers=tuple(logger) if logger else None,
     )
     if preset is None and tasks is None:
         typer.echo(

@@ -190,16 +190,17 @@ def _places(
         ((several and out) or Path()) / f"{file.stem}.{'tour' if one.demand is None else 'sol'}"
         for file, one in zip(files, instances, strict=True)
     ]
-    if len(set(places)) < len(places):
-        twice = next(place.name for place in places if places.count(place) > 1)
-        raise ConfigError(f"{twice}: expected one FILE with this solution file, got several")
+    pictures = [plot / f"{file.stem}.png" for file in files] if plot and several else []
+    for what, paths in (("solution file", places), ("picture", pictures)):
+        twice = [path.name for path in paths if paths.count(path) > 1]
+        if twice:
+            raise ConfigError(f"{twice[0]}: expected one FILE with this {what}, got several")
     for i, (file, instance, place) in enumerate(zip(files, instances, places, strict=True)):
         if place.resolve() == beside(file, instance):
             places[i] = place.with_suffix(".found.sol")
     if not several:
         return [(out or places[0], plot)]
-    pictures = [plot / f"{file.stem}.png" if plot else None for file in files]
-    return list(zip(places, pictures, strict=True))
+    return list(zip(places, pictures or [None] * len(places), strict=True))
 
 
 def _solver(

@@ -1,6 +1,6 @@
 """Learning a sequence of tasks: what ``lifelong-co run`` does, as a function."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import attrs
 from lifelong_co.api.progress import Shown, quiet, watching
 from lifelong_co.api.stored import StoredRun, folder_of, load
 from lifelong_co.config.run_config import Config, resolve
+from lifelong_co.config.task_file import with_whole_paths
 from lifelong_co.errors import ConfigError, naming
 from lifelong_co.experiments.comparison.publish import write_run_report
 from lifelong_co.experiments.references.gaps import mean_references
@@ -116,20 +117,25 @@ def learn(
     return _carried_out(config, folder, resume=False, progress=progress)
 
 
-def of_program(tasks: Sequence[Task], settings: dict[str, Any]) -> tuple[Task, ...]:
+def of_program(tasks: Iterable[Task], settings: dict[str, Any]) -> tuple[Task, ...]:
     """Return the tasks that a program gives, as a configuration has them.
+
+    Their paths are absolute, so that the run can be resumed in any folder.
 
     Raises
     ------
     ConfigError
         If there is none, or one is not a `Task`.
     """
-    for task in tasks:
+    if not isinstance(tasks, Iterable):
+        raise ConfigError(f"tasks: expected a list of lifelong_co.Task objects, got {tasks!r}")
+    chosen = tuple(tasks)
+    for task in chosen:
         if not isinstance(task, Task):
             raise ConfigError(f"tasks: expected lifelong_co.Task objects, got {task!r}")
-    if not tasks:
+    if not chosen:
         raise ConfigError("tasks: expected at least one task, got none")
-    chosen = tuple(tasks)
+    chosen = tuple(with_whole_paths(task, Path()) for task in chosen)
     if settings.get("drift"):
         chosen = drifting(chosen)
     if (tests_of := settings.get("tests_of")) is not None:

@@ -193,7 +193,7 @@ def step_work(config: Config) -> list[float]:
     """
     tasks = config.tasks
     work = [float(task.batch_size * max(task.size, 10) ** 2) for task in tasks]
-    if not registry.knows_all_tasks(config.method):
+    if not registry.knows_all_tasks(config.method, config.method_options):
         return work
     steps = [task.epochs * task.batches for task in tasks]
     mean = sum(map(operator.mul, work, steps)) / sum(steps)

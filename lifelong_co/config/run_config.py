@@ -5,8 +5,8 @@ from typing import Any
 
 import attrs
 import cattrs
-import tomli_w
 
+from lifelong_co import validators as check
 from lifelong_co.config.ablations import ablated
 from lifelong_co.config.former_options import translated
 from lifelong_co.config.presets import Preset
@@ -16,12 +16,11 @@ from lifelong_co.config.task_file import read_tasks as read_tasks
 from lifelong_co.errors import ConfigError
 from lifelong_co.problems.distances import EUCLIDEAN
 from lifelong_co.problems.images import SQUARE, SYMMETRIES
-from lifelong_co.storage.toml import drop_none, parse, structure
+from lifelong_co.storage.toml import drop_none, parse, structure, to_text
 from lifelong_co.tasks.orders import named_order
 from lifelong_co.tasks.task import Task, drifting, order, unique_labels
 from lifelong_co.tensors.precision import known_precision
 from lifelong_co.tensors.schedule import CONSTANT, SCHEDULES
-from lifelong_co.validators import at_least, boolean, not_negative, one_of, positive
 
 Options = dict[str, Any]
 
@@ -36,23 +35,23 @@ class Config:
     preset: str
     order: str
     """Number of one of the paper's orders, name of another one, or path of the task file."""
-    seed: int = attrs.field(validator=at_least(0))
+    seed: int = attrs.field(validator=check.at_least(0))
     """At least 0."""
     device: str
     """A torch device, for example ``cpu`` or ``cuda``."""
-    tests: int = attrs.field(validator=at_least(1))
+    tests: int = attrs.field(validator=check.at_least(1))
     """Test instances of each task."""
-    curve_every: int = attrs.field(validator=at_least(1))
+    curve_every: int = attrs.field(validator=check.at_least(1))
     """Epochs between two points of the forgetting curve."""
-    tests_after: str = attrs.field(default=ALL, validator=one_of(ALL, NEXT))
+    tests_after: str = attrs.field(default=ALL, validator=check.one_of(ALL, NEXT))
     """After each task all tasks are tested, or (``next``) only it and the next; at the end all."""
-    augment: bool = attrs.field(default=False, validator=boolean)
+    augment: bool = attrs.field(default=False, validator=check.boolean)
     """Test with the eight images of each instance."""
-    images: bool = attrs.field(default=False, validator=boolean)
+    images: bool = attrs.field(default=False, validator=check.boolean)
     """Train on the eight images of each instance."""
-    symmetries: str = attrs.field(default=SQUARE, validator=one_of(*SYMMETRIES))
+    symmetries: str = attrs.field(default=SQUARE, validator=check.one_of(*SYMMETRIES))
     """The images: those of the ``square``, or ``random`` ones (`problems.images`)."""
-    one_pass: bool = attrs.field(default=False, validator=boolean)
+    one_pass: bool = attrs.field(default=False, validator=check.boolean)
     """Learn the likelihood of a rollout in one pass (`rollout.one_pass`), not step by step."""
     precision: str = attrs.field(default="float32", validator=known_precision)
     """Number format of training steps; parameters and tests are always float32."""
@@ -62,21 +61,21 @@ class Config:
     """Run folder whose experiences this run starts with; empty: no experiences."""
     objective: str = "reinforce"
     """The loss that the solver learns by; ``reinforce`` is the solver's own."""
-    optimizer: str = attrs.field(default="adam", validator=one_of("adam", "adamw"))
+    optimizer: str = attrs.field(default="adam", validator=check.one_of("adam", "adamw"))
     """``adam`` or ``adamw``; every task starts with a new one."""
-    learning_rate: float = attrs.field(default=1e-4, validator=not_negative)
+    learning_rate: float = attrs.field(default=1e-4, validator=check.not_negative)
     """At least 0; of the first epoch of each task."""
-    learning_rate_decay: float = attrs.field(default=1.0, validator=positive)
+    learning_rate_decay: float = attrs.field(default=1.0, validator=check.positive)
     """Factor of the learning rate after each epoch of a task."""
-    schedule: str = attrs.field(default=CONSTANT, validator=one_of(*SCHEDULES))
+    schedule: str = attrs.field(default=CONSTANT, validator=check.one_of(*SCHEDULES))
     """How the rate falls in the steps of a task, besides its decay (`runs.learning_rate`)."""
-    weight_decay: float = attrs.field(default=1e-6, validator=not_negative)
+    weight_decay: float = attrs.field(default=1e-6, validator=check.not_negative)
     """At least 0; with ``adam`` a part of the gradient, with ``adamw`` apart from it."""
-    loggers: tuple[str, ...] = ()
+    loggers: tuple[str, ...] = attrs.field(default=(), validator=check.name_list)
     """Registered loggers; they change no result."""
-    solver_options: Options = attrs.field(factory=dict)
-    method_options: Options = attrs.field(factory=dict)
-    objective_options: Options = attrs.field(factory=dict)
+    solver_options: Options = attrs.field(factory=dict, validator=check.options_table)
+    method_options: Options = attrs.field(factory=dict, validator=check.options_table)
+    objective_options: Options = attrs.field(factory=dict, validator=check.options_table)
     tasks: tuple[Task, ...] = ()
 
     def __attrs_post_init__(self) -> None:
@@ -172,15 +171,15 @@ def resolve(
         device=device,
         start_from=str(start_from.resolve()) if start_from else "",
         buffer_from=str(buffer_from.resolve()) if buffer_from else "",
-        solver_options=options,
-        method_options={**base.method_options.get(method, {}), **given},
+        solver_options=check.plain(options),
+        method_options=check.plain({**base.method_options.get(method, {}), **given}),
         tasks=unique_labels(tasks),
         **{
             "tests": base.tests,
             # With batch normalisation over states (`invit`) one pass would learn something else.
             "one_pass": not device.startswith("cpu") and not options.get("batchnorm", False),
             "curve_every": base.curve_every,
-            **chosen,
+            **check.plain(chosen),
         },
     )
 
@@ -234,7 +233,7 @@ def to_toml(config: Config) -> str:
         {name: value for name, value in task.items() if value not in ([], unsaid.get(name))}
         for task in plain["tasks"]
     ]
-    return tomli_w.dumps(plain)
+    return to_text(plain)
 
 
 def from_toml(text: str, source: str = "config.toml") -> Config:

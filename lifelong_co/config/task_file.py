@@ -1,6 +1,7 @@
 """Task files: a sequence of tasks in TOML (docs/guides/tasks.md)."""
 
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -35,10 +36,15 @@ def read_tasks(path: Path) -> tuple[Task, ...]:
     tasks = []
     for number, table in enumerate(tables, start=1):
         task = structure({**data, **table}, Task, f"task file {path}, task {number}")
-        paths = {
-            field: str((path.parent / getattr(task, field)).resolve())
-            for field in ("files", "test_files")
-            if getattr(task, field)
-        }
-        tasks.append(attrs.evolve(task, **paths))
+        tasks.append(with_whole_paths(task, path.parent))
     return tuple(tasks)
+
+
+def with_whole_paths(task: Task, folder: Path) -> Task:
+    """Return a task with absolute paths of its files; relative ones are those in ``folder``."""
+    paths: dict[str, Any] = {
+        field: str((folder / getattr(task, field)).resolve())
+        for field in ("files", "test_files")
+        if getattr(task, field)
+    }
+    return attrs.evolve(task, **paths)

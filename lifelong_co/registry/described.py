@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -13,8 +13,13 @@ from lifelong_co.registry.plugins import catalog
 
 WITH_OPTIONS = frozenset({"solver", "buffer", "method", "objective", "distribution"})
 """The kinds of components that are built from options."""
-GIVEN = frozenset({"problem", "solver", "capacity", "seed", "variant"})
-"""Parameters of factories that a caller of `lookup` gives apart from the options."""
+GIVEN: Mapping[str, frozenset[str]] = {
+    "solver": frozenset({"problem"}),
+    "buffer": frozenset({"capacity", "seed"}),
+    "objective": frozenset({"solver"}),
+    "distribution": frozenset({"problem", "variant", "capacity"}),
+}
+"""Parameters of factories that a caller of `lookup` gives apart from the options, by kind."""
 
 
 @attrs.frozen
@@ -65,10 +70,10 @@ def _options(entry: Entry) -> Iterator[Option]:
     """Yield the options of a component; a factory whose signature is hidden has none."""
     if entry.component.kind not in WITH_OPTIONS:
         return
-    factory = entry.thing
+    factory, given = entry.thing, GIVEN.get(entry.component.kind, frozenset())
     texts = parameters(inspect.getdoc(getattr(factory, "func", factory)) or "")
     for each in inspect.signature(factory).parameters.values():
-        if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL) or each.name in GIVEN:
+        if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL) or each.name in given:
             continue
         default = "" if each.default is each.empty else repr(each.default)
         if default or each.kind is each.KEYWORD_ONLY:

@@ -69,6 +69,14 @@ def defaults(factory: Callable[..., Any]) -> dict[str, Any]:
     return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
 
 
+def option_names(factory: Callable[..., Any]) -> list[str] | None:
+    """Return the names of all options of a factory; None if it may take any name."""
+    try:
+        return _options(inspect.signature(factory), 0)
+    except ValueError:  # some builtins have no signature
+        return None
+
+
 def _options(signature: inspect.Signature, given: int) -> list[str] | None:
     """Return the names of the options after ``given`` positional ones; None: any name."""
     parameters = list(signature.parameters.values())

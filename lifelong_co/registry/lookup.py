@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from lifelong_co.errors import ComponentError, ConfigError, LifelongError, UnknownNameError
+from lifelong_co.errors import ConfigError, LifelongError, PluginError, UnknownNameError
 from lifelong_co.protocols import (
     Buffer,
     Distribution,
@@ -20,9 +20,11 @@ from lifelong_co.protocols import (
     Solver,
     Weighting,
 )
-from lifelong_co.registry.catalog import Entry
-from lifelong_co.registry.factory import check, defaults, make
+from lifelong_co.registry.factory import check, defaults, option_names
+from lifelong_co.registry.finding import find, label, made
 from lifelong_co.registry.plugins import catalog
+
+TESTS_OF = ("generator", "published")
 
 
 def problem(name: str) -> Problem:
@@ -36,10 +38,12 @@ def problem(name: str) -> Problem:
         If no plugin has registered the name.
     PluginError
         If two plugins own one name of this kind, or if the plugin's object lacks a member of its
-        protocol.
+        protocol, or is a problem with another ``name``.
     """
-    found = _find("problem", name)
-    check(_label(found), found.thing, Problem)
+    found = find("problem", name)
+    check(label(found), found.thing, Problem)
+    if (own := getattr(found.thing, "name", name)) != name:
+        raise PluginError(f"{label(found)}: expected the registered name as its name, got {own!r}")
     return cast(Problem, found.thing)
 
 
@@ -60,17 +64,17 @@ def solver(name: str, problem: str | Problem = "cvrp", **options: Any) -> Solver
     ConfigError
         If the solver does not know an option.
     """
-    return cast(Solver, _made("solver", name, Solver, _problem(problem), **options))
+    return cast(Solver, made("solver", name, Solver, _problem(problem), **options))
 
 
 def weighting(name: str) -> Weighting:
     """Return a weighting ``w(e)``: ``variance entropy top2-margin uniform`` or a plugin's."""
-    return cast(Weighting, _find("weighting", name).thing)
+    return cast(Weighting, find("weighting", name).thing)
 
 
 def divergence(name: str) -> Divergence:
     """Return a divergence ``D(e)``: ``kl rkl mixture js squared`` or a plugin's."""
-    return cast(Divergence, _find("divergence", name).thing)
+    return cast(Divergence, find("divergence", name).thing)
 
 
 def method(name: str, **options: Any) -> Method:
@@ -82,20 +86,20 @@ def method(name: str, **options: Any) -> Method:
         If the method does not know an option.
     """
     _refuse_option_of_another(name, options)
-    return cast(Method, _made("method", name, Method, **options))
+    return cast(Method, made("method", name, Method, **options))
 
 
 def _refuse_option_of_another(name: str, options: Mapping[str, Any]) -> None:
     """Refuse an option that only other methods have, and name these.
 
-    A method that takes no options at all refuses it itself.
+    A method that takes no options, or any, refuses it itself.
     """
-    known = defaults(_find("method", name).thing)
+    known = option_names(find("method", name).thing) or []
     for option in options if known else ():
         others = [
             entry.component.name
             for entry in catalog().of_kind("method")
-            if option in defaults(entry.thing)
+            if option in (option_names(entry.thing) or ())
         ]
         if option not in known and others:
             raise ConfigError(
@@ -107,9 +111,16 @@ def _refuse_option_of_another(name: str, options: Mapping[str, Any]) -> None:
 def method_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given options of a method and the defaults of the others, if it is known."""
     try:
-        return {**defaults(_find("method", name).thing), **given}
+        usual = defaults(find("method", name).thing)
     except UnknownNameError:
         return dict(given)
+    for option, value in given.items():
+        if value is None and usual.get(option) is not None:  # no file of a run can say it
+            raise ConfigError(
+                f"method {name!r}: {option}: expected a value, got None; leave it out for"
+                f" {usual[option]!r}"
+            )
+    return {**usual, **given}
 
 
 def changed_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,23 +129,23 @@ def changed_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in given.items() if key not in usual or usual[key] != value}
 
 
-def knows_all_tasks(name: str) -> bool:
+def knows_all_tasks(name: str, options: Mapping[str, Any]) -> bool:
     """Return `Method.knows_all_tasks` of a method; False if the name is unknown."""
     try:
-        return method(name).knows_all_tasks
+        return method(name, **options).knows_all_tasks
     except LifelongError:  # e.g. a method of a plugin that is not installed here
         return False
 
 
 def objective(name: str, solver: Solver, /, **options: Any) -> Objective:
     """Build an objective for a solver, e.g. ``preference``, with the errors of `method`."""
-    return cast(Objective, _made("objective", name, Objective, solver, **options))
+    return cast(Objective, made("objective", name, Objective, solver, **options))
 
 
 def objective_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given options that differ from an objective's defaults; all if it is unknown."""
     try:
-        own = defaults(_find("objective", name).thing)
+        own = defaults(find("objective", name).thing)
     except UnknownNameError:
         return dict(given)
     return {key: value for key, value in given.items() if key not in own or own[key] != value}
@@ -142,7 +153,7 @@ def objective_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def logger(name: str, folder: Path) -> Logger:
     """Build a logger, e.g. ``csv``, for the run in a folder, with the errors of `method`."""
-    return cast(Logger, _made("logger", name, Logger, folder))
+    return cast(Logger, made("logger", name, Logger, folder))
 
 
 def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[Any]:
@@ -164,7 +175,7 @@ def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[An
     ConfigError
         If the buffer does not know an option, or the capacity is negative.
     """
-    return cast(Buffer[Any], _made("buffer", name, Buffer, capacity, seed, **options))
+    return cast(Buffer[Any], made("buffer", name, Buffer, capacity, seed, **options))
 
 
 def distribution(
@@ -195,8 +206,8 @@ def distribution(
         If the distribution does not know an option or cannot use its value.
     """
     fixed = {"variant": variant, "capacity": capacity}
-    made = _made("distribution", name, Distribution, _problem(problem), **fixed, **options)
-    return cast(Distribution, made)
+    found = made("distribution", name, Distribution, _problem(problem), **fixed, **options)
+    return cast(Distribution, found)
 
 
 def testset(problem: str | Problem, distribution: str, of: str = "generator") -> Any:  # noqa: PT028
@@ -210,9 +221,13 @@ def testset(problem: str | Problem, distribution: str, of: str = "generator") ->
     ------
     ConfigError
         If the distribution has no test set.
+    UnknownNameError
+        If ``of`` is something else.
     """
+    if of not in TESTS_OF:
+        raise UnknownNameError("test set", str(of), TESTS_OF)
     fixed = {"variant": "official", "capacity": None}
-    chosen = _made("distribution", distribution, Distribution, _problem(problem), **fixed)
+    chosen = made("distribution", distribution, Distribution, _problem(problem), **fixed)
     instances = getattr(chosen, "testset", None)
     if instances is None:
         raise ConfigError(
@@ -220,29 +235,6 @@ def testset(problem: str | Problem, distribution: str, of: str = "generator") ->
             f"{type(chosen).__name__} without testset(); draw one with sample(batch, size)"
         )
     return instances() if of == "generator" else instances(of=of)
-
-
-def _find(kind: str, name: str) -> Entry:
-    if not isinstance(name, str):
-        raise ConfigError(f"{kind}: expected a name, got {name!r}")
-    return catalog().find(kind, name)
-
-
-def _made(kind: str, name: str, protocol: type, /, *given: Any, **options: Any) -> Any:
-    """Call the factory registered under a name, and check the members of its result."""
-    found = _find(kind, name)
-    try:
-        made = make(f"{kind} {name!r}", found.thing, *given, **options)
-    except SystemExit as error:
-        raise ComponentError(
-            f"{_label(found)}: expected it to return a {protocol.__name__}, got SystemExit: {error}"
-        ) from error
-    check(_label(found), made, protocol)
-    return made
-
-
-def _label(entry: Entry) -> str:
-    return f"{entry.component.kind} {entry.component.name!r} of {entry.component}"
 
 
 def _problem(given: str | Problem) -> Problem:

@@ -7,8 +7,6 @@ matters is off by at most 0.05 %. An infeasible action is -inf, which is exact. 
 double precision computes is kept in double precision.
 """
 
-import functools
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -19,8 +17,8 @@ from torch import Tensor
 from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import Problem
 from lifelong_co.replay.behavior_packing import pack_behavior, unpack_behavior
+from lifelong_co.replay.state_packing import integers_for, pack, unpack
 from lifelong_co.tensors import records
-from lifelong_co.tensors.bit_packing import pack_bits, unpack_bits
 
 BEHAVIOR = " behavior"
 """Key of the behavior among the packed tensors; no tensor of a state has this name."""
@@ -131,7 +129,7 @@ def record(
         instances=instances,
         state_type=type(state),
         packed={
-            **{name: pack(tensor, integers) for name, tensor in tensors.items()},
+            **{name: pack(tensor, integers, name) for name, tensor in tensors.items()},
             BEHAVIOR: values,
             FEASIBLE: feasible,
             **{QUERY + role: halved(table) for role, table in (queries or {}).items()},
@@ -150,29 +148,6 @@ def record(
 def halved(tensor: Tensor) -> Tensor:
     """Return a tensor in half precision, or unchanged if it is in double precision."""
     return tensor.detach() if tensor.dtype == torch.float64 else tensor.detach().half()
-
-
-@functools.cache
-def integers_for(actions: int) -> torch.dtype:
-    """Return the smallest integer type that holds the number of any action."""
-    kinds = (torch.int8, torch.int16, torch.int32)
-    return next(kind for kind in kinds if actions <= torch.iinfo(kind).max)
-
-
-def pack(tensor: Tensor, integers: torch.dtype) -> Tensor:
-    """Pack booleans to bits, those of a row together, and node indices to small integers."""
-    if tensor.dtype == torch.bool:
-        return pack_bits(tensor.reshape(len(tensor), -1))
-    if not tensor.is_floating_point():
-        return tensor.to(integers)
-    return tensor.clone()  # a view would keep the whole batch alive
-
-
-def unpack(tensor: Tensor, shape: Sequence[int] | None) -> Tensor:
-    """Undo `pack`; ``shape`` is the shape of booleans without ``B``, None for other types."""
-    if shape is not None:
-        return unpack_bits(tensor, math.prod(shape)).view(len(tensor), *shape)
-    return tensor if tensor.is_floating_point() else tensor.long()
 
 
 def state_dicts(experiences: list[PackedExperience]) -> list[dict[str, Any]]:

@@ -12,20 +12,26 @@ from torch import Tensor
 from lifelong_co.errors import InvalidRolloutError
 from lifelong_co.protocols import Problem, Rollout, Solver
 
+WRONG_COST = 1e-3
+"""A relative difference of two costs that rounding in float32 does not explain."""
+
 
 @torch.no_grad()
 def best_of(problem: Problem, instances: Any, rollout: Rollout) -> tuple[Tensor, Tensor]:
     """Return the cost ``[B]`` of each instance's best trajectory, and bool ``[B]``: if it is valid.
 
     It is valid if all costs of the instance are finite, no log-likelihood is NaN, and the best
-    trajectory is complete and feasible. Only this one is replayed: it is scored, and it takes
-    ``1 / S`` of the work.
+    trajectory is complete and feasible and has the cost that it is said to have. Only this one is
+    replayed: it is scored, and it takes ``1 / S`` of the work.
     """
     B, S, T = rollout.actions.shape
     cost, index = rollout.cost.min(dim=1)
     actions = rollout.actions.gather(1, index[:, None, None].expand(B, 1, T))
     forced = [first.gather(1, index[:, None]) for first in problem.starts(instances, S)]
     valid = complete(problem, instances, actions, forced).squeeze(1)
+    last = problem.feasible(instances, problem.reset(instances, 1)).shape[2] - 1
+    counted = problem.cost(instances, actions.clamp(0, last)).squeeze(1)
+    valid &= (cost - counted).abs() <= WRONG_COST * counted.abs()
     return cost, valid & has_numbers(rollout).all(dim=1)
 
 
@@ -119,6 +125,6 @@ def require_valid(solver: Solver, costs: Tensor, valid: Tensor) -> None:
     number = int((~valid).nonzero()[0])
     raise InvalidRolloutError(
         f"{type(solver).__name__}, instance {number + 1} of {len(valid)}: expected a complete and"
-        f" feasible solution of finite cost, got an invalid one (cost {float(costs[number]):g});"
-        " are the solver's parameters finite?"
+        " feasible solution of finite cost, as the problem counts it, got an invalid one (cost"
+        f" {float(costs[number]):g}); are the solver's parameters finite?"
     )

@@ -125,6 +125,9 @@ def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
         "costs": matrix,
         "best": best,
         "metrics": metrics.json_values(
-            metrics.meaningful(values, knows_all_tasks=registry.knows_all_tasks(config.method))
+            metrics.meaningful(
+                values,
+                knows_all_tasks=registry.knows_all_tasks(config.method, config.method_options),
+            )
         ),
     }

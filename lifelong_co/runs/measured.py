@@ -32,7 +32,7 @@ def content(rows: Sequence[Mapping[int, float]], config: Config) -> dict[str, An
     measured, with tasks counted from 1. ``best`` is null for a task without a test. A metric is
     null, and named in ``not_measured``, if it needs a cost that was not measured.
     """
-    once = registry.knows_all_tasks(config.method)
+    once = registry.knows_all_tasks(config.method, config.method_options)
     found = metrics.meaningful(summarize(rows), knows_all_tasks=once)
     values = metrics.json_values(found)
     needed = ("AP",) if once or len(rows) == 1 else metrics.NAMES

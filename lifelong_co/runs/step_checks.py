@@ -1,6 +1,6 @@
 """Checks of a training step: its loss terms are scalars with gradients, its numbers are finite."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from torch import Tensor
 
@@ -50,6 +50,46 @@ def place(run: Run) -> str:
 
 RESERVED = ("cost", "policy", "seconds")
 """The names of what the loop itself logs."""
+
+
+def require_batches(config: Config, batches: object) -> None:
+    """Raise `ComponentError` unless a method gives a number of batches of at least 1."""
+    if not isinstance(batches, int) or batches < 1:
+        raise ComponentError(
+            f"method {config.method!r}, batches: expected a whole number of at least 1,"
+            f" got {batches!r:.80}"
+        )
+
+
+def checked_terms(config: Config, terms: object) -> Iterable[object]:
+    """Return what a method's `loss_terms` returns, if it can be iterated.
+
+    Raises
+    ------
+    ComponentError
+        If it cannot; the message names the method.
+    """
+    if not isinstance(terms, Iterable):
+        raise ComponentError(
+            f"method {config.method!r}: expected loss terms (name, scalar), got {terms!r:.80}"
+        )
+    return terms
+
+
+def positive_cost(config: Config, cost: float) -> float:
+    """Return the mean cost of a test if it is above 0, because gaps are divided by it.
+
+    Raises
+    ------
+    ComponentError
+        If it is not; the message names the problem.
+    """
+    if cost <= 0:
+        raise ComponentError(
+            f"problem {config.problem!r}: expected test instances with a mean cost above 0,"
+            f" got {cost:g}"
+        )
+    return cost
 
 
 def checked_term(config: Config, item: object) -> tuple[str, Tensor]:

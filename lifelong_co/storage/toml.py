@@ -1,10 +1,12 @@
-"""Strict reading of TOML into attrs objects: exact types, no unknown key, no missing key."""
+"""TOML: writing, and strict reading into attrs objects: exact types, no unknown or missing key."""
 
 import tomllib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 import cattrs
+import tomli_w
 from cattrs.v import format_exception
 
 from lifelong_co.errors import ConfigError, LifelongError, UnknownNameError
@@ -83,6 +85,36 @@ def _placed(reason: str) -> str:
     message, _, place = reason.rpartition(" @ settings")
     name = place.removeprefix(".")
     return f"{name}: {message}" if name else message
+
+
+def to_text(table: Mapping[str, Any]) -> str:
+    """Return a table as TOML, without what is None.
+
+    Raises
+    ------
+    ConfigError
+        If it has a value that TOML cannot hold; the message names its place.
+    """
+    plain = drop_none(table)
+    try:
+        return tomli_w.dumps(plain)
+    except TypeError:
+        place, value = next(_unfit(plain))
+        raise ConfigError(
+            f"{place}: expected numbers, texts, booleans, lists or tables of them, got {value!r}"
+        ) from None
+
+
+def _unfit(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield place and value of what TOML cannot hold."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _unfit(item, f"{place}.{key}" if place else str(key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unfit(item, f"{place}[{index}]")
+    elif not isinstance(value, bool | int | float | str):
+        yield place, value
 
 
 def drop_none(value: Any) -> Any:

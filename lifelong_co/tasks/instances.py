@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from lifelong_co import registry
-from lifelong_co.errors import ConfigError, LifelongError
+from lifelong_co.errors import ComponentError, ConfigError, LifelongError
 from lifelong_co.instance_files.pool import InstancePool, load_instances
 from lifelong_co.problems.distances import EUCLIDEAN, measured
 from lifelong_co.protocols import Distribution, Problem
@@ -62,7 +62,7 @@ def _training(task: Task, problem: Problem) -> Draw:
             )
         return lambda stream, B: pool.sample(B, task.size or None, generator=stream)
     source = _source(task, problem)
-    return lambda stream, B: source.sample(B, task.size, generator=stream)
+    return lambda stream, B: _drawn(source, task, problem, stream, B)
 
 
 def testing(task: Task, problem: Problem, tests: int) -> list[Any]:
@@ -103,7 +103,21 @@ def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
         return [records.select(group, slice(tests)) for group in groups]
     source = _source(task, problem)
     stream = stream_of_tests(problem, task.distribution, task.size)
-    return [source.sample(tests, task.size, generator=stream)]
+    return [_drawn(source, task, problem, stream, tests)]
+
+
+def _drawn(
+    source: Distribution, task: Task, problem: Problem, stream: torch.Generator, B: int
+) -> Any:
+    """Return ``B`` instances of the task's size, if the distribution gives them."""
+    instances = source.sample(B, task.size, generator=stream)
+    rows, size = records.rows(instances), problem.size(instances)
+    if (rows, size) != (B, task.size):
+        raise ComponentError(
+            f"distribution {task.distribution!r}: expected {B} instances of size {task.size},"
+            f" got {rows} of size {size}"
+        )
+    return instances
 
 
 def _source(task: Task, problem: Problem) -> Distribution:

@@ -8,6 +8,7 @@ import attrs
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.problems.distances import EUCLIDEAN, exponent
+from lifelong_co.registry.lookup import TESTS_OF
 from lifelong_co.validators import at_least, boolean, printable
 
 ORDERS: dict[int, tuple[str, ...]] = {
@@ -18,8 +19,6 @@ ORDERS: dict[int, tuple[str, ...]] = {
     5: ("G", "C", "R", "U", "GM", "E"),
 }
 """The paper's five task orders; its code calls G ``Grid`` and R ``Ring``."""
-
-TESTS_OF = ("generator", "published")
 
 
 def _known(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001
@@ -118,6 +117,10 @@ class Task:
             raise UnknownNameError("tests_of", self.tests_of, TESTS_OF)
         if self.distribution and self.size < 2:
             raise ConfigError(f"task size: expected at least 2 nodes, got {self.size}")
+        if self.test_files and not self.files:
+            raise ConfigError(
+                f"task test_files: expected files beside it, got {self.distribution!r}"
+            )
         if self.scale and not self.files:
             raise ConfigError(f"task scale: expected files beside it, got {self.distribution!r}")
         if self.drift_from and self.size < 2:

@@ -42,16 +42,16 @@ def learning_in(precision: str, device: str) -> AbstractContextManager[object]:
 def each_in(precision: str, device: str, items: Iterable[X]) -> Iterator[X]:
     """Return an iterator that computes each item in the context of `learning_in`.
 
-    The work of the caller between two items, e.g. a backward pass, is outside of the context. No
-    item may be None.
+    The work of the caller between two items, e.g. a backward pass, is outside of the context.
     """
     source = iter(items)
-
-    def following() -> X | None:
+    while True:
         with learning_in(precision, device):
-            return next(source, None)
-
-    return iter(following, None)
+            try:
+                item = next(source)
+            except StopIteration:
+                return
+        yield item
 
 
 def in_full(device: torch.device) -> AbstractContextManager[object]:

@@ -171,6 +171,16 @@ def test_wrong_use_of_several_files_is_refused(arguments, expected, place, finis
     assert sorted(contents(place)) == ["again.vrp"]
 
 
+def test_two_files_with_one_picture_are_refused(place):
+    """A TSP and a CVRP of one name have different solution files."""
+    shutil.copy(FIXTURES / "four.vrp", place / "four.vrp")
+    shutil.copy(FIXTURES / "five.tsp", place / "four.tsp")
+    (place / "out").mkdir()
+    refused = call("solve", "four.vrp", "four.tsp", "--plot", "out")
+    assert refused.status == 2
+    assert "four.png: expected one FILE with this picture, got several" in refused.err
+
+
 def test_improved_solution_is_written(place, finished):
     """Both costs are shown, and PyVRP alone beside them."""
     pytest.importorskip("pyvrp")

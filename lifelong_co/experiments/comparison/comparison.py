@@ -6,7 +6,7 @@ from pathlib import Path
 
 import attrs
 
-from lifelong_co import metrics, registry
+from lifelong_co import metrics
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison.instance_gaps import InstanceGaps, gaps_of_runs
 from lifelong_co.experiments.comparison.labels import identity, label
@@ -88,7 +88,7 @@ def least_costs(runs: Sequence[Run], definition: str = "text") -> dict[str, floa
         ``text``: the costs after learning each task. ``published``: the costs of every test, also
         of those during a task, as in the official ``compare_paper.py:337-370``.
     """
-    lifelong = [run for run in runs if not registry.knows_all_tasks(run.config.method)] or runs
+    lifelong = [run for run in runs if not run.knows_all_tasks] or runs
     each = [run.least if definition == "published" else run.least_after for run in lifelong]
     return {name: min(costs[name] for costs in each) for name in each[0]}
 
@@ -107,7 +107,7 @@ def measured(
     if definition == "published" and k is not None:
         at_end = [gap(run.rows[-1][j], least) for j, least in enumerate(d_star)]
         found = attrs.evolve(found, AP=statistics.fmean(at_end))
-    return metrics.meaningful(found, knows_all_tasks=registry.knows_all_tasks(run.config.method))
+    return metrics.meaningful(found, knows_all_tasks=run.knows_all_tasks)
 
 
 def compare_folders(paths: Sequence[Path | str], definition: str = "text") -> Comparison:

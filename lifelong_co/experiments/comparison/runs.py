@@ -50,6 +50,11 @@ class Run:
         return tuple({j - 1: cost for j, cost in row.items()} for row in found)
 
     @property
+    def knows_all_tasks(self) -> bool:
+        """Whether the method learns all tasks at once."""
+        return registry.knows_all_tasks(self.config.method, self.config.method_options)
+
+    @property
     def sparse(self) -> bool:
         """Whether some costs after learning a task were not measured."""
         return self.config.tests_after != ALL

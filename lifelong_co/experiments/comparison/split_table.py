@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
-from lifelong_co import registry
 from lifelong_co.experiments.comparison.comparison import Comparison
 from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.sheet import Row, Sheet, words
@@ -29,7 +28,7 @@ def split_table(comparison: Comparison) -> Sheet:
     """Return a row per group, without methods that learn all tasks at once."""
     rows = []
     for group in comparison.groups:
-        if not registry.knows_all_tasks(group.runs[0].config.method):
+        if not group.runs[0].knows_all_tasks:
             each = [split_of(run, comparison.best) for run in group.runs]
             spreads = [spread(values, comparison.definition) for values in zip(*each, strict=True)]
             rows.append(split_row(group.label, len(each), spreads, OVER_SEEDS))

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from lifelong_co import metrics, registry
+from lifelong_co import metrics
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison
 from lifelong_co.experiments.comparison.makers import mixed
@@ -106,7 +106,7 @@ def caption(comparison: Comparison) -> str:
     """Return one line that explains the numbers of `metrics_table`."""
     count = len(comparison.runs)
     runs = "this run" if count == 1 else f"these {count} runs"
-    at_once = [registry.knows_all_tasks(run.config.method) for run in comparison.runs]
+    at_once = [run.knows_all_tasks for run in comparison.runs]
     runs += " except multi-task" if any(at_once) and not all(at_once) else ""
     said = WORDS[comparison.definition]
     parts = [
@@ -229,7 +229,7 @@ def as_json(
 
 def _split(comparison: Comparison, run: Run) -> dict[str, float] | None:
     """Return the parts of AP; None for a method that learns all tasks at once."""
-    if registry.knows_all_tasks(run.config.method):
+    if run.knows_all_tasks:
         return None
     best = [comparison.best[name] for name in run.names]
     return attrs.asdict(measured.split(run.rows, best))

@@ -85,9 +85,10 @@ class Drift:
         """``[A, 2]``: the places of the actions; None if they have none, as those of an ATSP."""
         names = ("depot", "nodes") if self.has_depot else ("nodes",)
         parts = [getattr(self.instance, name, None) for name in names]
-        if not all(isinstance(part, Tensor) and part.shape[2:] == (2,) for part in parts):
+        placed = [p for p in parts if isinstance(p, Tensor) and p.shape[2:] == (2,)]
+        if len(placed) < len(parts):
             return None
-        points = torch.cat(parts, dim=1)[0].double()
+        points = torch.cat(placed, dim=1)[0].double()
         return points if len(points) == self.then.probs.shape[1] else None
 
     def number(self, index: int) -> int:

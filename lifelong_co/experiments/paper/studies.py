@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import attrs
 
-from lifelong_co import metrics, registry
+from lifelong_co import metrics
 from lifelong_co.experiments.comparison.comparison import (
     Comparison,
     Group,
@@ -70,7 +70,7 @@ class Study:
     @property
     def lifelong(self) -> list[Variant]:
         """The default variants of the methods that learn one task after another."""
-        return [variant for variant in self.main if not registry.knows_all_tasks(variant.method)]
+        return [variant for variant in self.main if not variant.runs[0].knows_all_tasks]
 
     @property
     def orders(self) -> list[Arrival]:

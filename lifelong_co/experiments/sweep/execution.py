@@ -5,11 +5,10 @@ from pathlib import Path
 
 import attrs
 import cattrs
-import tomli_w
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.storage.files import write_whole
-from lifelong_co.storage.toml import drop_none, parse, structure
+from lifelong_co.storage.toml import parse, structure, to_text
 
 FILE = "execution.toml"
 
@@ -68,4 +67,4 @@ def read_execution(folder: Path) -> Execution:
 
 def write_execution(folder: Path, execution: Execution) -> None:
     """Keep it for `read_execution`."""
-    write_whole(folder / FILE, tomli_w.dumps(drop_none(cattrs.unstructure(execution))))
+    write_whole(folder / FILE, to_text(cattrs.unstructure(execution)))

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import cattrs
-import tomli_w
 
 from lifelong_co.config.ablations import ABLATIONS
 from lifelong_co.config.run_config import read_config
@@ -20,7 +19,7 @@ from lifelong_co.experiments.sweep.rows import (
     named,
     with_axes,
 )
-from lifelong_co.storage.toml import drop_none, parse, structure
+from lifelong_co.storage.toml import drop_none, parse, structure, to_text
 from lifelong_co.validators import printable
 
 NEW = ("product", "settings")
@@ -205,4 +204,4 @@ def grids_to_toml(grids: tuple[Grid, ...]) -> str:
             if not part[key]:
                 del part[key]
     kept = [{key: value for key, value in table.items() if value != []} for table in tables]
-    return tomli_w.dumps({"grids": kept})
+    return to_text({"grids": kept})

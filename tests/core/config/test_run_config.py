@@ -31,7 +31,6 @@ tasks = st.builds(
     name=words,
     capacity=st.none() | positive,
     variant=text,
-    test_files=words,
     distance=st.sampled_from(["euclidean", "manhattan", "chebyshev"]),
     drift_from=st.sampled_from(["", "U", "U manhattan"]),
 )

@@ -1,6 +1,7 @@
 """The settings that override those of a preset."""
 
 import attrs
+import numpy as np
 import pytest
 
 import lifelong_co as lco
@@ -52,6 +53,8 @@ def test_unknown_setting_or_one_given_twice_is_refused() -> None:
             "cosin",
             "Unknown schedule 'cosin'; expected one of: constant, cosine, linear",
         ),
+        ("loggers", "csv", "loggers: expected a list of names, got 'csv'"),
+        ("objective_options", "beta", "objective_options: expected a table of options, got 'beta'"),
         ("optimizer", "sgd", "Unknown optimizer 'sgd'; expected one of: adam, adamw"),
     ],
 )
@@ -60,3 +63,14 @@ def test_setting_with_a_wrong_value_is_refused(name: str, value: object, message
     with pytest.raises(lco.LifelongError) as refused:
         resolve(more_settings={name: value})
     assert message in str(refused.value)
+
+
+def test_numbers_of_numpy_become_plain_ones() -> None:
+    """The files of a run hold no others; a rate of `np.logspace` would stop its first save."""
+    config = resolve(
+        more_settings={"learning_rate": np.float64(1e-3), "weight_decay": np.float32(0.5)},
+        method_options={"alpha": np.float64(3.0), "more": [np.int64(2)]},
+    )
+    assert type(config.learning_rate) is type(config.weight_decay) is float
+    assert type(config.method_options["alpha"]) is float
+    assert type(config.method_options["more"][0]) is int

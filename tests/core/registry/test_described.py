@@ -25,6 +25,16 @@ def test_every_registered_name_is_described():
         assert component in [found.component for found in registry.described(component.name)]
 
 
+def test_option_has_any_name():
+    """``variant`` is given apart from the options of a distribution, but not of a method."""
+    for name in ("multi-task-epoch", "libog"):
+        (found,) = registry.described(name)
+        assert "variant" in [option.name for option in found.options]
+    assert all(
+        option.name != "variant" for found in registry.described("GM") for option in found.options
+    )
+
+
 def test_component_of_a_plugin_is_described(plugin):
     """A required option has no default; a factory without a docstring has no text."""
     lco.register_plugin(plugin("register_methods", "new", lambda *, strength: strength))

@@ -19,6 +19,15 @@ pytestmark = pytest.mark.usefixtures("fresh_registry")
 
 TSP_OBJECT = TSP()
 
+
+class NewTSP(TSP):
+    """A TSP under another name."""
+
+    name = "new"
+
+
+NEW_TSP = NewTSP()
+
 METHOD = Method()
 
 OBJECTIVE = Objective(loss=lambda instances, rollout: torch.zeros(()))
@@ -44,7 +53,7 @@ BUFFER = lco.buffer("reservoir", 3)
 # Hook -> the object that a plugin registers as "new", a lookup of it, and the expected result.
 THROUGH_EACH_HOOK = {
     "register_solvers": (lambda problem: SOLVER, lambda: lco.solver("new", "tsp"), SOLVER),
-    "register_problems": (TSP_OBJECT, lambda: lco.problem("new"), TSP_OBJECT),
+    "register_problems": (NEW_TSP, lambda: lco.problem("new"), NEW_TSP),
     "register_weightings": (torch.amax, lambda: lco.weighting("new"), torch.amax),
     "register_divergences": (torch.sub, lambda: lco.divergence("new"), torch.sub),
     "register_buffers": (lambda capacity, seed: BUFFER, lambda: lco.buffer("new", 3), BUFFER),
@@ -79,6 +88,59 @@ def test_registered_objects_are_found_by_name(hook, plugin):
         ask()
     lco.register_plugin(plugin(hook, "new", thing))
     assert ask() is expected
+
+
+def test_problem_with_another_name_is_refused(plugin):
+    """Files, references and samplers are found by the problem's own name."""
+    lco.register_plugin(plugin("register_problems", "new", TSP_OBJECT))
+    with pytest.raises(lco.PluginError, match=r"'new' of .*: expected the .* name.* got 'tsp'"):
+        lco.problem("new")
+
+
+def test_test_set_of_an_unknown_kind_is_refused():
+    """A misspelled word must not give the other demands."""
+    for of in ("publised", "Published", None):
+        with pytest.raises(lco.UnknownNameError, match=r"Unknown test set .*generator, published"):
+            lco.testset("cvrp", "R", of=of)
+
+
+def test_options_of_a_plugins_method_need_no_default(plugin):
+    """Required ones and those that are handed on are not taken for options of other methods."""
+
+    def required(weight: float, extra: float = 1.0):  # noqa: ARG001
+        return METHOD
+
+    def wraps(extra: float = 1.0, **options: int):  # noqa: ARG001
+        return METHOD
+
+    lco.register_plugin(plugin("register_methods", "needy", required))
+    assert lco.method("needy", weight=1.0) is METHOD
+    with pytest.raises(lco.ConfigError, match="'needy': has no option 'buffer_size', only weight"):
+        lco.method("needy", weight=1.0, buffer_size=3)
+    lco.register_plugin(plugin("register_methods", "wrapper", wraps))
+    assert lco.method("wrapper", buffer_size=3) is METHOD
+
+
+def test_all_tasks_at_once_may_depend_on_options(plugin):
+    """A method with a required option is built with it."""
+    lco.register_plugin(
+        plugin("register_methods", "joint", lambda *, at_once: Method(knows_all_tasks=at_once))
+    )
+    assert registry.knows_all_tasks("joint", {"at_once": True})
+    assert not registry.knows_all_tasks("joint", {"at_once": False})
+    assert not registry.knows_all_tasks("unknown", {})
+
+
+def test_option_without_a_value_is_refused(plugin):
+    """A file of a run cannot say None, so a resumed run would take the default."""
+
+    def limited(limit: int | None = 1, more: int | None = None):  # noqa: ARG001
+        return METHOD
+
+    lco.register_plugin(plugin("register_methods", "limited", limited))
+    with pytest.raises(lco.ConfigError, match="'limited': limit: expected a value, got None"):
+        registry.method_options("limited", {"limit": None})
+    assert registry.method_options("limited", {"more": None}) == {"limit": 1, "more": None}
 
 
 def test_functions_are_not_replaced_by_modules():

@@ -102,11 +102,24 @@ def test_best_trajectory_decides() -> None:
     """A bad trajectory that is not scored is no fault, except if its cost is not finite."""
     good, bad = [0, 1, 2, 3], [0, 0, 0, 0]
     actions = torch.tensor([[good, bad], [bad, good], [good, good]])
-    found = rollout(actions, torch.tensor([[1.0, 2.0], [1.0, 2.0], [1.0, math.inf]]))
+    length = lco.problem("tsp").cost(tsp(3), torch.tensor([[good]] * 3))
+    found = rollout(actions, length + torch.tensor([[0.0, 2.0], [0.0, 2.0], [0.0, math.inf]]))
     cost, valid = best_of(lco.problem("tsp"), tsp(3), found)
-    assert cost.tolist() == [1.0, 1.0, 1.0]
+    assert torch.equal(cost, length[:, 0])
     assert valid.tolist() == [True, False, False]
     assert all_valid(lco.problem("tsp"), tsp(3), found).tolist() == [False, False, False]
+
+
+@pytest.mark.parametrize("wrong", [0.5, 1.01, -1.0])
+def test_cost_that_is_not_that_of_the_actions_is_no_fault_of_theirs(wrong: float) -> None:
+    """A solver that says another cost is refused; actions out of range are, too."""
+    problem, instances = lco.problem("tsp"), tsp(2)
+    actions = torch.tensor([[[0, 1, 2, 3]], [[3, 1, 0, 2]]])
+    cost = problem.cost(instances, actions)
+    assert best_of(problem, instances, rollout(actions, cost))[1].tolist() == [True, True]
+    factor = torch.tensor([[1.0], [wrong]])
+    assert best_of(problem, instances, rollout(actions, factor * cost))[1].tolist() == [True, False]
+    assert not best_of(problem, instances, rollout(actions + 2, cost))[1].any()
 
 
 def test_refusal_names_solver_and_first_instance() -> None:

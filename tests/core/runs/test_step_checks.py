@@ -14,7 +14,10 @@ from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
 from lifelong_co.runs.step_checks import (
     checked_term,
+    checked_terms,
     place,
+    positive_cost,
+    require_batches,
     require_finite_step,
     require_rest_finite,
 )
@@ -47,6 +50,32 @@ def test_wrong_loss_term_is_refused(item: object, expected: str) -> None:
     with pytest.raises(ComponentError, match="^method 'fine-tuning'.*" + expected):
         checked_term(config, item)
     assert checked_term(config, ("x", SCALAR)) == ("x", SCALAR)
+
+
+@pytest.mark.parametrize("terms", [None, 3.0])
+def test_terms_that_are_no_list_are_refused(terms: object) -> None:
+    """A plain function that returns None yields nothing."""
+    config = tiny_config("fine-tuning")
+    with pytest.raises(ComponentError, match=r"^method 'fine-tuning': expected loss terms .* got"):
+        checked_terms(config, terms)
+    assert list(checked_terms(config, [None])) == [None]
+    with pytest.raises(ComponentError, match=r"expected loss terms .* got None"):
+        checked_term(config, None)
+
+
+@pytest.mark.parametrize("batches", [0, None, 2.5])
+def test_epoch_without_a_batch_is_refused(batches: object) -> None:
+    """The message names the method."""
+    with pytest.raises(ComponentError, match=r"^method 'fine-tuning', batches: expected .* got"):
+        require_batches(tiny_config("fine-tuning"), batches)
+
+
+def test_cost_of_zero_is_refused() -> None:
+    """A gap to it is not defined."""
+    assert positive_cost(tiny_config("fine-tuning"), 1e-9) == 1e-9
+    for cost in (0.0, -3.0):
+        with pytest.raises(ComponentError, match=r"^problem 'tsp': expected .* above 0, got"):
+            positive_cost(tiny_config("fine-tuning"), cost)
 
 
 def test_step_is_named_from_one(tmp_path: Path) -> None:

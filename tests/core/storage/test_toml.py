@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.storage.toml import drop_none, parse, structure
+from lifelong_co.storage.toml import drop_none, parse, structure, to_text
 
 
 @attrs.frozen
@@ -64,6 +64,15 @@ def test_all_wrong_settings_are_named_together() -> None:
     """One error names each of them."""
     with pytest.raises(ConfigError, match=r"got 3.*; .*got '3'"):
         read('name = 3\nrate = "3"')
+
+
+def test_text_of_a_table_is_read_back() -> None:
+    """What TOML cannot hold is refused by its place."""
+    table = {"a": 1, "b": {"c": [1.5, True, "x"], "d": None}}
+    assert parse(to_text(table), "text") == {"a": 1, "b": {"c": [1.5, True, "x"]}}
+    for wrong, place in (({"b": {"c": [1, None]}}, r"b\.c\[1\]"), ({"f": {"g": len}}, r"f\.g")):
+        with pytest.raises(ConfigError, match=f"^{place}: expected numbers, texts"):
+            to_text(wrong)
 
 
 def test_none_is_left_out_at_any_depth() -> None:

@@ -12,6 +12,7 @@ from tiny_runs import tiny_config
 
 import lifelong_co as lco
 from lifelong_co.config.run_config import resolve
+from lifelong_co.errors import ComponentError
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import start
 from lifelong_co.seeding import generator
@@ -157,6 +158,27 @@ def test_size_that_the_files_lack_is_refused(npz: Path) -> None:
 
 
 @pytest.mark.usefixtures("fresh_registry")
+@pytest.mark.parametrize(("rows", "size"), [(-1, 0), (0, 4)])
+def test_other_instances_than_asked_for_are_refused(rows: int, size: int, plugin: Any) -> None:
+    """A distribution that ignores the size would have its costs under a wrong name."""
+    usual = lco.distribution("U", "tsp")
+
+    class Other:
+        def sample(self, B: int, n: int, **options: Any) -> Any:
+            return usual.sample(B + rows, n + size, **options)
+
+    def other(problem: Any, *, variant: str, capacity: int | None) -> Other:  # noqa: ARG001
+        return Other()
+
+    lco.register_plugin(plugin("register_distributions", "other", other))
+    task = Task(distribution="other", size=5, epochs=1, batches=1, batch_size=4)
+    said = f"'other': expected 4 instances of size 5, got {4 + rows} of size {5 + size}"
+    with pytest.raises(ComponentError, match=said):
+        streams.testing(task, lco.problem("tsp"), 4)
+    with pytest.raises(ComponentError, match=said):
+        streams.training(task, lco.problem("tsp"))(torch.Generator().manual_seed(0), 4)
+
+
 def test_attributes_of_a_task_reach_the_sampler(plugin: Any) -> None:
     """Training and tests have them; without attributes the test nodes are the same."""
 

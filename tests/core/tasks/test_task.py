@@ -80,6 +80,12 @@ def test_task_without_exactly_one_source_is_refused(distribution: str, files: st
         Task(distribution=distribution, files=files, size=5, **BUDGET)
 
 
+def test_test_files_need_files() -> None:
+    """Beside a distribution they would never be read."""
+    with pytest.raises(lco.ConfigError, match="task test_files: expected files beside it, got 'U'"):
+        Task(distribution="U", size=5, epochs=1, batches=1, batch_size=1, test_files="may.npz")
+
+
 def test_label_is_the_name_or_says_the_source() -> None:
     """A label is the name, or distribution and size, or the name of the files without suffix."""
     assert Task(distribution="GM", size=100, **BUDGET).label == "GM100"

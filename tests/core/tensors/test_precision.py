@@ -101,6 +101,7 @@ def test_items_are_computed_in_the_precision(precision: str, inside: bool) -> No
         assert not torch.is_autocast_enabled("cpu")
     assert found == [inside] * 3
     assert list(each_in(precision, "cpu", [])) == []
+    assert list(each_in(precision, "cpu", [None, 1])) == [None, 1]
 
 
 def test_tf32_on_a_gpu_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
