@@ -200,7 +200,8 @@ def _places(
             places[i] = place.with_suffix(".found.sol")
     if not several:
         return [(out or places[0], plot)]
-    return list(zip(places, pictures or [None] * len(places), strict=True))
+    drawn: list[Path | None] = [*pictures] or [None] * len(places)
+    return list(zip(places, drawn, strict=True))
 
 
 def _solver(

@@ -20,7 +20,7 @@ from lifelong_co.runs.costs import due
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import Run, start
 from lifelong_co.tasks.instances import testing
-from lifelong_co.tasks.task import Task
+from lifelong_co.tasks.task import Task, unique_labels
 from lifelong_co.tensors import records
 
 STEPS = 2
@@ -44,7 +44,8 @@ class Estimate:
     each: Mapping[Shape, float]
     """Seconds of a step of each shape, replay included."""
     buffer: int | None
-    """The most bytes that a full buffer holds; None: the method has no buffer."""
+    """The most bytes that a full buffer holds; None: the method has no buffer of
+    experiences."""
 
     @property
     def seconds(self) -> float:
@@ -55,8 +56,8 @@ class Estimate:
 def estimate(config: Config) -> Estimate:
     """Measure a few steps and one batch of tests of each size, and return what the run takes.
 
-    The steps come after a first one of each size, from which the method remembers experiences, so
-    that they contain replay as later tasks do. The first task of a run has none and is faster.
+    Each size is learned twice, one after the other, and the second time is measured. So the steps
+    contain replay, as those of later tasks do. The first task of a run has none and is faster.
     Nothing is written.
 
     Raises
@@ -65,14 +66,16 @@ def estimate(config: Config) -> Estimate:
         If the run could not start, e.g. because of an unknown name.
     """
     first = {shape(task): task for task in reversed(config.tasks)}
-    tasks = tuple(first.values())
+    tasks = unique_labels((*first.values(), *first.values()))
     few = attrs.evolve(config, tasks=tasks, tests=1, loggers=(), start_from="", buffer_from="")
-    run = start(few, RunFolder(NOWHERE))
-    remember(run)
-    each = {one: seconds_of_step(run, index) for index, one in enumerate(first)}
+    run, count = start(few, RunFolder(NOWHERE)), len(first)
+    for index in range(count):
+        learned_briefly(run, index)
+    each = {one: learned_briefly(run, count + i, timed=True) for i, one in enumerate(first)}
     steps = steps_of(run, config)
     training = sum(
-        count * each[shape(task)] for count, task in zip(steps, config.tasks, strict=True)
+        steps_of_task * each[shape(task)]
+        for steps_of_task, task in zip(steps, config.tasks, strict=True)
     )
     buffer = full_buffer(run)
     tests = seconds_of_tests(run, config)
@@ -97,25 +100,28 @@ def steps_of(run: Run, config: Config) -> list[int]:
     return steps
 
 
-def remember(run: Run) -> None:
-    """Take a step in the last epoch of each task and end it: methods remember what they need."""
-    learner = run.learner
-    for index, task in enumerate(run.config.tasks):
-        learner.task = index
-        learner.epoch = task.epochs - 1
-        before_task(run)
-        run.method.before_epoch(learner)
-        train_batch(run)
-        run.method.after_epoch(learner)
-        run.method.after_task(learner)
-    learner.task, learner.epoch = len(run.config.tasks) - 1, 0
+def learned_briefly(run: Run, index: int, *, timed: bool = False) -> float:
+    """Take a few steps of a task and end it, as a run does; return the seconds of a step.
+
+    A step in the last epoch is among them, because then methods remember what they need.
+    """
+    learner, task = run.learner, run.config.tasks[index]
+    learner.task, learner.epoch = index, 0
     before_task(run)
     run.method.before_epoch(learner)
+    train_batch(run)
+    seconds = seconds_of_step(run) if timed else 0.0
+    if task.epochs > 1:
+        learner.epoch = task.epochs - 1
+        run.method.before_epoch(learner)
+        train_batch(run)
+    run.method.after_epoch(learner)
+    run.method.after_task(learner)
+    return seconds
 
 
-def seconds_of_step(run: Run, index: int) -> float:
-    """Return the mean seconds of a training step of a task."""
-    run.learner.task = index
+def seconds_of_step(run: Run) -> float:
+    """Return the mean seconds of a training step of the present task."""
     began = now(run)
     for _ in range(STEPS):
         train_batch(run)

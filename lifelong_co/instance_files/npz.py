@@ -4,7 +4,7 @@ import contextlib
 import inspect
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import numpy as np
@@ -98,13 +98,18 @@ def scaled(file: Path, found: Mapping[str, Array], problem: Problem) -> dict[str
         side = (joined - low).max(axis=(1, 2))
         whole |= {name: whole[name] - low for name in points}
     else:  # a matrix of distances: the largest is 1
-        side = np.max(
-            [whole[name].reshape(len(whole[name]), -1).max(axis=1) for name in in_length], 0
-        )
+        side = np.max([_largest(whole[name]) for name in in_length], 0)
     side = np.where(side > 0, side, 1.0)
     for name, array in whole.items():
         whole[name] = array / side.reshape(-1, *[1] * (array.ndim - 1))
     return {**found, **whole}
+
+
+def _largest(array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the largest entry of each instance ``[B]``; diagonals of matrices do not count."""
+    if array.ndim == 3 and array.shape[1] == array.shape[2]:
+        array = np.where(np.eye(array.shape[1], dtype=bool), 0.0, array)
+    return cast(npt.NDArray[np.float64], array.reshape(len(array), -1).max(axis=1))
 
 
 def _opened(file: Path, stack: contextlib.ExitStack) -> Any:
@@ -129,8 +134,18 @@ def _field(file: Path, archive: Any, field: str) -> Array:
     `Problem.instances` refuses other types.
     """
     array = _member(file, archive, field)
-    if field in LOADS and np.issubdtype(array.dtype, np.integer):
+    if field not in LOADS:
+        return array
+    if np.issubdtype(array.dtype, np.integer):
         return array / _capacity(file, archive, field)
+    beside = _member(file, archive, "capacity") if "capacity" in archive.files else np.ones(1)
+    whole = np.issubdtype(array.dtype, np.floating) and (array == array.round()).all()
+    if whole and array.any() and (beside > 1).all():
+        raise refuse(
+            file,
+            f"{field}: expected integers, or fractions of the capacity, got whole numbers as"
+            f" {array.dtype}",
+        )
     return array
 
 

@@ -21,11 +21,11 @@ from lifelong_co.instance_files.file_instance import (
     legs,
     visits,
 )
-from lifelong_co.instance_files.vrplib_parser import read_text, refuse, scan
+from lifelong_co.instance_files.vrplib_parser import COST, read_text, refuse, scan
 from lifelong_co.storage.files import write_new
 
 # LKH and the published optimal tours state the length in a comment, e.g. "Length = 2579".
-_LENGTH = re.compile(r"(?:length|cost)\s*[:=]?\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
+_LENGTH = re.compile(rf"(?:length|cost)\s*[:=]?\s*{COST}", re.IGNORECASE)
 
 
 @attrs.frozen

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from lifelong_co.instance_files.file_instance import RULES, DistanceRule, FileInstance
 from lifelong_co.instance_files.route_rules import with_limit, with_windows
 from lifelong_co.instance_files.vrplib_parser import (
+    COST,
     Header,
     parse,
     read_text,
@@ -24,7 +25,7 @@ from lifelong_co.instance_files.vrplib_parser import (
 # "(Augerat et al, No of trucks: 5, Optimal value: 784)"; without the colon "optimal 3-opt" fits.
 _BEST = re.compile(
     r"\b(?:optimal|optimum|best)(?:[ -]known)?(?:[ -](?:value|cost|solution|tour|length))?"
-    r"\s*[:=]\s*(\d+(?:\.\d+)?)",
+    rf"\s*[:=]\s*{COST}",
     re.IGNORECASE,
 )
 

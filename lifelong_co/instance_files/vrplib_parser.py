@@ -16,6 +16,9 @@ from vrplib.parse import parse_vrplib
 
 from lifelong_co.errors import FileFormatError
 
+COST = r"(\d+(?:\.\d+)?)(?![\d.,eE]*\d)(?!\s*(?:routes?|trucks?|vehicles?)\b)"
+"""A cost in a comment, as a pattern: not the start of ``1,034`` or ``1e6``, nor ``5 routes``."""
+
 
 def refuse(path: str | os.PathLike[str], problem: str) -> FileFormatError:
     """Return the error that names the file and what is wrong with it."""

@@ -42,8 +42,8 @@ def open_tsp(install, monkeypatch, tmp_path):
 )
 def test_presets_and_orders_serve_it(words, labels, monkeypatch):
     """Everything of the run is built; a named order takes sizes from the preset or its tables."""
-    for slow in ("remember", "seconds_of_step", "seconds_of_tests"):
-        monkeypatch.setattr(f"lifelong_co.api.estimate.{slow}", lambda *_: 1.0)
+    for slow in ("learned_briefly", "seconds_of_tests"):
+        monkeypatch.setattr(f"lifelong_co.api.estimate.{slow}", lambda *_, **__: 1.0)
     done = call(*words, PROBLEM, "--device=cpu", "--dry-run")
     assert done.status == 0, done.err
     assert re.findall(r'^distribution = "(\w+)"', done.out, re.MULTILINE) == labels

@@ -7,8 +7,12 @@ from tiny_runs import tiny_config
 
 from lifelong_co.api import estimate as module
 from lifelong_co.api.estimate import bytes_of, estimate
+from lifelong_co.learner import train_batch
 
-METHODS = ("llr-bc", "fine-tuning", "ewc", "li-inter", "feng", "restart", "multi-task-batch")
+METHODS = (
+    *("llr-bc", "fine-tuning", "ewc", "li-inter", "feng", "restart", "multi-task-batch"),
+    *("rehearsal", "clear", "der++", "libog"),
+)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -20,7 +24,7 @@ def test_each_method_has_an_estimate(method, tmp_path, monkeypatch):
     assert set(found.each) == {(5, 4), (6, 4)}
     assert found.steps == 12
     assert found.seconds == found.training + found.testing > 0
-    assert (found.buffer is not None) == (method == "llr-bc")
+    assert (found.buffer is not None) == (method in {"llr-bc", "der++"})
     assert list(tmp_path.iterdir()) == []
 
 
@@ -32,6 +36,22 @@ def test_time_is_the_sum_over_all_steps_and_tests(monkeypatch):
     found = estimate(tiny_config("fine-tuning", sizes=(5, 6, 5)))
     assert (found.steps, found.training) == (12, 12.0)
     assert found.testing == pytest.approx(9.0)  # a batch of 3 tests takes one tick
+
+
+@pytest.mark.parametrize("sizes", [(5, 5), (5, 6)])
+def test_measured_steps_have_replay(sizes, monkeypatch):
+    """Also if all tasks have one size; no task comes after a later one."""
+    seen = []
+    monkeypatch.setattr(module, "seconds_of_step", lambda _: 1.0)
+
+    def trained(run):
+        seen.append(run.learner.task)
+        return train_batch(run)
+
+    monkeypatch.setattr(module, "train_batch", trained)
+    estimate(tiny_config("rehearsal", sizes=sizes))
+    assert seen == sorted(seen)
+    assert max(seen) == 2 * len(set(sizes)) - 1
 
 
 def test_full_buffer_is_the_capacity_times_the_largest_item():

@@ -97,6 +97,21 @@ def test_matrix_is_divided_by_its_largest_distance(tmp_path: Path) -> None:
     np.testing.assert_allclose(batch.matrix.amax(dim=(1, 2)), 1, rtol=1e-6)
     same = read(saved(tmp_path, matrix=np.zeros((1, 3, 3))), ATSP(), scale=True)
     assert (same.matrix == 0).all()
+    filled = matrix + 9_999_999 * np.eye(4)  # what stands for a distance to itself
+    again = read(saved(tmp_path, matrix=filled), ATSP(), scale=True)
+    assert torch.equal(again.matrix, batch.matrix)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_whole_loads_that_are_no_integers_are_refused(kind: type, tmp_path: Path) -> None:
+    """Ones may be single units or full loads; fractions of the capacity are clear."""
+    places = {"depot": np.zeros((1, 1, 2)), "nodes": DRAWN.random((1, 3, 2)), "capacity": 10}
+    loads = np.array([[1.0, 1.0, 0.0]], dtype=kind)
+    with pytest.raises(FileFormatError, match="demand: expected integers, or fractions"):
+        read(saved(tmp_path, **places, demand=loads), CVRP())
+    batch = read(saved(tmp_path, **places, demand=loads / 10), CVRP())
+    assert batch.demand.tolist() == [pytest.approx([0.1, 0.1, 0.0])]
+    assert (read(saved(tmp_path, **places, demand=0 * loads), CVRP()).demand == 0).all()
 
 
 def test_scaling_of_texts_is_refused(tmp_path: Path) -> None:

@@ -59,6 +59,11 @@ def test_cvrp_file_is_read() -> None:
         ("best known cost = 12345", 12345),
         ("drilling problem, optimal 3-opt tour", None),
         ("Best value: 524.61", None),
+        ("Optimal value: 1,034", None),
+        ("best cost: 1e6", None),
+        ("Optimal solution: 5 routes", None),
+        ("Optimum: 7 trucks", None),
+        ("Optimal value: 784, 5 trucks", 784),
     ],
 )
 def test_best_known_is_a_whole_number_in_the_comment(
