@@ -62,13 +62,13 @@ def evaluate(
 ) -> None:
     """Test a trained solver on tasks or files, and print the mean costs.
 
-    Decoding is greedy from every node; the best solution of an instance counts.
+    Decoding is greedy from every node (INViT: from one); the best solution of an instance counts.
     Costs are in the unit square.
     Where --references has near-optimal costs, the gap to them is shown.
     """
     import attrs
 
-    from lifelong_co.api.evaluate import chosen_tasks, number, of_files, tested
+    from lifelong_co.api.evaluate import chosen_tasks, number, tested, with_files
     from lifelong_co.errors import ConfigError, LifelongError
     from lifelong_co.evaluation import note_batches
     from lifelong_co.experiments.references.gaps import gap_of
@@ -82,8 +82,8 @@ def evaluate(
     config = folder.config()
     if scale and not files:
         raise ConfigError("--scale: expected --files PATH beside it")
-    of_paths = [of_files(path, scale) for path in files or ()]
-    chosen = [*(chosen_tasks(task, config.tasks) if task or not files else ()), *of_paths]
+    own = chosen_tasks(task, config.tasks) if task or not files else ()
+    chosen = with_files(own, files or (), scale)
     if tests_of is not None:
         chosen = [attrs.evolve(one, tests_of=tests_of) for one in chosen]
     solver = load_solver(run, after=after, device=choose_device(device))

@@ -66,8 +66,8 @@ def evaluate(
     if tests is not None and tests < 1:
         raise ConfigError(f"tests: expected at least 1, got {tests}")
     config = RunFolder(folder).config()
-    chosen = [*(chosen_tasks(tasks, config.tasks) if tasks or not files else ())]
-    chosen += [of_files(Path(path), scale) for path in files]
+    own = chosen_tasks(tasks, config.tasks) if tasks or not files else ()
+    chosen = with_files(own, map(Path, files), scale)
     solver = load_solver(folder, after=after, device=chosen_device(device))
     return {
         task.label: float(costs.mean())
@@ -86,9 +86,9 @@ def tested(
 ) -> Iterator[tuple[Task, list[Any], Tensor]]:
     """Yield each task with its test instances, in groups of one size, and the costs of all.
 
-    The costs have the shape ``[tests]`` and the type float64. Decoding is greedy from every node;
-    the best solution of an instance counts. Without ``tests`` there are as many instances as in the
-    run, or all of the files that are no task of it.
+    The costs have the shape ``[tests]`` and the type float64. Decoding is greedy from every node
+    (INViT: from one); the best solution of an instance counts. Without ``tests`` there are as many
+    instances as in the run, or all of the files that are no task of it.
 
     Raises
     ------
@@ -103,6 +103,13 @@ def tested(
                 for group in groups
             ]
         yield task, groups, torch.cat(found).double()
+
+
+def with_files(tasks: Iterable[Task], paths: Iterable[Path], scale: bool) -> list[Task]:
+    """Return tasks, and one for each path; no path has the label of a task or of another path."""
+    own = tuple(tasks)
+    found = (of_files(path, scale) for path in paths)
+    return [*own, *unique_labels((*own, *found))[len(own) :]]
 
 
 def of_files(path: Path, scale: bool) -> Task:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import ConfigError, LifelongError
+from lifelong_co.errors import ConfigError, LifelongError, UnknownNameError
 from lifelong_co.problems.cvrp import ROUNDING
 from lifelong_co.protocols import Problem
 
@@ -73,6 +73,23 @@ class FileInstance:
     """``[A, A]``: the distances that the file lists if the rule is EXPLICIT; otherwise None."""
     rules: Rules | None = None
     """What the routes must obey besides the capacity; None: nothing."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.distance_rule not in get_args(DistanceRule):
+            raise UnknownNameError("distance rule", str(self.distance_rule), get_args(DistanceRule))
+        points, loads, most = self.coordinates, self.demand, self.capacity
+        if points.ndim != 2 or points.shape[1] not in (0, 2) or not np.isfinite(points).all():
+            raise self._wrong("coordinates: expected finite numbers [A, 2] or [A, 0]", points)
+        if loads is None or most is None:
+            if self.rules is not None or (loads is None) != (most is None):
+                raise self._wrong("expected demand and capacity beside each other and rules", loads)
+        elif loads.shape != (len(points) - 1,) or not np.issubdtype(loads.dtype, np.integer):
+            raise self._wrong(f"demand: expected {len(points) - 1} integers", loads)
+        elif len(loads) and not (loads.min() >= 0 and loads.max() <= most):
+            raise self._wrong(f"demand: expected at most the capacity {most}, at least 0", loads)
+
+    def _wrong(self, expected: str, got: object) -> ConfigError:
+        return ConfigError(f"{self.name}: {expected}, got {got!r:.80}")
 
     @property
     def size(self) -> int:

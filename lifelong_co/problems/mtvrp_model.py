@@ -24,6 +24,8 @@ STEPS = 10_000_000
 """Integer steps of one unit of length and time."""
 NEVER = int(np.iinfo(np.int64).max)
 """PyVRP's number for a time or a distance without a bound."""
+ROUNDING = 60
+"""Steps by which a bound may be too low: `MTVRP` allows 5e-6, and lengths are rounded."""
 # A unit of excess load, time or distance costs about as much as a unit of distance: loads are
 # multiplied so that the mean load is the mean distance.
 PENALTIES = Penalties(unit=1.0, prohibitive=100.0)
@@ -101,16 +103,26 @@ def mtvrp_model(instances: MTVRPInstances) -> MTVRPModel:
     distances[np.ix_(later, earlier)] = 2 * longest * len(durations)
     loads, capacity = whole_demand(torch.cat((instances.demand[0], instances.pickup[0])).numpy())
     factor = max(1, round(mean / max(float(loads.mean()), 1e-9)))
-    times = torch.cat((instances.windows[0], instances.service[0][:, None]), dim=1)
+    times = steps(torch.cat((instances.windows[0], instances.service[0][:, None]), dim=1))
+    out, back = durations[0, 1:], durations[1:, 0]
+    times[:, 1] = _enough(times[:, 1], out)
+    early, _, service = times.T
     return MTVRPModel(
         distances=distances,
         durations=durations,
         loads=loads.reshape(2, -1).T * factor,
         capacity=capacity * factor,
-        times=steps(times),
-        horizon=NEVER if is_open else int(steps(instances.horizon)[0]),
-        limit=int(steps(instances.limit)[0]),
+        times=times,
+        horizon=NEVER
+        if is_open
+        else int(_enough(steps(instances.horizon), np.maximum(early, out) + service + back).max()),
+        limit=int(_enough(steps(instances.limit), out + back).max()),
     )
+
+
+def _enough(bounds: npt.NDArray[np.int64], needed: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return bounds, raised to what is needed if only rounding and `MTVRP`'s tolerance lack."""
+    return np.where((needed > bounds) & (needed - bounds <= ROUNDING), needed, bounds)
 
 
 def steps(values: torch.Tensor) -> npt.NDArray[np.int64]:

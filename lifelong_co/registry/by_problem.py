@@ -6,7 +6,7 @@ A problem may lack any of them.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, PluginError
 from lifelong_co.protocols import FieldSampler, FileFormat
 from lifelong_co.reference_solvers.contract import ReferenceModel
 from lifelong_co.registry.catalog import Entry
@@ -92,7 +92,11 @@ def file_format(problem: str) -> FileFormat:
         If two plugins own a name, or the object lacks a member of its protocol.
     """
     found = catalog().find("file_format", problem)
-    check(f"file_format {problem!r} of {found.component}", found.thing, FileFormat)
+    label = f"file_format {problem!r} of {found.component}"
+    check(label, found.thing, FileFormat)
+    known = found.thing.suffixes
+    if isinstance(known, str) or not all(one.startswith(".") for one in known):
+        raise PluginError(f"{label}: expected suffixes such as ('.vrp',), got {known!r}")
     return cast(FileFormat, found.thing)
 
 

@@ -36,6 +36,15 @@ def test_files_have_the_costs_of_the_command(tiny):
     assert list(lco.evaluate(tiny, ["U6"], files=[file], device="cpu")) == ["U6", *costs]
 
 
+def test_a_file_given_twice_has_two_costs(tiny):
+    """No cost takes the place of another one; the command prints the same."""
+    file = FIXTURES / "five.tsp"
+    costs = lco.evaluate(tiny, files=[file, file], device="cpu")
+    assert list(costs) == [str(file), f"{file} (2)"]
+    done = call("evaluate", tiny.folder, "--files", file, "--files", file, "--device=cpu", "--json")
+    assert json.loads(done.out) == costs
+
+
 def test_unknown_task_is_refused(tiny):
     """The error lists the tasks of the run."""
     with pytest.raises(lco.UnknownNameError, match="U5, U6"):

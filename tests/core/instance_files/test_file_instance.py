@@ -5,7 +5,7 @@ import pytest
 import torch
 from paths import FIXTURES
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, LifelongError
 from lifelong_co.instance_files.file_instance import (
     FileInstance,
     cost,
@@ -34,6 +34,25 @@ def test_rounded_costs_are_integers() -> None:
     """As the libraries publish them."""
     one = FileInstance("square", "tsp", SQUARE, None, None, "CEIL_2D")
     assert repr(cost(one, [0, 1, 2, 3])) == "6"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"distance_rule": "GEO"}, "Unknown distance rule 'GEO'"),
+        ({"coordinates": SQUARE[:, 0]}, r"bad: coordinates: expected finite numbers \[A, 2\]"),
+        ({"coordinates": SQUARE * np.nan}, r"bad: coordinates: expected finite numbers"),
+        ({"demand": np.array([1, 1, 1])}, "bad: expected demand and capacity beside each other"),
+        ({"demand": np.array([1, 1]), "capacity": 3}, "bad: demand: expected 3 integers"),
+        ({"demand": np.array([0.6] * 3), "capacity": 1}, "bad: demand: expected 3 integers"),
+        ({"demand": np.array([1, 4, 1]), "capacity": 3}, "bad: demand: expected at most the cap"),
+    ],
+)
+def test_instance_of_a_plugin_that_is_none_is_refused(fields, said) -> None:
+    """Its costs would be those of another rule, or of another instance."""
+    usual = {"coordinates": SQUARE, "demand": None, "capacity": None, "distance_rule": "EUC_2D"}
+    with pytest.raises(LifelongError, match=said):
+        FileInstance("bad", "cvrp", **{**usual, **fields})
 
 
 def test_matrix_without_coordinates_keeps_its_direction() -> None:

@@ -50,6 +50,31 @@ def test_best_solution_of_pyvrp_is_optimal_and_costs_the_same(names: tuple[str, 
         assert cost == pytest.approx(optimum(row), abs=1e-6)
 
 
+@pytest.mark.parametrize("bound", ["limit", "windows"])
+def test_bounds_that_are_just_met_are_feasible(bound: str) -> None:
+    """Rounding of single ways does not forbid what the problem accepts."""
+    for seed in range(40):
+        stream = torch.Generator().manual_seed(seed)
+        places = {"depot": torch.rand(1, 1, 2, generator=stream)}
+        places["nodes"] = torch.rand(1, 4, 2, generator=stream)
+        away = (places["nodes"] - places["depot"]).square().sum(dim=2).sqrt()
+        times = {
+            "windows": torch.stack((torch.zeros_like(away), away), dim=2),
+            "service": torch.zeros_like(away),
+            "horizon": 2 * away.amax(dim=1),
+        }
+        limits = {"limit": 2 * away.amax(dim=1)} if bound == "limit" else times
+        batch = MTVRP().instances(**places, demand=torch.full((1, 4), 0.25), **limits)
+        model = mtvrp_model(
+            records.transform(batch, lambda x: x.double() if x.is_floating_point() else x)
+        )
+        out, back = model.durations[0, 1:], model.durations[1:, 0]
+        early, late, service = model.times.T
+        assert (out + back <= model.limit).all()
+        assert (out <= late).all()
+        assert (np.maximum(early, out) + service + back <= model.horizon).all()
+
+
 def test_rules_of_the_model_are_in_its_integers() -> None:
     """Ways back are free, backhauls come last, absent bounds are never reached."""
     batch = drawn(("open", "backhauls"), batch=1, size=8, seed=2, dtype=torch.float64)

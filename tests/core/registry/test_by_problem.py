@@ -64,3 +64,13 @@ def test_reference_model_is_found_by_the_name_of_its_problem(plugin):
         registry.reference_model("sailing")
     lco.register_plugin(plugin("register_reference_models", "sailing", torch.amax))
     assert registry.reference_model("sailing") is torch.amax
+
+
+def test_suffixes_are_a_list(plugin):
+    """A forgotten comma makes a text, which would match files without a suffix."""
+    form = type("Form", (), {"suffixes": (".points"), "__call__": print})()
+    lco.register_plugin(plugin("register_file_formats", "sailing", form))
+    with pytest.raises(
+        PluginError, match=r"'sailing' of .*: expected suffixes such as .* '.points'"
+    ):
+        registry.file_format("sailing")
