@@ -38,7 +38,7 @@ def require_small(tensor: Tensor, range_: torch.iinfo, name: str) -> None:
     if len(wrong):
         raise ComponentError(
             f"state, {name}: expected integers that are numbers of actions, got {int(wrong[0])};"
-            " keep other numbers as floats"
+            " other numbers are floats"
         )
 
 

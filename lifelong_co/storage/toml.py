@@ -99,7 +99,7 @@ def to_text(table: Mapping[str, Any]) -> str:
     try:
         return tomli_w.dumps(plain)
     except TypeError:
-        place, value = next(_unfit(plain))
+        place, value = next(_unfit(plain), ("names of a table", "others than texts"))
         raise ConfigError(
             f"{place}: expected numbers, texts, booleans, lists or tables of them, got {value!r}"
         ) from None

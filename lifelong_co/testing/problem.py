@@ -151,6 +151,10 @@ def _check_state(problem: Problem, instances: Any, state: Any, S: int, when: str
     expect(state.current.dtype == torch.long, CHECK, "long state.current", state.current.dtype)
     feasible = problem.feasible(instances, state)
     A = problem.feasible(instances, problem.reset(instances, 1)).shape[-1]
+    for name, tensor in records.tensors(state).items():
+        if tensor.dtype != torch.bool and not tensor.is_floating_point():
+            what = f"integers from -1 to A - 1 = {A - 1} in state.{name} after {when}"
+            expect_everywhere(CHECK, what, (tensor >= -1) & (tensor < A), tensor)
     strict = problem.strictly_feasible(instances, state)
     _check_bools("feasible", feasible, (B, S, A), when)
     _check_bools("strictly_feasible", strict, (B, S, A), when)

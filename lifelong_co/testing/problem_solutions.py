@@ -95,6 +95,7 @@ def check_solutions(problem: Problem, instances: Any, walk: Walk, *, counted: bo
     floats = [x.dtype for x in records.tensors(instances).values() if x.is_floating_point()]
     expect(cost.dtype in floats, CHECK, f"cost of the instances' dtype {floats[0]}", cost.dtype)
     expect_everywhere(CHECK, "finite costs [B, S]", cost.isfinite(), cost)
+    expect_everywhere(CHECK, "costs [B, S] of at least 0", cost >= 0, cost)
     if walk.waiting is not None:
         longer = torch.cat((walk.actions, walk.waiting[..., None]), dim=2)
         what = "the same cost [B, S] after waiting in the finished state"

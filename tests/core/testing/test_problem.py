@@ -112,6 +112,10 @@ MUTANTS: dict[str, tuple[str, Any]] = {
         "long state.current",
         evolved("reset", lambda s: attrs.evolve(s, current=s.current.int())),
     ),
+    "load in minutes": (
+        "integers from -1 to A - 1 = 10 in state.load after reset, got 480",
+        evolved("reset", lambda s: attrs.evolve(s, load=torch.full_like(s.current, 480))),
+    ),
     "load without S": (
         "state after reset.load, a tensor of shape [3, 10, …]",
         evolved("reset", lambda s: attrs.evolve(s, load=s.load[:, :1])),
@@ -170,6 +174,7 @@ MUTANTS: dict[str, tuple[str, Any]] = {
         "cost of the instances' dtype torch.float32",
         evolved("cost", Tensor.double),
     ),
+    "profit": ("costs [B, S] of at least 0, got -", evolved("cost", lambda cost: -cost)),
     "NaN cost": ("finite costs [B, S], got nan", evolved("cost", lambda cost: cost * torch.nan)),
     "cost of S + 1": (
         "cost of shape [3, 10]",
