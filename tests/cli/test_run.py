@@ -47,8 +47,8 @@ def test_run_folder_holds_exactly_the_documented_files(method, problem, finished
 def test_dry_run_prints_the_configuration_and_writes_nothing(preset, tmp_path, monkeypatch):
     """It has the six tasks of the order, and every option of the method, given or not."""
     monkeypatch.chdir(tmp_path)
-    for slow in ("remember", "seconds_of_step", "seconds_of_tests"):
-        monkeypatch.setattr(f"lifelong_co.api.estimate.{slow}", lambda *_: 1.0)
+    for slow in ("learned_briefly", "seconds_of_tests"):
+        monkeypatch.setattr(f"lifelong_co.api.estimate.{slow}", lambda *_, **__: 1.0)
     outcome = call("run", "--preset", preset, "--order", 1, "--device", "cpu", "--dry-run")
     assert outcome.status == 0, outcome.err
     config = from_toml(outcome.out)

@@ -180,6 +180,7 @@ class Timed:
 def test_other_features_and_scalars_are_read() -> None:
     """INViT serves a problem with more of both, and each feature gets a gradient."""
     problem: Any = Timed()
+    torch.manual_seed(0)
     solver = lco.solver("invit", problem, **TINY)
     check_solver(solver, size=8)
     rollout = solver.rollout(draw_instances(solver, size=8), decode="sample")
