@@ -14,6 +14,7 @@ from lifelong_co.problems.geometry import closed_length, symmetries
 from lifelong_co.problems.validation import coordinates, fractions, same_kind
 from lifelong_co.protocols import Context
 from lifelong_co.reference_solvers import Found, shortest_circuit, version
+from lifelong_co.tensors import records
 
 ROUNDING = 1e-5  # sums of float32 prizes miss 1 by rounding
 
@@ -25,7 +26,8 @@ class Instances:
     depot: torch.Tensor  # [B, 1, 2]
     nodes: torch.Tensor  # [B, n, 2]
     prize: torch.Tensor  # [B, n], at least 0; a tour must collect 1, or visit every node
-    penalty: torch.Tensor  # [B, n], the cost of leaving out a node, at least 0
+    # [B, n], the cost of leaving out a node, at least 0; a length, so it is scaled with the nodes
+    penalty: torch.Tensor = attrs.field(metadata={records.LENGTH: True})
 
 
 @attrs.frozen(eq=False)
