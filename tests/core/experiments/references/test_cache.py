@@ -39,7 +39,7 @@ def test_a_damaged_reference_is_named(tmp_path):
 
 
 def test_the_better_reference():
-    """Lengths of 20 million may differ by 11; at equal cost, but for noise, a proof counts."""
+    """Lengths of 20 million may differ by 11; where only noise differs, a proof counts."""
     fields = {"name": "S", "size": 4, "actions": [], "solver": "t", "version": "1"}
 
     def found(cost, *, proven=False):
