@@ -27,8 +27,9 @@ NEVER = int(np.iinfo(np.int64).max)
 ROUNDING = 60
 """Steps by which a bound may be too low: `MTVRP` allows 5e-6, and lengths are rounded."""
 # A unit of excess load, time or distance costs about as much as a unit of distance: loads are
-# multiplied so that the mean load is the mean distance.
-PENALTIES = Penalties(unit=1.0, prohibitive=100.0)
+# multiplied so that the mean load is the mean distance. Where a bound is just met, a delay of a few
+# steps must cost more than it saves.
+PENALTIES = Penalties(unit=1.0, prohibitive=100.0, last=1e6)
 
 
 @attrs.frozen(eq=False)

@@ -29,6 +29,9 @@ class Penalties:
     prohibitive: float
     """For a second attempt, where a search finds no feasible solution. For example four times the
     longest distance: a unit of excess then costs more than a route to any customer alone."""
+    last: float | None = None
+    """For one more search, from routes to each customer alone, where no search finds a feasible
+    solution. The routes must be feasible. None: there is no such search."""
 
 
 def search(
@@ -58,6 +61,10 @@ def search(
         found = _solve(pyvrp, data, penalties, trial, settings=settings, deadline=deadline)
         if found is not None and (best is None or found.cost() < best.cost()):
             best = found
+    if best is None and penalties is not None and penalties.last is not None:
+        best = _attempt(
+            pyvrp, data, penalties.last, 0, settings=settings, deadline=deadline, alone=True
+        )
     if best is None:
         return None
     return [[a.idx + 1 for a in route if a.is_client()] for route in best.best.routes()]
@@ -77,26 +84,49 @@ def _solve(
     if penalties is not None:
         attempts = (PENALTIES[trial % len(PENALTIES)] * penalties.unit, penalties.prohibitive)
     for penalty in attempts:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return None
-        stop = pyvrp.stop.MultipleCriteria(
-            [pyvrp.stop.NoImprovement(settings.iterations), pyvrp.stop.MaxRuntime(left)]
-        )
-        params = _params(pyvrp, NEIGHBORS[trial % len(NEIGHBORS)], penalty)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about penalties at their bound: see `_params`
-            found = pyvrp.solve(
-                data,
-                stop,
-                seed=settings.seed + trial,
-                collect_stats=False,
-                display=False,
-                params=params,
-            )
-        if found.is_feasible():
+        found = _attempt(pyvrp, data, penalty, trial, settings=settings, deadline=deadline)
+        if found is not None:
             return found
     return None
+
+
+def _attempt(
+    pyvrp: Any,
+    data: Any,
+    penalty: float | None,
+    trial: int,
+    *,
+    settings: Settings,
+    deadline: float,
+    alone: bool = False,
+) -> Any:
+    """Return the result of a search with one penalty; None if it is infeasible or time is over.
+
+    ``alone``: the search starts with a route to each customer alone.
+    """
+    left = deadline - time.monotonic()
+    if left <= 0:
+        return None
+    stop = pyvrp.stop.MultipleCriteria(
+        [pyvrp.stop.NoImprovement(settings.iterations), pyvrp.stop.MaxRuntime(left)]
+    )
+    params = _params(pyvrp, NEIGHBORS[trial % len(NEIGHBORS)], penalty)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about penalties at their bound: see `_params`
+        found = pyvrp.solve(
+            data,
+            stop,
+            seed=settings.seed + trial,
+            collect_stats=False,
+            display=False,
+            params=params,
+            initial_solution=_alone(pyvrp, data) if alone else None,
+        )
+    return found if found.is_feasible() else None
+
+
+def _alone(pyvrp: Any, data: Any) -> Any:
+    return pyvrp.Solution(data, [[client] for client in range(data.num_clients)])
 
 
 def _params(pyvrp: Any, neighbors: int, penalty: float | None) -> Any:

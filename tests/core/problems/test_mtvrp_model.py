@@ -50,29 +50,44 @@ def test_best_solution_of_pyvrp_is_optimal_and_costs_the_same(names: tuple[str, 
         assert cost == pytest.approx(optimum(row), abs=1e-6)
 
 
+def just_met(bound: str, seed: int) -> MTVRPInstances:
+    """Return one instance in float64 where a route to the farthest customer just meets a bound."""
+    stream = torch.Generator().manual_seed(seed)
+    places = {"depot": torch.rand(1, 1, 2, generator=stream)}
+    places["nodes"] = torch.rand(1, 4, 2, generator=stream)
+    away = (places["nodes"] - places["depot"]).square().sum(dim=2).sqrt()
+    times = {
+        "windows": torch.stack((torch.zeros_like(away), away), dim=2),
+        "service": torch.zeros_like(away),
+        "horizon": 2 * away.amax(dim=1),
+    }
+    limits = {"limit": 2 * away.amax(dim=1)} if bound == "limit" else times
+    batch = MTVRP().instances(**places, demand=torch.full((1, 4), 0.25), **limits)
+    return records.transform(batch, lambda x: x.double() if x.is_floating_point() else x)
+
+
 @pytest.mark.parametrize("bound", ["limit", "windows"])
 def test_bounds_that_are_just_met_are_feasible(bound: str) -> None:
     """Rounding of single ways does not forbid what the problem accepts."""
     for seed in range(40):
-        stream = torch.Generator().manual_seed(seed)
-        places = {"depot": torch.rand(1, 1, 2, generator=stream)}
-        places["nodes"] = torch.rand(1, 4, 2, generator=stream)
-        away = (places["nodes"] - places["depot"]).square().sum(dim=2).sqrt()
-        times = {
-            "windows": torch.stack((torch.zeros_like(away), away), dim=2),
-            "service": torch.zeros_like(away),
-            "horizon": 2 * away.amax(dim=1),
-        }
-        limits = {"limit": 2 * away.amax(dim=1)} if bound == "limit" else times
-        batch = MTVRP().instances(**places, demand=torch.full((1, 4), 0.25), **limits)
-        model = mtvrp_model(
-            records.transform(batch, lambda x: x.double() if x.is_floating_point() else x)
-        )
+        model = mtvrp_model(just_met(bound, seed))
         out, back = model.durations[0, 1:], model.durations[1:, 0]
         early, late, service = model.times.T
         assert (out + back <= model.limit).all()
         assert (out <= late).all()
         assert (np.maximum(early, out) + service + back <= model.horizon).all()
+
+
+@pytest.mark.parametrize("bound", ["limit", "windows"])
+def test_best_solution_is_found_where_bounds_are_just_met(bound: str) -> None:
+    """Being a few steps late never costs less than a feasible solution."""
+    pytest.importorskip("pyvrp")
+    for seed in (1, 19, 20, 21, 25):
+        batch = just_met(bound, seed)
+        found = mtvrp_model(batch).solve(SETTINGS)
+        assert found is not None
+        cost = float(MTVRP().cost(batch, torch.tensor([[found.actions]])))
+        assert cost == pytest.approx(optimum(batch), abs=1e-5)
 
 
 def test_rules_of_the_model_are_in_its_integers() -> None:
