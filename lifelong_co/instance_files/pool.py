@@ -8,7 +8,12 @@ from typing import Any
 import attrs
 import torch
 
-from lifelong_co.errors import ConfigError, FileFormatError, InvalidInstancesError
+from lifelong_co.errors import (
+    ConfigError,
+    FileFormatError,
+    InvalidInstancesError,
+    UnknownNameError,
+)
 from lifelong_co.instance_files import npz
 from lifelong_co.instance_files.file_instance import to_instances
 from lifelong_co.instance_files.formats import read_file, suffixes
@@ -91,7 +96,7 @@ def _read(file: Path, problem: Problem, scale: bool) -> Any:
         if file.suffix == ".npz":
             return npz.read(file, problem, scale=scale)
         return to_instances(read_file(file, problem.name), problem)
-    except (InvalidInstancesError, ConfigError) as error:
+    except (InvalidInstancesError, ConfigError, UnknownNameError) as error:
         raise refuse(file, str(error)) from error
 
 

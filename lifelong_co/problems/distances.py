@@ -24,9 +24,14 @@ def exponent(name: str) -> float:
 
     Raises
     ------
+    ConfigError
+        If the name is no text.
     UnknownNameError
         If `EXPONENTS` lacks the name.
     """
+    if not isinstance(name, str):
+        known = ", ".join(EXPONENTS)
+        raise ConfigError(f"distance: expected a name ({known}), got {name!r:.80}")
     if name not in EXPONENTS:
         raise UnknownNameError("distance", name, EXPONENTS)
     return EXPONENTS[name]

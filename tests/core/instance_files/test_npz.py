@@ -112,6 +112,8 @@ def test_whole_loads_that_are_no_integers_are_refused(kind: type, tmp_path: Path
     batch = read(saved(tmp_path, **places, demand=loads / 10), CVRP())
     assert batch.demand.tolist() == [pytest.approx([0.1, 0.1, 0.0])]
     assert (read(saved(tmp_path, **places, demand=0 * loads), CVRP()).demand == 0).all()
+    same = read(saved(tmp_path, **{**places, "capacity": "ten"}, demand=loads / 10), CVRP())
+    assert torch.equal(same.demand, batch.demand)
 
 
 def test_scaling_of_texts_is_refused(tmp_path: Path) -> None:

@@ -98,6 +98,25 @@ def test_bad_arrays_name_file_and_field(
         load_instances(path, CVRP())
 
 
+@pytest.mark.parametrize(
+    ("distance", "message"),
+    [
+        (np.array("manhatan"), "Unknown distance 'manhatan'.* Did you mean 'manhattan'"),
+        (np.array(b"manhattan"), r"distance: expected a name \(euclidean, .*\), got array\(b'"),
+        (np.array(["manhattan"]), r"distance: expected a name .* got array\(\['manhattan'\]"),
+        (np.ones(2), r"distance: expected a name .* got array"),
+        (np.ones((2, 4, 4)), "distance: expected a name"),
+    ],
+)
+def test_bad_distance_names_file_and_field(
+    tmp_path: Path, distance: np.ndarray, message: str
+) -> None:
+    """Only the name of a distance is read, not its exponents and no matrix."""
+    path = saved(tmp_path, nodes=np.full((2, 4, 2), 0.5), distance=distance)
+    with pytest.raises(FileFormatError, match=rf"given\.npz: {message}"):
+        load_instances(path, TSP())
+
+
 def test_pickles_are_not_loaded(tmp_path: Path) -> None:
     """An array of objects, which would need pickle, is refused."""
     path = saved(tmp_path, nodes=np.array([{"a": 1}], dtype=object))
