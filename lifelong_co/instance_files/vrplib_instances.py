@@ -73,7 +73,7 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
     tour = kind in ("TSP", "ATSP")
     section = where_explicit(header, kind) if rule == "EXPLICIT" else "NODE_COORD"
     count = header.whole("DIMENSION", least=2 if tour else 3)
-    parsed = parse(header, text)
+    parsed = parse(header)
     coordinates = table(header, parsed, section, 2, count) if section else np.empty((count, 0))
     demand, capacity = (None, None) if tour else _load(header, parsed, count)
     instance = FileInstance(
@@ -84,9 +84,7 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
         capacity=capacity,
         distance_rule=cast(DistanceRule, rule),
         best_known=_stated_best(header.comment) if best_known is None else best_known,
-        weights=weights(header, parsed, count, symmetric=kind != "ATSP")
-        if rule == "EXPLICIT"
-        else None,
+        weights=weights(header, count, symmetric=kind != "ATSP") if rule == "EXPLICIT" else None,
     )
     service = _service(header, parsed, count)
     if "TIME_WINDOW" in header.ids:

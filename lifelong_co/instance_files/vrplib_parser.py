@@ -1,8 +1,9 @@
 """The text of a TSPLIB or CVRPLIB file: its header, and its sections as checked arrays.
 
-The package vrplib parses the sections. It drops the node number at the start of each row and does
+The package vrplib parses the tables. It drops the node number at the start of each row and does
 not count rows, so it accepts a file with missing, repeated or moved rows. This module reads and
-checks the node numbers.
+checks the node numbers. It reads the sections whose numbers can stand in lines of any length, too
+(`STREAMS`): vrplib needs lines of one length.
 """
 
 import os
@@ -18,6 +19,8 @@ from lifelong_co.errors import FileFormatError
 
 COST = r"(\d+(?:\.\d+)?)(?![\d.,eE]*\d)(?!\s*(?:routes?|trucks?|vehicles?)\b)"
 """A cost in a comment, as a pattern: not the start of ``1,034`` or ``1e6``, nor ``5 routes``."""
+STREAMS = ("EDGE_WEIGHT", "DEPOT")
+"""The sections without rows: their numbers follow each other, in lines of any length."""
 
 
 def refuse(path: str | os.PathLike[str], problem: str) -> FileFormatError:
@@ -47,7 +50,10 @@ class Header:
     comment: str
     """All comments, joined by line ends."""
     ids: dict[str, list[str]]
-    """The first word of each row, by section (in capitals, without ``_SECTION``)."""
+    """The first word of each row, by section (in capitals, without ``_SECTION``); all words of
+    `STREAMS`."""
+    tables: str
+    """The text that vrplib parses: without `STREAMS`."""
 
     def value(self, keyword: str) -> str:
         """Return the text of a keyword; raise `FileFormatError` if it is missing."""
@@ -78,7 +84,8 @@ def scan(path: str | os.PathLike[str], text: str) -> Header:
     values: dict[str, str] = {}
     comments: list[str] = []
     ids: dict[str, list[str]] = {}
-    section: list[str] | None = None
+    tables: list[str] = []
+    name: str | None = None
     for line in text.splitlines():
         words = line.split()
         # The rules of vrplib for comments and the end of the file, so that both read the same rows.
@@ -87,22 +94,25 @@ def scan(path: str | os.PathLike[str], text: str) -> Header:
         if "EOF" in line:
             break
         if "_SECTION" in line:
-            section = ids.setdefault(line.strip(" \t:").removesuffix("_SECTION").upper(), [])
-        elif section is not None:
-            section.append(words[0])
+            name = line.strip(" \t:").removesuffix("_SECTION").upper()
+            ids.setdefault(name, [])
+        elif name is not None:
+            ids[name] += words if name in STREAMS else words[:1]
         elif ":" in line:
             keyword, _, value = (part.strip() for part in line.partition(":"))
             values[keyword.upper()] = value
             if keyword.upper() == "COMMENT":
                 comments.append(value)
-    return Header(os.fspath(path), values, "\n".join(comments), ids)
+        if name not in STREAMS:
+            tables.append(line)
+    return Header(os.fspath(path), values, "\n".join(comments), ids, "\n".join(tables))
 
 
-def parse(header: Header, text: str) -> dict[str, Any]:
+def parse(header: Header) -> dict[str, Any]:
     """Return vrplib's dictionary of the file; raise `FileFormatError` where vrplib fails."""
     try:
         # Without edge weights: a matrix of n x n floats is large and often not needed.
-        return dict(parse_vrplib(text, compute_edge_weights=False))
+        return dict(parse_vrplib(header.tables, compute_edge_weights=False))
     except Exception as error:  # vrplib does not catch the errors of int() and numpy
         raise refuse(header.path, f"not in TSPLIB format ({error})") from error
 
@@ -185,9 +195,7 @@ def where_explicit(header: Header, kind: str) -> str:
     )
 
 
-def weights(
-    header: Header, parsed: dict[str, Any], count: int, *, symmetric: bool = True
-) -> npt.NDArray[np.int64]:
+def weights(header: Header, count: int, *, symmetric: bool = True) -> npt.NDArray[np.int64]:
     """Return the distances that a file lists: int64 ``[count, count]``, diagonal 0.
 
     Raises
@@ -198,12 +206,18 @@ def weights(
     title = "EDGE_WEIGHT_SECTION"
     if "EDGE_WEIGHT" not in header.ids:
         raise refuse(header.path, f"expected a {title}, got none")
+    lower = header.value("EDGE_WEIGHT_FORMAT").upper() == "LOWER_ROW"
+    places = np.tri(count, k=-1, dtype=bool) if lower else np.ones((count, count), dtype=bool)
+    words, expected = header.ids["EDGE_WEIGHT"], int(places.sum())
+    if len(words) != expected:
+        raise refuse(header.path, f"{title}: expected {expected} distances, got {len(words)}")
+    numbers = np.zeros((count, count))
     try:
-        numbers = np.array(parsed["edge_weight"], dtype=np.float64).reshape(count, count)
-    except (KeyError, ValueError, TypeError, OverflowError) as error:
-        raise refuse(
-            header.path, f"{title}: expected {count} x {count} distances ({error})"
-        ) from error
+        numbers[places] = np.array(words, dtype=np.float64)
+    except ValueError as error:
+        raise refuse(header.path, f"{title}: expected numbers ({error})") from error
+    if lower:
+        numbers += numbers.T
     # This form of the test refuses NaN, too.
     if not ((numbers >= 0) & (numbers <= 1e12) & (numbers == np.floor(numbers))).all():
         raise refuse(header.path, f"{title}: expected whole numbers from 0 to 1e12")

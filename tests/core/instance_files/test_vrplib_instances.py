@@ -138,6 +138,9 @@ def test_files_round_trip(tmp_path_factory: pytest.TempPathFactory, data: st.Dat
     ("form", "rows"),
     [
         ("LOWER_ROW", "1\n2 4"),
+        ("LOWER_ROW", "1 2\n4"),
+        ("FULL_MATRIX", "0 1\n2\n1 0\n4\n2 4\n0"),  # as in TSPLIB's br17
+        ("FULL_MATRIX", "0 1 2 1 0\n4 2 4 0"),  # as in ftv33
         ("FULL_MATRIX", "0 1 2\n1 0 4\n2 4 0"),
         ("FULL_MATRIX", "9999 1 2\n1 9999 4\n2 4 9999"),  # 9999 must not count in any cost
     ],

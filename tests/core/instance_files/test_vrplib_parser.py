@@ -85,6 +85,7 @@ def test_damaged_files_are_refused_by_name(
         ("1 0\n2 4", "1 3\n2 4", "DEMAND_SECTION: expected 0 at the depot, got 3"),
         (" 1\n -1", " 2\n -1", "DEPOT_SECTION: expected the one depot 1, .* got 2"),
         (" 1\n -1", " 1\n 2\n -1", "DEPOT_SECTION: expected the one depot 1, .* got 1, 2"),
+        (" 1\n -1", " 1 2 -1", "DEPOT_SECTION: expected the one depot 1, .* got 1, 2"),
         ("DEPOT_SECTION\n 1\n -1\n", "", "DEPOT_SECTION: .* got none"),
         ("DEPOT_SECTION", "FIXED_EDGES_SECTION\n1 2\nDEPOT_SECTION", "FIXED_EDGES_SECTION: not"),
         ("DEPOT_SECTION", "CAPACITY : 9\nDEPOT_SECTION", "not in TSPLIB format"),
@@ -105,12 +106,15 @@ def test_refusals_name_file_and_problem(tmp_path: Path, old: str, new: str, mess
         ("FULL_MATRIX", "UPPER_ROW", "EDGE_WEIGHT_FORMAT: UPPER_ROW is not supported"),
         ("2 4 0", "2 5 0", "EDGE_WEIGHT_SECTION: expected symmetric distances"),
         ("0 1 2\n1 0 4", "0 1.5 2\n1.5 0 4", "EDGE_WEIGHT_SECTION: expected whole numbers"),
+        ("2 4 0", "2 4", "EDGE_WEIGHT_SECTION: expected 9 distances, got 8"),
+        ("2 4 0", "2 4 0 0", "EDGE_WEIGHT_SECTION: expected 9 distances, got 10"),
+        ("2 4 0", "2 4 x", "EDGE_WEIGHT_SECTION: expected numbers .*'x'"),
     ],
 )
 def test_unusable_explicit_distances_are_refused(
     old: str, new: str, message: str, tmp_path: Path
 ) -> None:
-    """No coordinates, another format, or distances that are not whole or not symmetric."""
+    """No coordinates, another format, or distances that are no whole symmetric matrix."""
     text = EXPLICIT.replace("FORMAT: FORMAT", "FORMAT: FULL_MATRIX")
     text = text.replace("WEIGHTS", "0 1 2\n1 0 4\n2 4 0")
     assert text.count(old) == 1
