@@ -17,7 +17,7 @@ from vrplib.parse import parse_vrplib
 
 from lifelong_co.errors import FileFormatError
 
-COST = r"(\d+(?:\.\d+)?)(?![\d.,eE]*\d)(?!\s*(?:routes?|trucks?|vehicles?)\b)"
+COST = r"(\d+(?:\.\d+)?)(?![\d.,]*(?:[eE][+-]?)?\d)(?!\s*(?:routes?|trucks?|vehicles?)\b)"
 """A cost in a comment, as a pattern: not the start of ``1,034`` or ``1e6``, nor ``5 routes``."""
 STREAMS = ("EDGE_WEIGHT", "DEPOT")
 """The sections without rows: their numbers follow each other, in lines of any length."""

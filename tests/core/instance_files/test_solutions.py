@@ -93,6 +93,20 @@ def test_tour_file_has_the_form_of_tsplib(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("stated", "length"),
+    [("Length = 42", 42), ("Length 42.5", 42.5), ("Length 1,234", None), ("Cost 1.5e+12", None)],
+)
+def test_length_of_a_tour_is_read_where_it_is_clear(
+    tmp_path: Path, stated: str, length: float | None
+) -> None:
+    """The first digits of another form of numbers are no length."""
+    write_solution(tmp_path / "five.tour", FIVE, [4, 0, 1, 2, 3], 42)
+    text = (tmp_path / "five.tour").read_text().replace("Length = 42", stated)
+    (tmp_path / "other.tour").write_text(text)
+    assert read_solution(tmp_path / "other.tour").cost == length
+
+
 @settings(deadline=None)
 @given(solved())
 def test_solutions_round_trip(

@@ -61,6 +61,7 @@ def test_cvrp_file_is_read() -> None:
         ("Best value: 524.61", None),
         ("Optimal value: 1,034", None),
         ("best cost: 1e6", None),
+        ("best cost: 1.5e+12", None),
         ("Optimal solution: 5 routes", None),
         ("Optimum: 7 trucks", None),
         ("Optimal value: 784, 5 trucks", 784),
