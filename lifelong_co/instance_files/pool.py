@@ -38,7 +38,7 @@ def load_instances(
           ``capacity``;
         - a file of the problem's format (`formats`), such as TSPLIB's ``.tsp`` or CVRPLIB's
           ``.vrp``, scaled into the unit square;
-        - a folder of files of this format, read in the order of their names.
+        - a folder of files of these two kinds, read in the order of their names.
     problem
         The problem of the instances.
     scale
@@ -51,21 +51,18 @@ def load_instances(
     Raises
     ------
     FileFormatError
-        If a file cannot be used; the message names the file and the field.
-    ConfigError
-        If a folder is given, and the problem has no file format.
+        If a file cannot be used, or a folder has none; the message names the file and the field.
     """
-    source, known = Path(path), suffixes(problem.name)
-    named = " or ".join(known)
+    source, formats = Path(path), suffixes(problem.name)
     if source.is_dir():
-        files = _listed(source, problem, known)
-    elif source.suffix in (".npz", *known):
+        files = _listed(source, (".npz", *formats))
+    elif source.suffix in (".npz", *formats):
         files = [source]
     else:
-        wanted = f", a {named} file or a folder of those" if known else ""
+        wanted = f", a {' or '.join(formats)} file" if formats else ""
         raise refuse(
             source,
-            f"expected an .npz file{wanted}, "
+            f"expected an .npz file{wanted} or a folder of those, "
             f"got {'a file of another kind' if source.exists() else 'a path that does not exist'}",
         )
     by_size: dict[int, list[Any]] = {}
@@ -75,13 +72,8 @@ def load_instances(
     return [records.concatenate(by_size[size]) for size in sorted(by_size)]
 
 
-def _listed(folder: Path, problem: Problem, known: Sequence[str]) -> list[Path]:
+def _listed(folder: Path, known: Sequence[str]) -> list[Path]:
     """Return the folder's instance files in the order of their names."""
-    if not known:
-        raise ConfigError(
-            f"instances of {problem.name}: expected an .npz file, because the problem has no file"
-            f" format, got the folder {folder}"
-        )
     files = sorted(file for file in folder.iterdir() if file.suffix in known and file.is_file())
     if not files:
         raise refuse(

@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 import torch
@@ -199,7 +198,7 @@ def test_file_of_the_other_problem_is_refused(tmp_path: Path) -> None:
 
 def test_paths_without_instances_are_refused(tmp_path: Path) -> None:
     """An empty folder, a missing path and a file of another kind: the error has what it expects."""
-    with pytest.raises(FileFormatError, match=r"expected at least one \.tsp file in this folder"):
+    with pytest.raises(FileFormatError, match=r"at least one \.npz or \.tsp file in this folder"):
         load_instances(tmp_path, TSP())
     with pytest.raises(FileFormatError, match=r"nowhere: expected an \.npz file.* does not exist"):
         load_instances(tmp_path / "nowhere", TSP())
@@ -210,15 +209,30 @@ def test_paths_without_instances_are_refused(tmp_path: Path) -> None:
         load_instances(tmp_path / "table.csv", TSP())
 
 
-def test_problem_without_a_file_format_is_refused() -> None:
-    """The error names the problem."""
+def test_folder_of_arrays_and_files_is_read_whole(tmp_path: Path) -> None:
+    """No instance of a folder is left out, whatever the kind of its file."""
+    shutil.copy(FIXTURES / "five.tsp", tmp_path / "b.tsp")
+    for name, size in (("a", 5), ("c", 4)):
+        saved(tmp_path, nodes=np.full((2, size, 2), 0.5)).rename(tmp_path / f"{name}.npz")
+    four, five = load_instances(tmp_path, TSP())
+    assert four.nodes.shape == (2, 4, 2)
+    assert five.nodes.shape == (3, 5, 2)
+    assert torch.equal(five.nodes[2:], load_instances(FIXTURES / "five.tsp", TSP())[0].nodes)
 
-    @attrs.frozen
-    class Other:
-        name: str = "orienteering"
 
-    with pytest.raises(ConfigError, match=r"of orienteering: expected an \.npz file, because"):
-        load_instances(FIXTURES, Other())  # type: ignore[arg-type]
+def test_problem_without_a_file_format_has_arrays_only(tmp_path: Path) -> None:
+    """A folder of those is read, too; the error says what it expects."""
+
+    class Other(TSP):
+        name = "orienteering"  # type: ignore[misc]
+
+    with pytest.raises(FileFormatError, match=r"expected at least one \.npz file in this folder"):
+        load_instances(tmp_path, Other())
+    with pytest.raises(FileFormatError, match=r"expected an \.npz file or a folder of those, got"):
+        load_instances(FIXTURES / "five.tsp", Other())
+    saved(tmp_path, nodes=np.full((2, 4, 2), 0.5))
+    (batch,) = load_instances(tmp_path, Other())
+    assert batch.nodes.shape == (2, 4, 2)
 
 
 def pool(*counts: tuple[int, int]) -> InstancePool:
