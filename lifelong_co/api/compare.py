@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from lifelong_co.api.stored import StoredRun, folder_of
+from lifelong_co.api.stored import StoredRun, folder_of, listed
 from lifelong_co.experiments.comparison import tables
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
 from lifelong_co.experiments.comparison.instance_gaps import instance_gaps
@@ -63,7 +63,8 @@ def compare(
         If a run is not finished or given twice, or the runs cannot be compared.
     """
     places = Places() if references is None else Places(Path(references))
-    return compared([folder_of(run) for run in runs], places, published=published)
+    folders = [folder_of(run) for run in listed("runs", runs, "runs or folders")]
+    return compared(folders, places, published=published)
 
 
 def compared(

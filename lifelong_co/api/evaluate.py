@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.api.stored import StoredRun, folder_of
+from lifelong_co.api.stored import StoredRun, folder_of, listed
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.evaluation import best_costs, named_test
@@ -63,11 +64,14 @@ def evaluate(
         If a solution is not feasible.
     """
     folder = folder_of(run)
-    if tests is not None and tests < 1:
-        raise ConfigError(f"tests: expected at least 1, got {tests}")
+    whole = isinstance(tests, Integral) and not isinstance(tests, bool)
+    if tests is not None and (not whole or tests < 1):
+        raise ConfigError(f"tests: expected a whole number of at least 1, got {tests!r}")
     config = RunFolder(folder).config()
-    own = chosen_tasks(tasks, config.tasks) if tasks or not files else ()
-    chosen = with_files(own, map(Path, files), scale)
+    named = () if tasks is None else listed("tasks", tasks, "names or lifelong_co.Task objects")
+    paths = listed("files", files, "paths")
+    own = chosen_tasks(named, config.tasks) if named or not paths else ()
+    chosen = with_files(own, map(Path, paths), scale)
     solver = load_solver(folder, after=after, device=chosen_device(device))
     return {
         task.label: float(costs.mean())
@@ -127,7 +131,10 @@ def chosen_tasks(names: Sequence[str | Task] | None, known: Sequence[Task]) -> l
     """Return tasks by name (`find`), each once; all known ones if there are no names."""
     if not names:
         return list(known)
-    chosen = (find(name, known) if isinstance(name, str) else name for name in names)
+    chosen = [find(name, known) if isinstance(name, str) else name for name in names]
+    for task in chosen:
+        if not isinstance(task, Task):
+            raise ConfigError(f"tasks: expected names or lifelong_co.Task objects, got {task!r}")
     tests = {_without_budget(task): task for task in chosen}
     return list(unique_labels(tuple(tests.values())))
 

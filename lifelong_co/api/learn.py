@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from lifelong_co.api.progress import Shown, quiet, watching
-from lifelong_co.api.stored import StoredRun, folder_of, load
+from lifelong_co.api.stored import StoredRun, folder_of, listed, load
 from lifelong_co.config.run_config import Config, resolve
 from lifelong_co.config.task_file import with_whole_paths
 from lifelong_co.errors import ConfigError, naming
@@ -127,9 +127,7 @@ def of_program(tasks: Iterable[Task], settings: dict[str, Any]) -> tuple[Task, .
     ConfigError
         If there is none, or one is not a `Task`.
     """
-    if not isinstance(tasks, Iterable):
-        raise ConfigError(f"tasks: expected a list of lifelong_co.Task objects, got {tasks!r}")
-    chosen = tuple(tasks)
+    chosen: tuple[Task, ...] = listed("tasks", tasks, "lifelong_co.Task objects")
     for task in chosen:
         if not isinstance(task, Task):
             raise ConfigError(f"tasks: expected lifelong_co.Task objects, got {task!r}")

@@ -1,12 +1,14 @@
 """A run folder, as an object: what was learned, its costs and metrics, and its solver."""
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from lifelong_co.config.run_config import Config
+from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import Solver
 from lifelong_co.runs.costs import read_costs
 from lifelong_co.runs.folder import RunFolder, refuse_start
@@ -95,3 +97,16 @@ def load(run: Path | str) -> StoredRun:
 def folder_of(run: StoredRun | Path | str) -> Path:
     """Return the folder of a run that a caller gives as an object or as a path."""
     return run.folder if isinstance(run, StoredRun) else Path(run)
+
+
+def listed(name: str, given: object, of: str) -> tuple[Any, ...]:
+    """Return what a program gives as a list.
+
+    Raises
+    ------
+    ConfigError
+        If it is one thing, or a text, which would count as a list of letters.
+    """
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ConfigError(f"{name}: expected a list of {of}, got {given!r}")
+    return tuple(given)

@@ -33,3 +33,10 @@ def test_run_given_twice_is_refused(tiny):
     """An object and its folder are the same run."""
     with pytest.raises(lco.ConfigError, match="given twice"):
         lco.compare([tiny, tiny.folder])
+
+
+def test_one_run_in_place_of_a_list_is_refused(tiny):
+    """A text is no list of letters."""
+    for one in (tiny, tiny.folder, str(tiny.folder)):
+        with pytest.raises(lco.ConfigError, match="runs: expected a list of runs or folders, got"):
+            lco.compare(one)

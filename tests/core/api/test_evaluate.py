@@ -63,10 +63,27 @@ def test_tasks_of_one_name_both_have_a_cost(tiny):
     assert len(set(costs.values())) == 2
 
 
-def test_number_of_tests_must_be_positive(tiny):
+@pytest.mark.parametrize("tests", [0, 1.5, True])
+def test_number_of_tests_must_be_positive(tests, tiny):
     """0 does not mean the number of the run."""
-    with pytest.raises(lco.ConfigError, match="tests: expected at least 1, got 0"):
-        lco.evaluate(tiny, tests=0, device="cpu")
+    message = f"tests: expected a whole number of at least 1, got {tests}"
+    with pytest.raises(lco.ConfigError, match=message):
+        lco.evaluate(tiny, tests=tests, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"tasks": "U5"}, "tasks: expected a list of names or .*, got 'U5'"),
+        ({"tasks": [5]}, "tasks: expected names or lifelong_co.Task objects, got 5"),
+        ({"files": "five.tsp"}, "files: expected a list of paths, got 'five.tsp'"),
+        ({"files": FIXTURES}, "files: expected a list of paths, got "),
+    ],
+)
+def test_one_thing_in_place_of_a_list_is_refused(given, message, tiny):
+    """A text is no list of letters."""
+    with pytest.raises(lco.ConfigError, match=message):
+        lco.evaluate(tiny, **given, device="cpu")
 
 
 def test_imported_checkpoint_is_tested(tmp_path):
