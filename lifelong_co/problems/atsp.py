@@ -116,7 +116,7 @@ class ATSP:
         B, S, T = actions.shape
         n = instances.matrix.shape[1]
         legs = actions * n + actions.roll(-1, dims=2)  # where a leg is in the flattened matrix
-        lengths = instances.matrix.flatten(1).gather(1, legs.view(B, S * T))
+        lengths = instances.matrix.flatten(1).gather(1, legs.reshape(B, S * T))
         return lengths.view(B, S, T).sum(dim=2)
 
     def size(self, instances: ATSPInstances) -> int:

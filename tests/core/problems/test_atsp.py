@@ -50,6 +50,14 @@ def test_random_tours_visit_every_node_at_the_cost_of_their_arcs(
             assert float(cost[b, s]) == pytest.approx(sum(arcs), abs=1e-5)
 
 
+def test_cost_of_actions_in_any_order_in_memory() -> None:
+    """A plugin may return transposed actions."""
+    batch = ATSP().instances(matrix=matrices(2, 5))
+    actions = torch.rand(2, 3, 5).argsort(dim=2)
+    turned = actions.permute(2, 0, 1).contiguous().permute(1, 2, 0)
+    assert torch.equal(ATSP().cost(batch, turned), ATSP().cost(batch, actions))
+
+
 def test_symmetric_matrix_has_the_costs_of_the_tsp() -> None:
     """With Euclidean distances, tours cost the same as in the TSP."""
     nodes = torch.rand(4, 8, 2, dtype=torch.float64)
