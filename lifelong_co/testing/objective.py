@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from lifelong_co.protocols import Method, Objective, Solver
-from lifelong_co.tensors import records
 from lifelong_co.testing.contract import expect
 from lifelong_co.testing.gradients import check_gradients
 from lifelong_co.testing.samples import draw_instances, mode, observed_rollout
@@ -50,7 +49,8 @@ def check_objective(
     if instances is None:
         instances = draw_instances(solver, seed=seed)
     with torch.enable_grad(), mode(solver.module, training=True):
-        trial = new_trial(Method(), solver, "U", (records.rows(instances),), seed)
+        n = solver.problem.size(instances)
+        trial = new_trial(Method(), solver, "U", (n,), seed, instances=instances)
         made = objective(solver)
         expect(isinstance(made, Objective), check, "an Objective", type(made).__name__)
         made.before_task(trial.learner)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -12,8 +13,9 @@ from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import LearnerState, Method, Objective, Solver
 from lifelong_co.seeding import generator
 from lifelong_co.storage.tree import flatten, unflatten
-from lifelong_co.tasks.stream import task_stream
+from lifelong_co.tasks.stream import TaskStream, task_stream
 from lifelong_co.tasks.task import Task
+from lifelong_co.tensors import records
 from lifelong_co.testing.contract import ContractError, expect
 
 CHECK = "check_method"
@@ -108,21 +110,35 @@ class Trial:
 
 
 def new_trial(
-    method: Method, solver: Solver, distribution: str, sizes: tuple[int, ...], seed: int
+    method: Method,
+    solver: Solver,
+    distribution: str,
+    sizes: tuple[int, ...],
+    seed: int,
+    *,
+    instances: Any = None,
 ) -> Trial:
-    """Return a run that has not begun."""
+    """Return a run that has not begun; its batches are drawn from ``instances`` if there are any.
+
+    ``distribution`` need not have instances of the problem then.
+    """
     expect(isinstance(method, Method), CHECK, "a Method", type(method).__name__)
     tasks = tuple(
         Task(distribution=distribution, size=n, epochs=2, batches=2, batch_size=4) for n in sizes
     )
     solver.module.train()
+    draws = generator(seed, "instances")
+    if instances is None:
+        stream = task_stream(tasks, solver.problem, draws, "cpu")
+    else:
+        stream = TaskStream(tasks, [_some_of(instances)] * len(tasks), draws, "cpu", solver.problem)
     learner = LearnerState(
         problem=solver.problem,
         solver=solver,
         optimizer=new_optimizer(solver),
         initial=copy.deepcopy(solver.module.state_dict()),
         tasks=tasks,
-        stream=task_stream(tasks, solver.problem, generator(seed, "instances"), "cpu"),
+        stream=stream,
         seed=seed,
         schedule_seed=seed,
     )
@@ -132,6 +148,16 @@ def new_trial(
         learner=learner,
         actions=generator(seed, "actions"),
     )
+
+
+def _some_of(instances: Any) -> Callable[[torch.Generator, int, int], Any]:
+    """Return what draws a batch of given instances, with replacement."""
+
+    def draw(stream: torch.Generator, step: int, batch: int) -> Any:  # noqa: ARG001
+        rows = torch.randint(records.rows(instances), (batch,), generator=stream)
+        return records.select(instances, rows.to(records.device(instances)))
+
+    return draw
 
 
 def new_optimizer(solver: Solver) -> torch.optim.Optimizer:

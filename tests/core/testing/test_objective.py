@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 import pytest
 import torch
 from contract_faults import assert_named
@@ -11,6 +12,7 @@ from torch import Tensor
 
 import lifelong_co as lco
 from lifelong_co import registry, testing
+from lifelong_co.problems.atsp import ATSP
 from lifelong_co.protocols import Objective, Rollout
 
 
@@ -66,6 +68,24 @@ def test_objective_of_a_solver_with_one_trajectory_passes() -> None:
     """INViT learns with a greedy baseline."""
     solver = lco.solver("invit", "tsp")
     testing.check_objective(lambda each: lco.objective("reinforce", each), solver)
+
+
+def test_objective_is_checked_on_given_instances_of_any_problem() -> None:
+    """Also one instance, and a problem that no six distributions draw."""
+    atsp = ATSP(embed=lambda matrix: torch.stack((matrix.mean(2), matrix.mean(1)), 2), width=2)
+    drawn = lco.distribution("tmat", atsp).sample(3, 8, generator=torch.Generator().manual_seed(0))
+    tsp = lco.problem("tsp")
+    for problem, given in ((atsp, drawn), (tsp, tsp.instances(nodes=torch.rand(1, 8, 2)))):
+        sizes = []
+
+        def drawing(solver: Any, problem: Any = problem, sizes: list[int] = sizes) -> Objective:
+            def before_task(learner: Any) -> None:
+                sizes.append(problem.size(learner.stream.batch(0, 0)))
+
+            return attrs.evolve(lco.objective("reinforce", solver), before_task=before_task)
+
+        testing.check_objective(drawing, lco.solver("pomo", problem, **MODEL), instances=given)
+        assert sizes == [8, 8]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
