@@ -4,10 +4,12 @@ from typing import Any
 
 import torch
 
+from lifelong_co.errors import InvalidInstancesError
 from lifelong_co.protocols import Distribution, Problem
 from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
 from lifelong_co.testing.contract import expect, expect_everywhere, expect_members
+from lifelong_co.testing.samples import required_fields
 
 CHECK = "check_distribution"
 COORDINATES = ("depot", "nodes")
@@ -25,7 +27,8 @@ def check_distribution(
     """Check a distribution of instances of a problem.
 
     - ``sample(B, n)`` returns ``B`` instances of ``n`` nodes, of the problem's type.
-    - Coordinates are in the unit square, where solvers expect them. All numbers are finite.
+    - Coordinates are in the unit square, where solvers expect them. No number is NaN, and
+      `Problem.instances` accepts all of them.
     - The same state of the generator gives the same instances, and another state gives others.
     - With a generator, torch's global random stream is not used.
 
@@ -75,6 +78,10 @@ def _check_drawn(problem: Problem, instances: Any, B: int, n: int) -> None:
         if points is not None:
             inside = (points >= -ROUNDING) & (points <= 1 + ROUNDING)
             expect_everywhere(CHECK, f"{name} in the unit square of {where}", inside, points)
+    try:
+        problem.instances(**required_fields(problem, instances))
+    except InvalidInstancesError as error:
+        expect(False, CHECK, f"instances of {where} that {problem.name} accepts", error)
 
 
 def _same(first: Any, second: Any) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import attrs
 import torch
 from torch import Tensor
 
@@ -17,7 +16,7 @@ from lifelong_co.testing.contract import (
     expect_shape,
 )
 from lifelong_co.testing.problem_solutions import check_images, check_solutions, walked
-from lifelong_co.testing.samples import at_least_two, drawn_for
+from lifelong_co.testing.samples import at_least_two, drawn_for, required_fields
 
 CHECK = "check_problem"
 
@@ -113,12 +112,11 @@ def _check_features(problem: Problem, instances: Any, B: int) -> None:
 
 def _check_refusal(problem: Problem, instances: Any) -> None:
     """Check that `instances` accepts the required fields, and refuses NaN in each float field."""
-    required = [f.name for f in attrs.fields(problem.instances_type) if f.default is attrs.NOTHING]
-    fields = {name: getattr(instances, name) for name in required}
+    fields = required_fields(problem, instances)
     _made(problem, fields, "its fields")
     for name, tensor in fields.items():
         if tensor.is_floating_point():
-            wrong = tensor.clone()
+            wrong = tensor.clone(memory_format=torch.contiguous_format)
             wrong.view(-1)[0] = torch.nan
             try:
                 _made(problem, {**fields, name: wrong}, f"{name} with NaN")

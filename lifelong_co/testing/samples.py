@@ -50,6 +50,12 @@ def drawn_for(problem: Problem, size: int, batch: int, seed: int, distribution: 
     return source.sample(batch, size, generator=generator(seed, "testing instances"))
 
 
+def required_fields(problem: Problem, instances: Any) -> dict[str, Tensor]:
+    """Return the fields of instances that `Problem.instances` cannot do without."""
+    required = [f.name for f in attrs.fields(problem.instances_type) if f.default is attrs.NOTHING]
+    return {name: getattr(instances, name) for name in required}
+
+
 def states(problem: Problem, instances: Any, trajectories: int, seed: int) -> list[Any]:
     """Return the states of a random solution, from the first free step until all is done.
 

@@ -89,6 +89,18 @@ def test_shipped_distribution_passes(name: str, problem: str) -> None:
     testing.check_distribution(lco.distribution(name, problem), lco.problem(problem))
 
 
+def test_numbers_that_the_problem_refuses_are_named() -> None:
+    """Some fields may be infinite, so the problem decides."""
+
+    class Endless:
+        def sample(self, batch: int, size: int, *, generator: Any = None) -> Any:
+            drawn = lco.distribution("U", "cvrp").sample(batch, size, generator=generator)
+            return attrs.evolve(drawn, demand=drawn.demand * torch.inf)
+
+    says = "instances of sample(1, 5) that cvrp accepts, got demand: expected finite numbers"
+    assert_named(says, testing.check_distribution, Endless(), lco.problem("cvrp"))
+
+
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_fault_of_a_distribution_is_named(mutant: str) -> None:
     """One line says what is wrong."""

@@ -236,6 +236,13 @@ def test_shipped_problem_passes(
     testing.check_problem(problem, instances=records.transform(drawn, lambda x: x.to(dtype)))
 
 
+def test_instances_in_any_order_in_memory_pass() -> None:
+    """A plugin may transpose what it draws."""
+    tsp = lco.problem("tsp")
+    nodes = torch.rand(3, 2, 10, generator=torch.Generator().manual_seed(0)).transpose(1, 2)
+    testing.check_problem(tsp, instances=tsp.instances(nodes=nodes))
+
+
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_fault_is_named(mutant: str) -> None:
     """A problem with one fault is refused in one line that names the member."""
