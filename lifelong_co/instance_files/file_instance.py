@@ -21,6 +21,8 @@ from lifelong_co.protocols import Problem
 DistanceRule = Literal["EUC_2D", "CEIL_2D", "FLOOR_2D", "EXACT_2D", "EXPLICIT", "UNROUNDED"]
 RULES = get_args(DistanceRule)[:-1]
 """The rules that a TSPLIB or CVRPLIB file may name."""
+THOUSANDTHS = 1000
+"""The units of distance in one unit of the coordinates with the rule EXACT_2D."""
 Actions = Sequence[int] | npt.NDArray[np.integer[Any]]
 """The order of visits, ``[T]``: TSP 0 … n - 1; CVRP 1 … n, and 0 for the depot."""
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
@@ -39,7 +41,7 @@ class Rules(Protocol):
     def fields(self, side: float) -> Mapping[str, Tensor]:
         """Return the other fields of the problem's instances, ``B = 1``.
 
-        ``side`` is the length in file units that is 1 for the network.
+        ``side`` is the length in the file's units of distance that is 1 for the network.
         """
 
     def paid(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
@@ -96,6 +98,11 @@ class FileInstance:
         """The number ``n`` of nodes, without the depot."""
         return len(self.coordinates) - (self.demand is not None)
 
+    @property
+    def steps(self) -> int:
+        """The units of distance in one unit of the coordinates; times and limits have those."""
+        return THOUSANDTHS if self.distance_rule == "EXACT_2D" else 1
+
 
 def to_instances(file_instance: FileInstance, problem: Problem) -> Any:
     """Return the instance as a batch for networks, ``B = 1``.
@@ -135,7 +142,7 @@ def to_instances(file_instance: FileInstance, problem: Problem) -> Any:
         fractions = np.minimum(fractions * (1 + 2 * ROUNDING), 1 + 0.99 * ROUNDING)
     demand = torch.as_tensor(fractions, dtype=torch.float32)[None]
     fields = {"depot": points[:, :1], "nodes": points[:, 1:], "demand": demand}
-    others = file_instance.rules.fields(side) if file_instance.rules else {}
+    others = file_instance.rules.fields(side * file_instance.steps) if file_instance.rules else {}
     return problem.instances(**{**fields, **others})
 
 
@@ -160,8 +167,8 @@ def _lengths(rule: DistanceRule, legs: npt.NDArray[np.float64]) -> Numbers:
             whole = np.ceil(length)
         case "FLOOR_2D":
             whole = np.floor(length)
-        case "EXACT_2D":  # a rule of CVRPLIB: thousandths
-            whole = np.floor(1000 * length + 0.5)
+        case "EXACT_2D":  # a rule of CVRPLIB
+            whole = np.floor(THOUSANDTHS * length + 0.5)
         case _:
             whole = np.floor(length + 0.5)
     return whole.astype(np.int64)

@@ -30,7 +30,7 @@ class TimeWindows:
     service: Times
     """``[n + 1]``: how long service takes; 0 at the depot."""
     direct: Times
-    """``[n + 1]``: the distance from the depot to each node."""
+    """``[n + 1]``: the distance from the depot to each node, not rounded."""
     lengths_only: bool = False
     """Whether the depot's latest time limits the length of a route, and there is nothing else."""
 
@@ -106,7 +106,7 @@ def with_windows(
     if (bounds < 0).any() or (service < 0).any():
         raise refuse(path, "time windows and service times: expected at least 0")
     points = instance.coordinates
-    direct = np.sqrt(((points - points[0]) ** 2).sum(axis=1))
+    direct = np.sqrt(((points - points[0]) ** 2).sum(axis=1)) * instance.steps
     busy = np.array([0.0, *service[1:]])
     rules = TimeWindows(bounds[:, 0], bounds[:, 1], busy, direct, lengths_only)
     for node in range(1, len(points)):

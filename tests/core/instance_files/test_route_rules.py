@@ -2,6 +2,7 @@
 
 import math
 
+import attrs
 import numpy as np
 import pytest
 import torch
@@ -68,15 +69,35 @@ def timed(draw: st.DrawFn) -> FileInstance:
     service = random.integers(0, 20, size + 1).astype(float)
     ready[0], due[0] = 0, np.ceil((due + service + direct).max() + 1)
     demand = random.integers(1, 9, size)
-    rule = draw(st.sampled_from(("UNROUNDED", "EUC_2D", "CEIL_2D")))
+    rule = draw(st.sampled_from(("UNROUNDED", "EUC_2D", "CEIL_2D", "EXACT_2D")))
     plain = FileInstance("drawn", "mtvrp", points, demand, 20, rule)
     if draw(st.booleans()):
         service *= draw(st.integers(0, 1))
-        longest = math.ceil((2 * direct + service).max()) + 2
-        return with_limit("drawn", plain, longest + draw(st.integers(0, 60)), service)
+        longest = math.ceil((2 * direct + service).max()) + 2 + draw(st.integers(0, 60))
+        return with_limit("drawn", plain, longest * plain.steps, service * plain.steps)
     if rule != "UNROUNDED":  # rounding up may be a unit more on each of the two legs
         due = due + 2
-    return with_windows("drawn", plain, np.stack((ready, due), axis=1), service)
+    bounds = np.stack((ready, due), axis=1)
+    return with_windows("drawn", plain, bounds * plain.steps, service * plain.steps)
+
+
+def test_limits_and_times_have_the_unit_of_the_distances() -> None:
+    """With EXACT_2D that is a thousandth of the coordinates' unit."""
+    points = np.array([[0.0, 0], [3, 4], [6, 8], [0, 8]])
+    demand, service = np.array([1, 2, 2]), np.array([0.0, 1, 0, 1])
+    bounds = np.array([[0.0, 40], [1, 10], [0, 30], [2, 20]])
+    exact = FileInstance("e", "mtvrp", points, demand, 9, "EXACT_2D")
+    plain = attrs.evolve(exact, distance_rule="UNROUNDED")
+    for one, other in (
+        (with_limit("e", exact, 25_000, 0 * service), with_limit("p", plain, 25, 0 * service)),
+        (
+            with_windows("e", exact, 1000 * bounds, 1000 * service),
+            with_windows("p", plain, bounds, service),
+        ),
+    ):
+        found, expected = (to_instances(each, MTVRP()) for each in (one, other))
+        for name in ("limit", "windows", "service", "horizon"):
+            torch.testing.assert_close(getattr(found, name), getattr(expected, name))
 
 
 @settings(deadline=None, max_examples=60)
