@@ -6,7 +6,7 @@ integers. With the rule UNROUNDED, as in Solomon's files, they are not rounded.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, cast, get_args
+from typing import Any, Literal, Protocol, TypeGuard, cast, get_args
 
 import attrs
 import numpy as np
@@ -80,15 +80,26 @@ class FileInstance:
         if self.distance_rule not in get_args(DistanceRule):
             raise UnknownNameError("distance rule", str(self.distance_rule), get_args(DistanceRule))
         points, loads, most = self.coordinates, self.demand, self.capacity
-        if points.ndim != 2 or points.shape[1] not in (0, 2) or not np.isfinite(points).all():
+        places = _is_array(points, np.number) and points.ndim == 2 and points.shape[1] in (0, 2)
+        if not places or not np.isfinite(points).all():
             raise self._wrong("coordinates: expected finite numbers [A, 2] or [A, 0]", points)
+        self._check_weights(len(points))
         if loads is None or most is None:
             if self.rules is not None or (loads is None) != (most is None):
                 raise self._wrong("expected demand and capacity beside each other and rules", loads)
-        elif loads.shape != (len(points) - 1,) or not np.issubdtype(loads.dtype, np.integer):
+        elif not isinstance(most, int | np.integer) or most < 1:
+            raise self._wrong("capacity: expected an integer of at least 1", most)
+        elif not _is_array(loads, np.integer) or loads.shape != (len(points) - 1,):
             raise self._wrong(f"demand: expected {len(points) - 1} integers", loads)
         elif len(loads) and not (loads.min() >= 0 and loads.max() <= most):
             raise self._wrong(f"demand: expected at most the capacity {most}, at least 0", loads)
+
+    def _check_weights(self, nodes: int) -> None:
+        listed = self.weights
+        needed = self.distance_rule == "EXPLICIT" or not self.coordinates.shape[1]
+        square = _is_array(listed, np.number) and listed.shape == (nodes, nodes)
+        if not square and (needed or listed is not None):
+            raise self._wrong(f"weights: expected distances [{nodes}, {nodes}]", listed)
 
     def _wrong(self, expected: str, got: object) -> ConfigError:
         return ConfigError(f"{self.name}: {expected}, got {got!r:.80}")
@@ -102,6 +113,10 @@ class FileInstance:
     def steps(self) -> int:
         """The units of distance in one unit of the coordinates; times and limits have those."""
         return THOUSANDTHS if self.distance_rule == "EXACT_2D" else 1
+
+
+def _is_array(thing: object, kind: type) -> TypeGuard[npt.NDArray[Any]]:
+    return isinstance(thing, np.ndarray) and bool(np.issubdtype(thing.dtype, kind))
 
 
 def to_instances(file_instance: FileInstance, problem: Problem) -> Any:

@@ -95,7 +95,8 @@ def file_format(problem: str) -> FileFormat:
     label = f"file_format {problem!r} of {found.component}"
     check(label, found.thing, FileFormat)
     known = found.thing.suffixes
-    if isinstance(known, str) or not all(one.startswith(".") for one in known):
+    listed = isinstance(known, tuple | list)
+    if not listed or not all(isinstance(one, str) and one.startswith(".") for one in known):
         raise PluginError(f"{label}: expected suffixes such as ('.vrp',), got {known!r}")
     return cast(FileFormat, found.thing)
 

@@ -125,6 +125,10 @@ def use_file_format(name: str, folder: Path) -> None:
     instance = read_file(folder / "square.points")
     assert (instance.problem, instance.name, instance.size) == (name, "square", 4)
     assert cost(instance, [0, 1, 2, 3]) == 40
+    (folder / "words.points").write_text("a,b\n")
+    for wrong in ("missing.points", "words.points"):
+        with pytest.raises(lco.FileFormatError, match=wrong):
+            read_file(folder / wrong)
 
 
 def use_sampler(name: str) -> None:

@@ -66,11 +66,10 @@ def test_reference_model_is_found_by_the_name_of_its_problem(plugin):
     assert registry.reference_model("sailing") is torch.amax
 
 
-def test_suffixes_are_a_list(plugin):
+@pytest.mark.parametrize("suffixes", [(".points"), (".points", 5), ("points",), None])
+def test_suffixes_are_a_list(suffixes, plugin):
     """A forgotten comma makes a text, which would match files without a suffix."""
-    form = type("Form", (), {"suffixes": (".points"), "__call__": print})()
+    form = type("Form", (), {"suffixes": suffixes, "__call__": print})()
     lco.register_plugin(plugin("register_file_formats", "sailing", form))
-    with pytest.raises(
-        PluginError, match=r"'sailing' of .*: expected suffixes such as .* '.points'"
-    ):
+    with pytest.raises(PluginError, match=r"'sailing' of .*: expected suffixes such as .*, got "):
         registry.file_format("sailing")
