@@ -7,7 +7,12 @@ from torch import Tensor
 
 
 class Instances(Protocol):
-    """A batch of ``B`` instances, as a record."""
+    """A batch of ``B`` instances, as a record.
+
+    A further field in the unit of the coordinates has the metadata ``{records.LENGTH: True}``
+    (`tensors.records`). It is scaled with them where a file's coordinates are not in the unit
+    square.
+    """
 
     @property
     def nodes(self) -> Tensor:

@@ -4,11 +4,13 @@ import itertools
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 
 import lifelong_co as lco
 from lifelong_co import registry
+from lifelong_co.instance_files.pool import load_instances
 from lifelong_co.reference_solvers import Settings
 from lifelong_co.rollout.verification import fault
 from lifelong_co.tensors import records
@@ -70,6 +72,19 @@ def test_cost_is_length_and_penalties():
     torch.testing.assert_close(cost, torch.tensor([[4.0, 2 + 2**0.5 + 5]]))
     assert fault(problem, instances, [2, 3, 0]) == ""
     assert fault(problem, instances, [2, 0]) == "visits node 0 in step 2, where it is not feasible"
+
+
+def test_files_in_metres_have_the_penalties_of_the_unit_square(tmp_path):
+    """A penalty is a length, so it is scaled with the coordinates."""
+    instances = drawn(3, 5)
+    fields = {name: tensor.numpy() for name, tensor in records.tensors(instances).items()}
+    metres = {name: fields[name] * 1000 for name in ("depot", "nodes", "penalty")}
+    loaded = []
+    for name, content in (("unit", fields), ("metres", {**fields, **metres})):
+        np.savez(tmp_path / f"{name}.npz", **content)
+        loaded += load_instances(tmp_path / f"{name}.npz", lco.problem(NAME), scale=True)
+    for one, other in zip(*(records.tensors(each).values() for each in loaded), strict=True):
+        torch.testing.assert_close(one, other)
 
 
 def test_reference_is_the_best_of_all_tours():
