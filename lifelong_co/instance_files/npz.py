@@ -140,7 +140,8 @@ def _field(file: Path, archive: Any, field: str) -> Array:
         return array / _capacity(file, archive, field)
     beside = _member(file, archive, "capacity") if "capacity" in archive.files else np.ones(1)
     whole = np.issubdtype(array.dtype, np.floating) and (array == array.round()).all()
-    if whole and array.any() and np.issubdtype(beside.dtype, np.number) and (beside > 1).all():
+    unit = np.issubdtype(beside.dtype, np.number) and (beside <= 1).any()
+    if whole and array.any() and not unit:
         raise refuse(
             file,
             f"{field}: expected integers, or fractions of the capacity, got whole numbers as"
