@@ -40,6 +40,7 @@ from goals import goals
 from row_values import commits, measured, row_of, times
 from study import HERE, Study
 
+from lifelong_co.errors import UnknownNameError
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import compare_runs
 from lifelong_co.experiments.comparison.paired_table import Pair, paired_table
@@ -48,6 +49,7 @@ from lifelong_co.experiments.sheet import Cell, Sheet
 from lifelong_co.experiments.spread import over_orders
 from lifelong_co.experiments.sweep.plan import Block
 from lifelong_co.experiments.sweep.table import Results, compared, table
+from lifelong_co.metrics import NAMES
 
 VALUE = re.compile(r"(<!-- (value|share|span|speed|steps): (.+?) -->)(.*?)(<!-- end -->)")
 MARKED = re.compile(
@@ -63,8 +65,16 @@ def results(name: str) -> Results:
     return Study.named(name).results()
 
 
+def refuse_unknown(names: list[str], known: tuple[str, ...]) -> None:
+    """Refuse a metric that no table has; without its column another one would be shown."""
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("metric", name, known)
+
+
 def metrics_table(found: Results, block: Block, names: list[str]) -> Sheet:
     """Return mean, deviation over orders and interval over seeds of some metrics."""
+    refuse_unknown(names, (*NAMES, "time"))
     whole = table(found, block)
     counts = {row[whole.header.index("runs")].shown for row in whole.rows}
     heads = ("method", "solver", *["runs"] * (len(counts) > 1))
@@ -102,6 +112,7 @@ def published(found: Results, block: Block, names: list[str]) -> Sheet:
 def paired(found: Results, block: Block, names: list[str]) -> Sheet:
     """Return the tests of each row against the row that ``names`` begins with."""
     against, *names = names
+    refuse_unknown(names, NAMES)
     base = row_of(block, against)
     pairs = [
         Pair(row.label, against, measured(found, row), measured(found, base))

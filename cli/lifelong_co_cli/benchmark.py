@@ -93,8 +93,9 @@ def benchmark(
 ) -> None:
     """Solve the instance files of a folder, and print a table of gaps.
 
-    Decoding is greedy from every node. The table also has the
-    nearest-neighbor rule. Files that cannot be used are named and left out.
+    Decoding is greedy from every node (INViT: one solution if there is a depot).
+    The table also has the nearest-neighbor rule. Files that cannot be used are
+    named and left out.
     """
     from lifelong_co.experiments.benchmark import results as kept
     from lifelong_co.experiments.benchmark import tables

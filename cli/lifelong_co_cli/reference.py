@@ -16,8 +16,8 @@ def reference(
     files: options.Files = None,
     problem: options.Problem = None,
     distribution: options.Distribution = None,
-    size: options.Size = 20,
-    seed: options.Seed = 0,
+    size: options.Size = None,
+    seed: options.Seed = None,
     testset: options.Testset = None,
     run: options.Run = None,
     count: options.Count = None,
@@ -48,6 +48,11 @@ def reference(
     given = [bool(files), distribution is not None, bool(testset), run is not None]
     if sum(given) > 1 or (sum(given) == 0 and not check):
         raise ConfigError("instances: expected one of FILE, --distribution, --testset and --run")
+    for option, value in (("--size", size), ("--seed", seed)):
+        if value is not None and distribution is None:
+            raise ConfigError(f"{option}: expected --distribution NAME beside it")
+    if scaled and not files:
+        raise ConfigError("--scaled: expected FILE beside it")
     sets = list(DISTRIBUTIONS) if testset == ["all"] or sum(given) == 0 else list(testset or ())
     chosen = registry.problem(problem or "cvrp")
     check_folder(stored, "--stored")
@@ -57,11 +62,13 @@ def reference(
     refuse_unwritable(folder)
     published = (stored,) if stored else (folder, *places().published)
     # All sources are read before the first instance is solved.
-    batches = list(_chosen(chosen, files, distribution, size, seed, sets, run, count, scaled))
-    for file, subjects in batches if files and problem else ():
+    batches = list(
+        _chosen(chosen, files, distribution, size or 20, seed or 0, sets, run, count, scaled)
+    )
+    for source, subjects in batches if problem and (files or run) else ():
         if subjects and subjects[0].problem != problem:
             raise ConfigError(
-                f"{file}: expected instances of --problem {problem}, got {subjects[0].problem}"
+                f"{source}: expected instances of --problem {problem}, got {subjects[0].problem}"
             )
     if check:
         raise typer.Exit(_check(batches, chosen, folder, published))

@@ -22,8 +22,14 @@ Problem = Annotated[
 Distribution = Annotated[
     str | None, typer.Option(metavar="NAME", help="Draw instances of U, R, E, G, C, GM, …")
 ]
-Size = Annotated[int, typer.Option(metavar="N", help="Nodes of the instances drawn.", min=2)]
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed of the draw; 0: test instances.", min=0)]
+Size = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Nodes of the instances drawn (default: 20).", min=2),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Seed of the draw (default: 0, that of test instances).", min=0),
+]
 Testset = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Test set of the paper, GM, … or all; repeatable."),

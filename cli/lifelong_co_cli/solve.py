@@ -73,7 +73,7 @@ def solve(
         int | None,
         typer.Option(
             metavar="N",
-            help="Start from the first N nodes (default: all).",
+            help="Start from the first N nodes (default: all; INViT with a depot: one solution).",
             min=1,
             rich_help_panel=ADVANCED,
         ),

@@ -10,6 +10,7 @@ from paths import ROOT
 from synthetic_runs import write
 from synthetic_sweeps import FILE
 
+from lifelong_co.errors import UnknownNameError
 from lifelong_co.experiments.comparison.comparison import compare_runs
 from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.sweep.grid import read_grids
@@ -52,6 +53,18 @@ def test_time_is_in_multiples_of_fine_tuning(page, found):
     assert shown(found.runs) == ["2.50", "1.00"]
     fewer = {name: run for name, run in found.runs.items() if run.config.method != "llr-bc"}
     assert shown(fewer) == ["-", "1.00"]
+
+
+def test_mistyped_metric_is_refused(page, found, monkeypatch):
+    """Else a value would be the cell of another column, and a table would lack one."""
+    monkeypatch.setattr(page, "results", lambda _: found)
+    block = found.plan.blocks[0]
+    label = block.rows[0].label
+    assert page.value("file", "1", label, "APl") == found.metrics(block.rows[0])[3].shown
+    with pytest.raises(UnknownNameError, match=r"'APL'.*'APl'"):
+        page.value("file", "1", label, "APL")
+    with pytest.raises(UnknownNameError, match="'time'"):
+        page.paired(found, block, [label, "time"])
 
 
 def test_both_definitions_stand_side_by_side(page, found):

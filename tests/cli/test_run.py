@@ -71,6 +71,18 @@ def test_dry_run_estimates_time_and_memory(task_file, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_loggers_can_be_a_setting(task_file, tmp_path, monkeypatch):
+    """A bare word is no list; beside `--logger` there would be two values."""
+    monkeypatch.chdir(tmp_path)
+    words = (*run_options(task_file, "fine-tuning", "cvrp"), "--dry-run")
+    outcome = call(*words, '--setting=loggers=["csv"]')
+    assert from_toml(outcome.out).loggers == ("csv",), outcome.err
+    refused = call(*words, "--setting=loggers=csv")
+    assert "loggers: expected a list of names, got 'csv'" in refused.err
+    refused = call(*words, "--logger=csv", '--setting=loggers=["csv"]')
+    assert "loggers: expected one value" in refused.err
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_metrics_agree_with_costs(method, finished):
     """`metrics.json` holds the matrix of `costs.csv` and finite metrics."""

@@ -120,6 +120,12 @@ def test_control_characters_of_a_path_are_escaped() -> None:
     assert len(outcome.err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("command", ["evaluate", "solve", "benchmark"])
+def test_help_says_how_often_invit_solves_an_instance(command: str) -> None:
+    """It does not start at every node."""
+    assert "INViT" in call(command, "--help").out
+
+
 def test_help_shows_no_value_for_the_option_help() -> None:
     """Typer would show ``<bool>``."""
     for command in ((), ("solve",), ("upstream",), ("upstream", "fetch")):

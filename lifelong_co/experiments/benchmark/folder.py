@@ -52,7 +52,8 @@ def read_folder(
     Raises
     ------
     ConfigError
-        If no file can be used, or one of the paper's instances is missing.
+        If no file can be used, two files have one name without their suffixes, or one of the
+        paper's instances is missing.
     UnknownNameError
         If the library is unknown.
     """
@@ -69,6 +70,7 @@ def read_folder(
             raise ConfigError(f"{folder}: expected the paper's instances, without: {_few(missing)}")
         files = [folder / f"{name}{suffix}" for name in papers]
     instances: list[FileInstance] = []
+    used: dict[str, Path] = {}  # by the name of the instance, which results are kept under
     refused: list[str] = []
     faults: list[str] = []
     for file in files:
@@ -80,6 +82,12 @@ def read_folder(
         if one.problem != problem:
             refused.append(f"{file}: expected an instance of {problem}, got one of {one.problem}")
         elif largest is None or one.size <= largest:
+            other = used.setdefault(file.stem, file)
+            if other != file:
+                raise ConfigError(
+                    f"{folder}: expected one file for the name {file.stem},"
+                    f" got {other.name} and {file.name}"
+                )
             known = None
             try:
                 known = known_of(file, one, references)

@@ -39,6 +39,18 @@ def test_files_that_cannot_be_used_are_named_and_left_out(tmp_path):
         read_folder("mtvrp", tmp_path, paper=True)
 
 
+def test_two_files_of_one_name_are_refused(tmp_path):
+    """Results are kept by the name, so one file would get the result of the other."""
+    seven = (FIXTURES / "seven.txt").read_text()
+    (tmp_path / "seven.txt").write_text(seven)
+    (tmp_path / "seven.vrp").write_text((FIXTURES / "four.vrp").read_text())
+    found = read_folder("mtvrp", tmp_path)  # the CVRP is left out, so nothing is wrong
+    assert (len(found.instances), len(found.refused)) == (1, 1)
+    (tmp_path / "seven.TXT").write_text(seven)
+    with pytest.raises(ConfigError, match=r"for the name seven, got seven\.TXT and seven\.txt"):
+        read_folder("mtvrp", tmp_path)
+
+
 def test_a_damaged_reference_costs_the_best_known_cost_alone(tmp_path):
     """The instance is still solved, and the fault is reported."""
     (tmp_path / "five.tsp").write_text((FIXTURES / "five.tsp").read_text())

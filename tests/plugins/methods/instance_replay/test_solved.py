@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import attrs
 import pytest
 import torch
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
@@ -9,9 +10,10 @@ from lifelong_co_plugins.methods.instance_replay.solved import (
     Solved,
     SolvedTasks,
     better,
+    forced_actions,
     solved,
 )
-from tiny_runs import tiny_config
+from tiny_runs import parameters, same, tiny_config
 
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
@@ -43,6 +45,22 @@ def test_solution_is_the_best_greedy_one(tmp_path: Path, problem: str) -> None:
     torch.testing.assert_close(cost, tasks.tasks[0].cost[places])
     best = run.learner.solver.rollout(batch, "greedy").cost.min(dim=1).values
     torch.testing.assert_close(cost, best)
+
+
+def test_solving_changes_no_running_statistics(tmp_path: Path) -> None:
+    """The network solves in evaluation mode, and then learns on in training mode."""
+    config = tiny_config("fine-tuning", "cvrp", sizes=(6, 5))
+    options = {**config.solver_options, "norm": "batch"}
+    config = attrs.evolve(config, solver="omni", solver_options=options)
+    run = prepare(config, tmp_path / "run")
+    memory, module = memory_of(run), run.learner.solver.module
+    module.train()
+    before = parameters(run)
+    assert any("running_mean" in name for name in before)
+    SolvedTasks().solve(run.learner, memory)
+    forced_actions(run.learner.solver, memory.take(0, [0]))
+    assert same(parameters(run), before)
+    assert module.training
 
 
 def test_only_better_solutions_replace_old_ones(tmp_path: Path) -> None:
