@@ -219,7 +219,7 @@ def tested(run: Run, task: int) -> float:
             augment=config.augment,
             symmetries=config.symmetries,
         )
-        return positive_cost(config, cost)
+        return positive_cost(config, task, cost)
 
 
 def test(run: Run, tasks: range, log: Log) -> None:

@@ -27,19 +27,20 @@ def pack(tensor: Tensor, integers: torch.dtype, name: str) -> Tensor:
         return pack_bits(tensor.reshape(len(tensor), -1))
     if not tensor.is_floating_point():
         if tensor.device.type == "cpu":
-            require_small(tensor, torch.iinfo(integers), name)
+            require_small(tensor, integers, name)
         return tensor.to(integers)
     return tensor.clone()  # a view would keep the whole batch alive
 
 
-def require_small(tensor: Tensor, range_: torch.iinfo, name: str) -> None:
-    """Raise `ComponentError` if integers of a state are out of a range."""
-    wrong = tensor[(tensor < range_.min) | (tensor > range_.max)]
-    if len(wrong):
-        raise ComponentError(
-            f"state, {name}: expected integers that are numbers of actions, got {int(wrong[0])};"
-            " other numbers are floats"
-        )
+def require_small(tensor: Tensor, integers: torch.dtype, name: str) -> None:
+    """Raise `ComponentError` if a type cannot hold all numbers of a state's field."""
+    limits = torch.iinfo(integers)
+    for number in map(int, tensor.aminmax() if tensor.numel() else ()):
+        if not limits.min <= number <= limits.max:
+            raise ComponentError(
+                f"state, {name}: expected integers that are numbers of actions, got {number};"
+                " other numbers are floats"
+            )
 
 
 def unpack(tensor: Tensor, shape: Sequence[int] | None) -> Tensor:

@@ -1,6 +1,7 @@
 """Checks of a training step: its loss terms are scalars with gradients, its numbers are finite."""
 
 from collections.abc import Iterable, Mapping
+from numbers import Integral
 
 from torch import Tensor
 
@@ -54,7 +55,7 @@ RESERVED = ("cost", "policy", "seconds")
 
 def require_batches(config: Config, batches: object) -> None:
     """Raise `ComponentError` unless a method gives a number of batches of at least 1."""
-    if not isinstance(batches, int) or batches < 1:
+    if not isinstance(batches, Integral) or batches < 1:
         raise ComponentError(
             f"method {config.method!r}, batches: expected a whole number of at least 1,"
             f" got {batches!r:.80}"
@@ -76,18 +77,18 @@ def checked_terms(config: Config, terms: object) -> Iterable[object]:
     return terms
 
 
-def positive_cost(config: Config, cost: float) -> float:
+def positive_cost(config: Config, task: int, cost: float) -> float:
     """Return the mean cost of a test if it is above 0, because gaps are divided by it.
 
     Raises
     ------
     ComponentError
-        If it is not; the message names the problem.
+        If it is not; the message names the problem and the task.
     """
     if cost <= 0:
         raise ComponentError(
-            f"problem {config.problem!r}: expected test instances with a mean cost above 0,"
-            f" got {cost:g}"
+            f"problem {config.problem!r}, task {config.tasks[task].label}: expected test instances"
+            f" with a mean cost above 0, got {cost:g}"
         )
     return cost
 

@@ -99,22 +99,22 @@ def to_text(table: Mapping[str, Any]) -> str:
     try:
         return tomli_w.dumps(plain)
     except TypeError:
-        place, value = next(_unfit(plain), ("names of a table", "others than texts"))
-        raise ConfigError(
-            f"{place}: expected numbers, texts, booleans, lists or tables of them, got {value!r}"
-        ) from None
+        raise ConfigError(next(_unfit(plain))) from None
 
 
-def _unfit(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield place and value of what TOML cannot hold."""
+def _unfit(value: Any, place: str = "") -> Iterator[str]:
+    """Yield a message for each name and value that TOML cannot hold."""
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _unfit(item, f"{place}.{key}" if place else str(key))
+            here = f"{place}.{key}" if place else str(key)
+            if not isinstance(key, str):
+                yield f"{here}: expected a text as a name, got {key!r}"
+            yield from _unfit(item, here)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _unfit(item, f"{place}[{index}]")
     elif not isinstance(value, bool | int | float | str):
-        yield place, value
+        yield f"{place}: expected numbers, texts, booleans, lists or tables of them, got {value!r}"
 
 
 def drop_none(value: Any) -> Any:

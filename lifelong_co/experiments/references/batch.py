@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 
 import attrs
+import numpy as np
 
 from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.references.cache import Cache, Reference
@@ -92,7 +93,7 @@ def _stored(subject: Subject, found: Found | None, cache: Cache) -> Reference | 
 
 
 def _plain(subject: Subject, found: object) -> Found:
-    """Return what the model of a plugin found, with actions that are whole numbers."""
+    """Return what a model found, which may be a plugin's, with numbers of Python."""
     if not isinstance(found, Found):
         raise SolverError(
             f"{subject.name}: the reference model of {subject.problem}: expected a Found or None,"
@@ -105,6 +106,11 @@ def _plain(subject: Subject, found: object) -> Found:
             f"{subject.name}: the actions of {found.solver}: expected a list of whole numbers,"
             f" got {found.actions!r:.60}"
         ) from error
+    if not isinstance(found.proven, bool | np.bool_):
+        raise SolverError(
+            f"{subject.name}: proven of {found.solver}: expected true or false,"
+            f" got {found.proven!r:.60}"
+        )
     return attrs.evolve(found, actions=actions, proven=bool(found.proven))
 
 

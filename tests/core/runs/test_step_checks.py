@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 import torch
 from tiny_runs import tiny_config
@@ -68,14 +69,17 @@ def test_epoch_without_a_batch_is_refused(batches: object) -> None:
     """The message names the method."""
     with pytest.raises(ComponentError, match=r"^method 'fine-tuning', batches: expected .* got"):
         require_batches(tiny_config("fine-tuning"), batches)
+    require_batches(tiny_config("fine-tuning"), np.int64(1))
 
 
 def test_cost_of_zero_is_refused() -> None:
     """A gap to it is not defined."""
-    assert positive_cost(tiny_config("fine-tuning"), 1e-9) == 1e-9
+    assert positive_cost(tiny_config("fine-tuning"), 0, 1e-9) == 1e-9
     for cost in (0.0, -3.0):
-        with pytest.raises(ComponentError, match=r"^problem 'tsp': expected .* above 0, got"):
-            positive_cost(tiny_config("fine-tuning"), cost)
+        with pytest.raises(
+            ComponentError, match=r"^problem 'tsp', task U6: expected .* above 0, got"
+        ):
+            positive_cost(tiny_config("fine-tuning"), 1, cost)
 
 
 def test_step_is_named_from_one(tmp_path: Path) -> None:

@@ -70,6 +70,8 @@ def test_text_of_a_table_is_read_back() -> None:
     """What TOML cannot hold is refused by its place."""
     table = {"a": 1, "b": {"c": [1.5, True, "x"], "d": None}}
     assert parse(to_text(table), "text") == {"a": 1, "b": {"c": [1.5, True, "x"]}}
+    with pytest.raises(ConfigError, match=r"^a\.1: expected a text as a name, got 1"):
+        to_text({"a": {1: 2}})
     for wrong, place in (({"b": {"c": [1, None]}}, r"b\.c\[1\]"), ({"f": {"g": len}}, r"f\.g")):
         with pytest.raises(ConfigError, match=f"^{place}: expected numbers, texts"):
             to_text(wrong)

@@ -69,6 +69,7 @@ def test_another_process_finds_what_this_one_stores(tmp_path):
         (([0, 1, 2, 3], True), r"S #0: the reference model of tsp: expected a Found or None, got"),
         (Found(None, False, "t", "1", {}, 0.0), r"S #0: the actions of t: .* got None"),
         (Found([0.0, 1, 2, 3], False, "t", "1", {}, 0.0), r"the actions of t: .*whole numbers"),
+        (Found([0, 1, 2, 3], "no", "t", "1", {}, 0.0), r"proven of t: expected .* got 'no'"),
         (Found([0, 1, 2, 3], False, "t", "1", {"a": {1}}, 0.0), r"the result of t: .*plain data"),
     ],
 )
