@@ -12,7 +12,7 @@ Files = Annotated[
     typer.Argument(
         metavar="FILE",
         help="Instances: .npz, .vrp, .tsp, .atsp or Solomon .txt files, or folders of these"
-        " (not .npz).",
+        " (.npz in a folder only with --scaled).",
     ),
 ]
 Problem = Annotated[

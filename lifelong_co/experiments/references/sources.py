@@ -48,7 +48,8 @@ def from_files(path: Path, problem: Problem, *, scaled: bool = False) -> list[Su
     Parameters
     ----------
     path
-        An ``.npz`` file, a file such as TSPLIB's ``.tsp``, or a folder of those (not ``.npz``).
+        An ``.npz`` file, a file such as TSPLIB's ``.tsp``, or a folder of those. The ``.npz`` files
+        of a folder are read only if ``scaled``.
     problem
         The problem of an ``.npz`` file; in a folder only files of this problem are read.
     scaled
