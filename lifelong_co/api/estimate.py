@@ -56,9 +56,9 @@ class Estimate:
 def estimate(config: Config) -> Estimate:
     """Measure a few steps and one batch of tests of each size, and return what the run takes.
 
-    Each size is learned twice, one after the other, and the second time is measured. So the steps
-    contain replay, as those of later tasks do. The first task of a run has none and is faster.
-    Nothing is written.
+    All sizes are learned in turn, and then once more; only the second time is measured. So the
+    steps contain replay, as those of later tasks do. The first task of a run has none and is
+    faster. Nothing is written.
 
     Raises
     ------

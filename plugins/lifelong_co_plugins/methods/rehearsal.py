@@ -118,7 +118,7 @@ def mismatch(solver: Solver, instances: Any, actions: Tensor, forced: int) -> Te
     """Return how unlikely wrong decisions make given solutions, in nats, a scalar of at least 0.
 
     It is the mean over all decisions of ``-log p(a)``, with 0 where ``a`` is the most likely
-    action, or is impossible.
+    action, or has no probability.
 
     Parameters
     ----------
@@ -130,7 +130,8 @@ def mismatch(solver: Solver, instances: Any, actions: Tensor, forced: int) -> Te
     log_probs = behavior_along(solver, instances, actions, forced)  # [b, s, t, A]
     wanted = actions[..., forced:]
     chosen = log_probs.gather(3, wanted[..., None]).squeeze(3)
-    # INViT allows the nearest nodes only; of equally near ones others on an image, by rounding.
+    # INViT allows the nearest nodes only. If several are equally near, rounding in an image can
+    # select other ones, so that a stored action has no probability.
     no_loss = (log_probs.argmax(dim=3) == wanted) | chosen.isneginf()
     return -chosen.masked_fill(no_loss, 0.0).mean()
 
