@@ -31,8 +31,9 @@ from lifelong_co.experiments.references.stored import stored
 from lifelong_co.experiments.sweep.grid import read_grids
 from lifelong_co.instance_files.pool import load_instances
 from lifelong_co.instance_files.solutions import read_solution
-from lifelong_co.runs.costs import read_costs
+from lifelong_co.runs.costs import parse
 from lifelong_co.storage import checkpoint
+from lifelong_co.storage.appended import checked
 
 SECONDS = 10
 MEMORY = 24 << 30
@@ -179,7 +180,7 @@ def reader(name: str, problem: Any) -> Callable[[Path], Any]:
         "six.tour": read_solution,
         "tasks.toml": read_tasks,
         "sweep.toml": read_grids,
-        "costs.csv": read_costs,
+        "costs.csv": lambda file: parse(checked(file), file),
     }
     return readers.get(name, lambda file: load_instances(file, problem))
 

@@ -18,7 +18,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from lifelong_co.runs.costs import read_costs
+from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import checkpoint
 
 PLUGIN = """
@@ -171,7 +171,8 @@ def huge_rate(healthy: Healthy, folder: Path, rate: float) -> tuple[End, str]:
     end = End.RIGHT if finished(outcome) else refused(outcome, [folder.name])
     require_finite(folder, what)
     if (folder / "costs.csv").exists():
-        costs = [cost.cost for _, cost in read_costs(folder / "costs.csv")]
+        stored = RunFolder(folder)
+        costs = [cost.cost for cost in stored.costs(stored.config())]
         # Any complete tour through 5 random nodes is longer than 1.
         require(all(1 < cost < 100 for cost in costs), f"{what}: costs {costs}\n{outcome}")
     return end, what

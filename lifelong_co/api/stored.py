@@ -10,7 +10,6 @@ import attrs
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import Solver
-from lifelong_co.runs.costs import read_costs
 from lifelong_co.runs.folder import RunFolder, refuse_start
 from lifelong_co.runs.measured import cost_rows
 from lifelong_co.runs.trained_solver import load_solver
@@ -20,7 +19,11 @@ from lifelong_co.tensors.device import chosen_device
 
 @attrs.frozen
 class StoredRun:
-    """A run in its folder, finished or not; every property is read from the disk."""
+    """A run in its folder, finished or not; every property is read from the disk.
+
+    `costs` and `metrics` raise a `FileFormatError` if ``costs.csv`` has errors, or has other tasks
+    than ``config.toml``.
+    """
 
     folder: Path
     """The run folder."""
@@ -49,9 +52,9 @@ class StoredRun:
         """
         if not self.learned:
             return []
-        costs, config = (cost for _, cost in read_costs(self.folder / "costs.csv")), self.config
-        k = range(len(config.tasks))
-        return [[row.get(j, math.nan) for j in k] for row in cost_rows(costs, config)]
+        config = self.config
+        rows = cost_rows(RunFolder(self.folder).costs(config), config)
+        return [[row.get(j, math.nan) for j in range(len(config.tasks))] for row in rows]
 
     @property
     def metrics(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,17 +49,36 @@ def as_lines(costs: Iterable[Cost]) -> str:
     )
 
 
-def read_costs(file: Path) -> Iterator[tuple[int, Cost]]:
-    """Yield the rows of a ``costs.csv`` with the numbers of their lines.
+def read_costs(file: Path, names: Sequence[str]) -> Iterator[Cost]:
+    """Yield the rows of the ``costs.csv`` of a run whose tasks have these names, in their order.
 
     Raises
     ------
     FileFormatError
-        If the file does not have its checksum, or a line is no row; the message names the line.
+        If the file does not have its checksum, a line is no row, a row is of another task than
+        the configuration has there, or a test is there twice; the message names the line.
     OSError
         If the file cannot be read.
     """
-    return parse(checked(file), file)
+    found: set[tuple[int, int, int]] = set()
+    for line, cost in parse(checked(file), file):
+        where = f"{file}, line {line}"
+        if not (1 <= cost.learning <= len(names) and 1 <= cost.tested <= len(names)):
+            raise FileFormatError(
+                f"{where}: expected tasks from 1 to {len(names)}, got learning {cost.learning} and"
+                f" tested {cost.tested}"
+            )
+        name = names[cost.tested - 1]
+        # Earlier versions wrote names that look like formulas without an apostrophe.
+        if cost.name not in (name, no_formula(name)):
+            raise FileFormatError(
+                f"{where}: task {cost.tested} is {name!r} in config.toml, got {cost.name!r}"
+            )
+        test = cost.learning, cost.epoch, cost.tested
+        if test in found:
+            raise FileFormatError(f"{where}: this test is in the file already")
+        found.add(test)
+        yield cost
 
 
 def parse(text: str, file: Path) -> Iterator[tuple[int, Cost]]:

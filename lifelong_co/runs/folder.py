@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from lifelong_co.errors import (
     FolderError,
 )
 from lifelong_co.runs import measured
-from lifelong_co.runs.costs import cost_matrix, read_costs, summary
+from lifelong_co.runs.costs import Cost, cost_matrix, read_costs, summary
 from lifelong_co.storage import lock
 from lifelong_co.storage.files import TEMPORARY, write_whole
 
@@ -106,6 +107,10 @@ class RunFolder:
         """Read the resolved configuration; see `config.read_config`."""
         return read_config(self.path)
 
+    def costs(self, config: Config) -> Iterator[Cost]:
+        """Yield the rows of ``costs.csv``; see `costs.read_costs`."""
+        return read_costs(self.path / "costs.csv", [task.label for task in config.tasks])
+
     def write_metrics(self, config: Config) -> None:
         """Write ``metrics.json`` for the tasks learned so far, from ``costs.csv``.
 
@@ -129,7 +134,7 @@ class RunFolder:
         FileFormatError, OSError
             If ``costs.csv`` has errors or cannot be read.
         """
-        costs = (cost for _, cost in read_costs(self.path / "costs.csv"))
+        costs = self.costs(config)
         if config.tests_after == ALL:
             matrix = cost_matrix(costs, config)
             return summary(matrix, config) if matrix else {}

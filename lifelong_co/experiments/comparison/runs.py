@@ -17,7 +17,6 @@ from lifelong_co.runs import measured, provenance
 from lifelong_co.runs.costs import due, read_costs
 from lifelong_co.runs.folder import RunFolder, refuse_start
 from lifelong_co.storage.appended import checked
-from lifelong_co.storage.csv_cells import no_formula
 
 
 @attrs.frozen
@@ -146,23 +145,8 @@ def final_note(runs: Iterable[Run]) -> str:
 
 def _tests(file: Path, names: list[str]) -> dict[tuple[int, int], dict[int, float]]:
     tests: dict[tuple[int, int], dict[int, float]] = {}
-    for line, cost in read_costs(file):
-        learning, tested, name = cost.learning, cost.tested, cost.name
-        where = f"{file}, line {line}"
-        if not (1 <= learning <= len(names) and 1 <= tested <= len(names)):
-            raise FileFormatError(
-                f"{where}: expected tasks from 1 to {len(names)}, got learning {learning} and"
-                f" tested {tested}"
-            )
-        # Earlier versions wrote names that look like formulas without an apostrophe.
-        if name not in (names[tested - 1], no_formula(names[tested - 1])):
-            raise FileFormatError(
-                f"{where}: task {tested} is {names[tested - 1]!r} in config.toml, got {name!r}"
-            )
-        row = tests.setdefault((learning, cost.epoch), {})
-        if tested in row:
-            raise FileFormatError(f"{where}: this test is in the file already")
-        row[tested] = cost.cost
+    for cost in read_costs(file, names):
+        tests.setdefault((cost.learning, cost.epoch), {})[cost.tested] = cost.cost
     return tests
 
 

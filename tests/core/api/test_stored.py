@@ -1,10 +1,13 @@
 """`lco.load`: a run folder as an object."""
 
 import json
+import shutil
 
+import attrs
 import pytest
 
 import lifelong_co as lco
+from lifelong_co.config.run_config import to_toml
 
 
 def test_loaded_run_has_costs_and_metrics_of_its_files(tiny):
@@ -30,3 +33,21 @@ def test_folder_without_a_run_is_refused(tmp_path):
     """The error names the folder."""
     with pytest.raises(lco.ConfigError, match="expected a run folder"):
         lco.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda tasks: tasks[::-1], "task 1 is .* in config.toml, got"),
+        (lambda tasks: tasks[:1], "expected tasks from 1 to 1, got learning"),
+    ],
+)
+def test_costs_of_other_tasks_are_refused(tiny, tmp_path, edit, message):
+    """Whoever edits the tasks of a configuration does not get costs under the wrong names."""
+    folder = shutil.copytree(tiny.folder, tmp_path / "run")
+    config = tiny.config
+    (folder / "config.toml").write_text(to_toml(attrs.evolve(config, tasks=edit(config.tasks))))
+    run = lco.load(folder)
+    for read in (lambda: run.costs, lambda: run.metrics):
+        with pytest.raises(lco.FileFormatError, match=message):
+            read()
