@@ -1,6 +1,7 @@
 """Checks of settings: validators of attrs fields, and checks of the options of a factory."""
 
 import math
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -70,21 +71,31 @@ def not_negative(instance: object, attribute: "attrs.Attribute[float]", value: f
 
 
 def plain(value: Any) -> Any:
-    """Return a number of numpy as one of Python, also in tables and lists; others unchanged.
+    """Return numbers of numpy and paths as those of Python and as texts, also in tables and lists.
 
-    Files of a run hold only plain numbers.
+    Files of a run hold only plain values, so the first part of a run has what a resumed one has.
     """
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, list) else value
 
 
+def options(name: str, given: object) -> dict[str, Any]:
+    """Return a table of options by name as a new one, empty for None; else raise `ConfigError`."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        raise ConfigError(f"{name}: expected a table of options, got {given!r}")
+    return dict(given)
+
+
 def options_table(instance: object, attribute: "attrs.Attribute[Any]", value: object) -> None:  # noqa: ARG001
     """Check an attrs field: raise `ConfigError` unless it is a table of options by name."""
-    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-        raise ConfigError(f"{attribute.name}: expected a table of options, got {value!r}")
+    options(attribute.name, [] if value is None else value)
 
 
 def name_list(instance: object, attribute: "attrs.Attribute[Any]", value: object) -> None:  # noqa: ARG001

@@ -102,7 +102,7 @@ def solve(
     effort = Effort(augment=augment, trajectories=trajectories, improve=improve, compare=compare)
     if improve:
         refuse_unmodelled(instance)
-    if isinstance(run, StoredRun | Path | str):
+    if isinstance(run, StoredRun | Path | str) or not hasattr(run, "problem"):
         folder = folder_of(run)
         solver, where = load_solver(folder, after=after, device=chosen_device(device)), f"{folder}"
         warning = too_large(instance, largest_of_run(folder, after))

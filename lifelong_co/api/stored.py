@@ -1,6 +1,7 @@
 """A run folder, as an object: what was learned, its costs and metrics, and its solver."""
 
 import math
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -92,14 +93,24 @@ def load(run: Path | str) -> StoredRun:
     ConfigError
         If the folder has no readable ``config.toml``, or holds pretrained parameters only.
     """
-    stored = StoredRun(Path(run))
+    stored = StoredRun(folder_of(run))
     refuse_start(stored.config, stored.folder)
     return stored
 
 
-def folder_of(run: StoredRun | Path | str) -> Path:
-    """Return the folder of a run that a caller gives as an object or as a path."""
-    return run.folder if isinstance(run, StoredRun) else Path(run)
+def folder_of(run: object) -> Path:
+    """Return the folder of a run that a caller gives as an object or as a path.
+
+    Raises
+    ------
+    ConfigError
+        If it is something else.
+    """
+    if isinstance(run, StoredRun):
+        return run.folder
+    if not isinstance(run, str | os.PathLike):
+        raise ConfigError(f"run: expected a run or its folder, got {run!r}")
+    return Path(run)
 
 
 def listed(name: str, given: object, of: str) -> tuple[Any, ...]:

@@ -158,7 +158,8 @@ def resolve(
         tasks = drifting(tasks)
     if tests_of is not None:
         tasks = tuple(attrs.evolve(task, tests_of=tests_of) for task in tasks)
-    given, options = dict(method_options or {}), {**model, **(solver_options or {})}
+    options = {**model, **check.options("solver_options", solver_options)}
+    given = check.options("method_options", method_options)
     method = base.method if method is None else method
     given = ablated(method, translated(method, given, "options"))  # it overrides the preset's
     return Config(

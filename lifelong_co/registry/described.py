@@ -9,17 +9,15 @@ import attrs
 
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.registry.catalog import Component, Entry
+from lifelong_co.registry.factory import by_name
 from lifelong_co.registry.plugins import catalog
 
 WITH_OPTIONS = frozenset({"solver", "buffer", "method", "objective", "distribution"})
 """The kinds of components that are built from options."""
-GIVEN: Mapping[str, frozenset[str]] = {
-    "solver": frozenset({"problem"}),
-    "buffer": frozenset({"capacity", "seed"}),
-    "objective": frozenset({"solver"}),
-    "distribution": frozenset({"problem", "variant", "capacity"}),
-}
-"""Parameters of factories that a caller of `lookup` gives apart from the options, by kind."""
+POSITIONAL: Mapping[str, int] = {"solver": 1, "buffer": 2, "objective": 1, "distribution": 1}
+"""The number of arguments that `lookup` gives a factory by position, by kind."""
+APART = frozenset({"variant", "capacity"})
+"""What `lookup` gives the factory of a distribution by name, apart from the options."""
 
 
 @attrs.frozen
@@ -70,14 +68,14 @@ def _options(entry: Entry) -> Iterator[Option]:
     """Yield the options of a component; a factory whose signature is hidden has none."""
     if entry.component.kind not in WITH_OPTIONS:
         return
-    factory, given = entry.thing, GIVEN.get(entry.component.kind, frozenset())
+    factory, kind = entry.thing, entry.component.kind
     texts = parameters(inspect.getdoc(getattr(factory, "func", factory)) or "")
-    for each in inspect.signature(factory).parameters.values():
-        if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL) or each.name in given:
-            continue
-        default = "" if each.default is each.empty else repr(each.default)
-        if default or each.kind is each.KEYWORD_ONLY:
-            yield Option(each.name, default, texts.get(each.name, ""))
+    signature = inspect.signature(factory)
+    for name in by_name(signature, POSITIONAL.get(kind, 0)):
+        if kind != "distribution" or name not in APART:
+            default = signature.parameters[name].default
+            shown = "" if default is inspect.Parameter.empty else repr(default)
+            yield Option(name, shown, texts.get(name, ""))
 
 
 def parameters(doc: str) -> dict[str, str]:

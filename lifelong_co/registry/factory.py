@@ -79,15 +79,19 @@ def option_names(factory: Callable[..., Any]) -> list[str] | None:
 
 def _options(signature: inspect.Signature, given: int) -> list[str] | None:
     """Return the names of the options after ``given`` positional ones; None: any name."""
-    parameters = list(signature.parameters.values())
+    parameters = signature.parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
-    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return by_name(signature, given)
+
+
+def by_name(signature: inspect.Signature, given: int) -> list[str]:
+    """Return the parameters that can be given by name, after ``given`` positional ones."""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return [
         parameter.name
-        for index, parameter in enumerate(parameters)
-        if parameter.kind in by_name
-        and (index >= given or parameter.kind is parameter.KEYWORD_ONLY)
+        for index, parameter in enumerate(signature.parameters.values())
+        if parameter.kind in named and (index >= given or parameter.kind is parameter.KEYWORD_ONLY)
     ]
 
 

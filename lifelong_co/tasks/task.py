@@ -123,6 +123,11 @@ class Task:
             )
         if self.scale and not self.files:
             raise ConfigError(f"task scale: expected files beside it, got {self.distribution!r}")
+        if self.capacity and self.files and not self.drift_from:
+            raise ConfigError(
+                "task capacity: expected a distribution or drift_from beside it, because files have"
+                f" their capacities, got files={self.files!r}"
+            )
         if self.drift_from and self.size < 2:
             raise ConfigError(
                 "task drift_from: expected a task with a size, because all instances of a batch"

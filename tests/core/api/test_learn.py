@@ -99,6 +99,8 @@ def test_paths_of_tasks_are_absolute(tmp_path, monkeypatch):
         ({"tasks": ["U5"]}, "expected lifelong_co.Task objects, got 'U5'"),
         ({"tasks": TASK}, "expected a list of lifelong_co.Task objects, got Task("),
         ({"tasks": [TASK], "objective_options": 3}, "objective_options: expected a table"),
+        ({"tasks": [TASK], "method_options": [1]}, "method_options: expected a table of options"),
+        ({"tasks": [TASK], "solver_options": "a"}, "solver_options: expected a table of options"),
         ({"preset": None}, "Unknown preset 'None'"),
         ({"tasks": [TASK], "order": 1}, "expected an order or tasks, got both"),
         ({"device": "tpu"}, "device: expected auto, cpu"),

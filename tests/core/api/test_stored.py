@@ -5,6 +5,7 @@ import shutil
 
 import attrs
 import pytest
+from paths import FIXTURES
 
 import lifelong_co as lco
 from lifelong_co.config.run_config import to_toml
@@ -51,3 +52,18 @@ def test_costs_of_other_tasks_are_refused(tiny, tmp_path, edit, message):
     for read in (lambda: run.costs, lambda: run.metrics):
         with pytest.raises(lco.FileFormatError, match=message):
             read()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lco.load,
+        lco.evaluate,
+        lambda run: lco.compare([run]),
+        lambda run: lco.solve(FIXTURES / "four.vrp", run),
+    ],
+)
+def test_what_is_no_run_is_refused(call):
+    """Every function says what it expected."""
+    with pytest.raises(lco.ConfigError, match="run: expected a run or its folder, got None"):
+        call(None)

@@ -37,10 +37,20 @@ def test_option_has_any_name():
 
 def test_component_of_a_plugin_is_described(plugin):
     """A required option has no default; a factory without a docstring has no text."""
-    lco.register_plugin(plugin("register_methods", "new", lambda *, strength: strength))
+    lco.register_plugin(
+        plugin("register_methods", "new", lambda power, *, strength: power * strength)
+    )
     (found,) = registry.described("new")
     assert found.summary == ""
-    assert [(o.name, o.default, o.text) for o in found.options] == [("strength", "", "")]
+    shown = [(o.name, o.default, o.text) for o in found.options]
+    assert shown == [("power", "", ""), ("strength", "", "")]
+
+
+def test_what_is_given_by_position_is_no_option(plugin):
+    """A plugin may call the solver of its objective as it likes."""
+    lco.register_plugin(plugin("register_objectives", "own", lambda model, *, beta: (model, beta)))
+    (found,) = registry.described("own")
+    assert [option.name for option in found.options] == ["beta"]
 
 
 def test_unknown_component_is_refused():

@@ -114,6 +114,13 @@ def test_attributes_of_files_are_refused() -> None:
         Task(files="a.npz", attributes=("open",), **BUDGET)
 
 
+def test_capacity_of_files_is_refused() -> None:
+    """The instances in a file have theirs; only those before a drift are drawn with it."""
+    with pytest.raises(lco.ConfigError, match=r"capacity: .* got files='a.npz'"):
+        Task(files="a.npz", capacity=40, **BUDGET)
+    assert Task(files="a.npz", capacity=40, size=20, drift_from="U", **BUDGET).former.capacity == 40
+
+
 def test_drift_between_other_attributes_is_refused() -> None:
     """A mixed batch would hold instances of two kinds."""
     plain = Task(distribution="U", size=20, **BUDGET)
