@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 
 from lifelong_co.errors import ConfigError, UnknownNameError
@@ -17,6 +19,7 @@ from lifelong_co.validators import (
     fraction,
     not_negative,
     one_of,
+    plain,
     positive,
     printable,
 )
@@ -110,3 +113,11 @@ def test_options_outside_their_range_are_refused(
     for value in bad:
         with pytest.raises(ConfigError, match=f"{message}, got {value}"):
             check("x", {"fine": good[0], "a": value})
+
+
+def test_numbers_of_numpy_and_paths_are_plain() -> None:
+    """So the first part of a run gets what a resumed one reads from its file."""
+    given = {"rate": np.float64(0.5), "files": [Path("a") / "b.npz"], "name": "one", "none": None}
+    found = plain(given)
+    assert found == {"rate": 0.5, "files": ["a/b.npz"], "name": "one", "none": None}
+    assert type(found["rate"]) is float
