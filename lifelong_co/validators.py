@@ -71,9 +71,9 @@ def not_negative(instance: object, attribute: "attrs.Attribute[float]", value: f
 
 
 def plain(value: Any) -> Any:
-    """Return numbers of numpy and paths as those of Python and as texts, also in tables and lists.
+    """Return a NumPy number as one of Python, and a path as a text, also in tables and lists.
 
-    Files of a run hold only plain values, so the first part of a run has what a resumed one has.
+    The files of a run hold only such values. So a run has the same ones before and after a resume.
     """
     if isinstance(value, np.generic):
         return value.item()
@@ -85,9 +85,7 @@ def plain(value: Any) -> Any:
 
 
 def options(name: str, given: object) -> dict[str, Any]:
-    """Return a table of options by name as a new one, empty for None; else raise `ConfigError`."""
-    if given is None:
-        return {}
+    """Return a table of options by name as a new one; raise `ConfigError` if it is none."""
     if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
         raise ConfigError(f"{name}: expected a table of options, got {given!r}")
     return dict(given)
@@ -95,7 +93,7 @@ def options(name: str, given: object) -> dict[str, Any]:
 
 def options_table(instance: object, attribute: "attrs.Attribute[Any]", value: object) -> None:  # noqa: ARG001
     """Check an attrs field: raise `ConfigError` unless it is a table of options by name."""
-    options(attribute.name, [] if value is None else value)
+    options(attribute.name, value)
 
 
 def name_list(instance: object, attribute: "attrs.Attribute[Any]", value: object) -> None:  # noqa: ARG001

@@ -1,7 +1,8 @@
-"""Options of methods that an earlier version knew, in the words of this version.
+"""Options and settings of an earlier version, in the words of this version.
 
 Run folders and grid files of that version still hold them. A value that this version has in another
-form is translated; a value that changed what a run does, and is gone, is refused.
+form is translated, and one that had no effect is dropped; a value that changed what a run does, and
+is gone, is refused.
 """
 
 from collections.abc import Mapping
@@ -51,3 +52,21 @@ def translated(method: str, options: Mapping[str, Any], source: str) -> Options:
             )
         found.update(known[0])
     return found
+
+
+def without_idle(data: Options) -> Options:
+    """Return the settings of a stored run without those of tasks that had no effect.
+
+    A new task with such a setting is refused (`tasks.task.Task`).
+    """
+    tasks = data.get("tasks")
+    if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
+        return data  # is refused later, with its place
+    return {**data, "tasks": [_useful(task) for task in tasks]}
+
+
+def _useful(task: Options) -> Options:
+    idle = "test_files"
+    if task.get("files"):
+        idle = "" if task.get("drift_from") else "capacity"
+    return {name: value for name, value in task.items() if name != idle}

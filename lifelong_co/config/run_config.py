@@ -8,7 +8,7 @@ import cattrs
 
 from lifelong_co import validators as check
 from lifelong_co.config.ablations import ablated
-from lifelong_co.config.former_options import translated
+from lifelong_co.config.former_options import translated, without_idle
 from lifelong_co.config.presets import Preset
 from lifelong_co.config.presets import preset as find_preset
 from lifelong_co.config.settings import ALL, NEXT, given_settings
@@ -158,8 +158,8 @@ def resolve(
         tasks = drifting(tasks)
     if tests_of is not None:
         tasks = tuple(attrs.evolve(task, tests_of=tests_of) for task in tasks)
-    options = {**model, **check.options("solver_options", solver_options)}
-    given = check.options("method_options", method_options)
+    options = {**model, **check.options("solver_options", solver_options or {})}
+    given = check.options("method_options", method_options or {})
     method = base.method if method is None else method
     given = ablated(method, translated(method, given, "options"))  # it overrides the preset's
     return Config(
@@ -245,6 +245,6 @@ def from_toml(text: str, source: str = "config.toml") -> Config:
     ConfigError
         If it is no TOML, or holds unknown, missing or ill-typed settings; names ``source``.
     """
-    config: Config = structure(parse(text, source), Config, source)
+    config: Config = structure(without_idle(parse(text, source)), Config, source)
     options = translated(config.method, config.method_options, source)
     return attrs.evolve(config, method_options=options)

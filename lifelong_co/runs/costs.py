@@ -62,23 +62,26 @@ def read_costs(file: Path, names: Sequence[str]) -> Iterator[Cost]:
     """
     found: set[tuple[int, int, int]] = set()
     for line, cost in parse(checked(file), file):
-        where = f"{file}, line {line}"
-        if not (1 <= cost.learning <= len(names) and 1 <= cost.tested <= len(names)):
-            raise FileFormatError(
-                f"{where}: expected tasks from 1 to {len(names)}, got learning {cost.learning} and"
-                f" tested {cost.tested}"
-            )
-        name = names[cost.tested - 1]
-        # Earlier versions wrote names that look like formulas without an apostrophe.
-        if cost.name not in (name, no_formula(name)):
-            raise FileFormatError(
-                f"{where}: task {cost.tested} is {name!r} in config.toml, got {cost.name!r}"
-            )
         test = cost.learning, cost.epoch, cost.tested
-        if test in found:
-            raise FileFormatError(f"{where}: this test is in the file already")
+        reason = "this test is in the file already" if test in found else _misplaced(cost, names)
+        if reason:
+            raise FileFormatError(f"{file}, line {line}: {reason}")
         found.add(test)
         yield cost
+
+
+def _misplaced(cost: Cost, names: Sequence[str]) -> str:
+    """Return why a row is not of the tasks with these names; empty if it is."""
+    if not (1 <= cost.learning <= len(names) and 1 <= cost.tested <= len(names)):
+        return (
+            f"expected tasks from 1 to {len(names)}, got learning {cost.learning} and"
+            f" tested {cost.tested}"
+        )
+    name = names[cost.tested - 1]
+    # Earlier versions wrote names that look like formulas without an apostrophe.
+    if cost.name not in (name, no_formula(name)):
+        return f"task {cost.tested} is {name!r} in config.toml, got {cost.name!r}"
+    return ""
 
 
 def parse(text: str, file: Path) -> Iterator[tuple[int, Cost]]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from paths import FIXTURES
 from tiny_runs import tiny_config
@@ -73,3 +74,25 @@ def test_removed_option_is_refused_by_name(
 def test_options_of_other_methods_stay() -> None:
     """A third-party method may have an option of the same name."""
     assert translated("another", DEFAULTS, "here") == DEFAULTS
+
+
+@pytest.mark.parametrize(
+    ("before", "line"),
+    [
+        ("files = '/data/may.npz'", "capacity = 40"),
+        ("distribution = 'U'\nsize = 5", "test_files = '/data/may.npz'"),
+    ],
+)
+def test_setting_of_a_task_without_effect_is_dropped(before: str, line: str) -> None:
+    """A new task is refused with it, but a run that has it can still be read and continued."""
+    head = to_toml(attrs.evolve(tiny_config(), tasks=())).replace("tasks = []", "")
+    task = f"{head}\n[[tasks]]\n{before}\nepochs = 1\nbatches = 1\nbatch_size = 1\n"
+    assert from_toml(f"{task}{line}\n") == from_toml(task)
+
+
+def test_capacity_before_a_drift_stays() -> None:
+    """The instances before it are drawn with this capacity."""
+    budget = {"size": 5, "epochs": 1, "batches": 1, "batch_size": 1}
+    task = lco.Task(files="/data/may.npz", capacity=40, drift_from="U", **budget)
+    config = attrs.evolve(tiny_config(), tasks=(task,))
+    assert from_toml(to_toml(config)) == config
