@@ -79,6 +79,8 @@ def deviations(orders: Iterable[Mapping[str, str]], table1: Iterable[Mapping[str
     for row in table1:
         theirs = [each for each in whole if (each["problem"], each["method"]) == _place(row)]
         for name in METRICS:
+            if not row[f"{name}_std"]:
+                continue  # Restart's APl, which has none
             cells += 1
             for deviation in fits:
                 found = deviation([float(each[name]) for each in theirs])

@@ -37,7 +37,9 @@ def papers(problem: str) -> tuple[Means, Means]:
     with (HERE / "paper_table1.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["problem"] == problem]
     means = {row["method"]: {name: float(row[name]) for name in NAMES} for row in rows}
-    spreads = {row["method"]: {name: float(row[f"{name}_std"]) for name in NAMES} for row in rows}
+    spreads = {  # APl of Restart has none
+        row["method"]: {name: float(row[f"{name}_std"] or 0) for name in NAMES} for row in rows
+    }
     return means, spreads
 
 

@@ -3,11 +3,11 @@
 ``paper`` has the paper's sizes and budgets (§4 and appendix); ``small`` and ``demo`` are smaller.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import attrs
 
+from lifelong_co.config.preset import Preset, Scale
 from lifelong_co.config.solver_options import (
     INVIT_OPTIONS,
     INVIT_SETTINGS,
@@ -15,100 +15,10 @@ from lifelong_co.config.solver_options import (
     ours_and_official,
 )
 from lifelong_co.errors import UnknownNameError
-from lifelong_co.problems.images import IMAGES
-from lifelong_co.storage.toml import structure
-from lifelong_co.tasks.orders import Part
-from lifelong_co.tasks.task import Task, order
+from lifelong_co.tasks.task import order
+from lifelong_co.tensors.schedule import CONSTANT, OFFICIAL_TSP
 
 Options = dict[str, Any]
-
-
-@attrs.frozen
-class Scale:
-    """Size and budget of the tasks that have one of the paper's three problem sizes."""
-
-    size: int
-    """Number of nodes ``n``."""
-    batches: int
-    """Batches per epoch."""
-    batch_size: int
-    """Instances per batch."""
-    last_batch_size: int | None = None
-    """Instances of the last batch of an epoch; None: ``batch_size``."""
-
-
-@attrs.frozen(kw_only=True)
-class Preset:
-    """Sizes, budgets, models, settings and method options that belong together."""
-
-    name: str
-    summary: str
-    solver: str = "pomo"
-    """The solver of a run that does not name one."""
-    problem: str = "cvrp"
-    """The problem of a run that does not name one."""
-    method: str = "llr-bc"
-    """The method of a run that does not name one."""
-    scales: dict[str, Scale]
-    """Distribution to scale."""
-    epochs: int
-    """Epochs of each task."""
-    tests: int
-    """Test instances of each task."""
-    curve_every: int
-    """Epochs between two points of the forgetting curve."""
-    solver_options: dict[str, Options]
-    """Solver to its options."""
-    method_options: dict[str, Options]
-    """Method to its options."""
-    order: tuple[str, ...] = ()
-    """The distributions to learn, in this order, when the user gives no order."""
-    epochs_of: dict[str, int] = attrs.field(factory=dict)
-    """Solver to epochs of each task, if they differ from `epochs`."""
-    settings: Options = attrs.field(factory=dict)
-    """Settings of `config.Config` that differ from its defaults."""
-    settings_of: dict[str, Options] = attrs.field(factory=dict)
-    """Solver to settings that it needs instead."""
-    needs_start: tuple[str, ...] = ()
-    """The solvers that start with the parameters of another run (``start_from``)."""
-    counts_images: bool = False
-    """Whether `Scale.batch_size` counts images if a run trains on images, as in INViT's code."""
-
-    def tasks(self, parts: Sequence[Part], solver: str, images: bool = False) -> tuple[Task, ...]:
-        """Return one task for each part of an order, at this preset's scales.
-
-        Parameters
-        ----------
-        parts
-            Distributions, or tables with fields of `Task`; the scale of the distribution gives the
-            fields that a table lacks.
-        solver
-            Its name.
-        images
-            Whether the run trains on the images of each instance.
-
-        Raises
-        ------
-        UnknownNameError
-            If the preset has no scale for a distribution.
-        ConfigError
-            If a table lacks a field that no scale gives, or has an unknown or invalid one.
-        """
-        each = IMAGES if images and self.counts_images else 1
-        tasks = []
-        for number, part in enumerate(parts, start=1):
-            given = {"distribution": part} if isinstance(part, str) else dict(part)
-            name = str(given.get("distribution", ""))
-            budget: dict[str, Any] = {"epochs": self.epochs_of.get(solver, self.epochs)}
-            if name in self.scales:
-                scale = self.scales[name]
-                last = scale.last_batch_size and scale.last_batch_size // each
-                batch = {"batch_size": scale.batch_size // each, "last_batch_size": last}
-                budget |= {"size": scale.size, "batches": scale.batches, **batch}
-            elif not {"size", "batches", "batch_size"} <= given.keys():
-                raise UnknownNameError(f"distribution of preset {self.name!r}", name, self.scales)
-            tasks.append(structure({**budget, **given}, Task, f"order, task {number}"))
-        return tuple(tasks)
 
 
 def _scales(small: Scale, middle: Scale, large: Scale) -> dict[str, Scale]:
@@ -178,6 +88,15 @@ _INVIT = ours_and_official({"objective": "reinforce", "learning_rate": 1e-4}, "i
 """INViT samples one trajectory: no other objective works. At 3e-4 it can unlearn the CVRP."""
 
 
+_RATES: dict[str, Options] = {
+    "tsp": {"schedule": OFFICIAL_TSP},
+    "ewc": {"schedule": CONSTANT},
+    "libog": {"schedule": CONSTANT},
+    **ours_and_official({"schedule": CONSTANT}, "omni"),
+    **ours_and_official({**INVIT_SETTINGS, "schedule": CONSTANT}, "invit"),
+}
+"""The official rates; LLR-BC's trainers of EWC and LiBOG make their optimizers anew."""
+
 _PAPER = Preset(
     name="paper",
     summary="the paper's experiments as in the official code; days on a CPU",
@@ -191,7 +110,7 @@ _PAPER = Preset(
     method_options=_exact(),
     order=order(1),
     epochs_of={**ours_and_official(10, "omni"), **ours_and_official(100, "invit")},
-    settings_of=ours_and_official(INVIT_SETTINGS, "invit"),
+    settings_of=_RATES,
     needs_start=("omni", "official-omni"),
     counts_images=True,
 )

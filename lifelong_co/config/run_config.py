@@ -9,7 +9,7 @@ import cattrs
 from lifelong_co import validators as check
 from lifelong_co.config.ablations import ablated
 from lifelong_co.config.former_options import translated, without_idle
-from lifelong_co.config.presets import Preset
+from lifelong_co.config.preset import Preset
 from lifelong_co.config.presets import preset as find_preset
 from lifelong_co.config.settings import ALL, NEXT, given_settings
 from lifelong_co.config.task_file import read_tasks as read_tasks
@@ -141,7 +141,8 @@ def resolve(
             " start_from, a folder made by `pretrain` or `import-checkpoint`, or fresh, for random"
             " parameters, got neither"
         )
-    own = base.settings | base.settings_of.get(solver, {})
+    method = base.method if method is None else method
+    own = base.settings_for(problem, solver, method)
     chosen = own | given_settings(settings, more_settings or {})
     images = bool(chosen.get("images", False))
     if order_number is not None and tasks_file is not None:
@@ -160,7 +161,6 @@ def resolve(
         tasks = tuple(attrs.evolve(task, tests_of=tests_of) for task in tasks)
     options = {**model, **check.options("solver_options", solver_options or {})}
     given = check.options("method_options", method_options or {})
-    method = base.method if method is None else method
     given = ablated(method, translated(method, given, "options"))  # it overrides the preset's
     return Config(
         solver=solver,

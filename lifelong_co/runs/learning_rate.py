@@ -17,11 +17,12 @@ def rate_factor(run: Run) -> float:
 
     A schedule is for one task; if a method learns all tasks at once, for the whole run.
     """
-    learner = run.learner
+    learner, method = run.learner, run.method
     epochs = [task.epochs for task in learner.tasks]
-    done = learner.epoch + learner.batch / run.method.batches(learner)
-    if run.method.knows_all_tasks:
-        share = (sum(epochs[: learner.task]) + done) / sum(epochs)
-    else:
-        share = done / epochs[learner.task]
-    return SCHEDULES[run.config.schedule](share)
+    done = learner.epoch + learner.batch / method.batches(learner)
+    schedule = SCHEDULES[run.config.schedule]
+    if method.knows_all_tasks:
+        before = sum(epochs[: learner.task])
+        return schedule((before + done) / sum(epochs), before + learner.epoch)
+    first = learner.task == 0 or method.restarts
+    return schedule(done / epochs[learner.task], learner.epoch if first else 0)

@@ -1,8 +1,8 @@
 """How the learning rate falls in the steps of a task.
 
-The factor of a step depends only on the share of the task's steps that came before it, so nothing
-has to be saved: a resumed run continues at the same rate. Only the step uses the lower rate. The
-optimizer keeps the rate of the epoch, which `learning_rate_decay` lowers.
+The factor of a step depends only on the steps that came before it, so nothing has to be saved: a
+resumed run continues at the same rate. Only the step uses the lower rate. The optimizer keeps the
+rate of the epoch, which `learning_rate_decay` lowers.
 """
 
 import math
@@ -13,14 +13,23 @@ import torch
 
 CONSTANT = "constant"
 
-SCHEDULES: dict[str, Callable[[float], float]] = {
-    CONSTANT: lambda share: 1.0,  # noqa: ARG005
-    "cosine": lambda share: (1 + math.cos(math.pi * share)) / 2,
-    "linear": lambda share: 1 - share,
+OFFICIAL_TSP = "official-tsp"
+
+Schedule = Callable[[float, int], float]
+"""Takes the share of finished steps, in ``[0, 1]``, and the finished epochs of the run's first
+optimizer (0 for later ones); returns the factor of the learning rate, in ``[0, 1]``."""
+
+SCHEDULES: dict[str, Schedule] = {
+    CONSTANT: lambda share, epochs: 1.0,  # noqa: ARG005
+    "cosine": lambda share, epochs: (1 + math.cos(math.pi * share)) / 2,  # noqa: ARG005
+    "linear": lambda share, epochs: 1 - share,  # noqa: ARG005
+    OFFICIAL_TSP: lambda share, epochs: 1.0 if epochs < 190 else 0.1,  # noqa: ARG005
 }
-"""The factor of the learning rate, in ``[0, 1]``, for the share of finished steps, in ``[0, 1]``.
+"""The schedules by name.
 
 ``cosine`` is that of Loshchilov and Hutter 2017 (SGDR, eq. 5) without restarts in a task.
+``official-tsp`` is that of the official TSP code (LLR-BC at 9ae601f): a tenth from epoch 191 on.
+Its scheduler stays at the first optimizer, and later tasks have new ones.
 """
 
 

@@ -88,6 +88,7 @@ SLOW = {
 }
 # Tables of presets and options, and checks that need a consolidation loss.
 NAMES_COMPONENTS = {
+    CORE / "config" / "preset.py",
     CORE / "config" / "presets.py",
     CORE / "config" / "solver_options.py",
     CORE / "config" / "ablations.py",

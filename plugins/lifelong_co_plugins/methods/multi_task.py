@@ -21,7 +21,8 @@ is drawn uniformly and independently, so the shares of the tasks are equal only 
 epoch of one task has the batches of that task. When learning switches by batch, an epoch has the
 mean number of instances of all tasks, and its last batch has what is left of them. So large tasks
 get more steps than in a lifelong run, and small ones fewer. Two things differ from the official
-code: the random stream, and that it saves the solver at other epochs.
+code: the random stream, and that it saves the solver at other epochs. Its learning rate on the TSP
+is a setting of the run (``schedule="official-tsp"``), which preset ``paper`` has.
 """
 
 import itertools

@@ -129,23 +129,6 @@ def test_unknown_preset_or_distribution_is_refused() -> None:
         preset("small").tasks(("gm",), "pomo")
 
 
-def test_tables_of_an_order_override_the_scale() -> None:
-    """A table has fields of a task; the scale of its distribution gives those that it lacks."""
-    windy, other = preset("small").tasks(
-        (
-            {"distribution": "U", "attributes": ["windy"], "epochs": 3},
-            {"distribution": "mine", "size": 7, "batches": 2, "batch_size": 5},
-        ),
-        "pomo",
-    )
-    assert (windy.size, windy.epochs, windy.attributes) == (10, 3, ("windy",))
-    assert (other.distribution, other.size, other.epochs) == ("mine", 7, 10)
-    with pytest.raises(lco.ConfigError, match=r"order, task 1: .*key 'sise'"):
-        preset("small").tasks(({"distribution": "U", "sise": 3},), "pomo")
-    with pytest.raises(lco.UnknownNameError, match="distribution of preset 'small' 'mine'"):
-        preset("small").tasks(({"distribution": "mine"},), "pomo")
-
-
 @pytest.mark.parametrize("name", PRESETS)
 def test_run_without_options_is_that_of_the_preset(name: str) -> None:
     """Solver, problem and method are registered, and their options are the preset's."""
@@ -160,11 +143,27 @@ def test_run_without_options_is_that_of_the_preset(name: str) -> None:
     assert base.method in lco.registry.names("method")
 
 
-def test_preset_has_other_epochs_and_settings_for_some_solvers() -> None:
-    """At the paper's scale Omni and INViT learn fewer epochs, ours and the official ones."""
-    base = preset("paper")
-    for solver, epochs in (("pomo", 200), ("omni", 10), ("invit", 100), ("official-invit", 100)):
-        assert {task.epochs for task in base.tasks(("U", "GM"), solver)} == {epochs}
+@pytest.mark.parametrize(
+    ("method", "solver", "schedule"),
+    [
+        ("llr-bc", "pomo", "official-tsp"),
+        ("multi-task-batch", "pomo", "official-tsp"),
+        ("ewc", "pomo", "constant"),
+        ("libog", "official-pomo", "constant"),
+        ("llr-bc", "omni", "constant"),
+        ("llr-bc", "invit", "constant"),
+    ],
+)
+@pytest.mark.parametrize("name", ["paper", "paper-economy"])
+def test_paper_has_the_official_schedule(
+    name: str, method: str, solver: str, schedule: str
+) -> None:
+    """That of LLR-BC's TSP code; on the CVRP, in other code and in small presets there is none."""
+    given = {"preset": name, "method": method, "solver": solver, "fresh": True}
+    assert resolve(problem="tsp", **given).schedule == schedule
+    assert resolve(problem="cvrp", **given).schedule == "constant"
+    assert resolve(problem="tsp", schedule="cosine", **given).schedule == "cosine"
+    assert resolve(problem="tsp", preset="small", method=method).schedule == "linear"
 
 
 @pytest.mark.parametrize("solver", ["omni", "official-omni"])

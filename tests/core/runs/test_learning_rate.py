@@ -1,15 +1,26 @@
 """The learning rate of a step; `test_learner_settings` has the schedules of tasks."""
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import attrs
 import pytest
 import torch
+from goldens import FIXTURES, PROBLEMS
+from lifelong_co_adapters.official.locate import place, present
+from official_rates import EPOCHS, TRAINERS
+from paths import ROOT
 from tiny_runs import parameters, same, stopped_and_resumed, tiny_config
 
+from lifelong_co.config.run_config import resolve
 from lifelong_co.learner import learn
 from lifelong_co.runs.learning_rate import decay, rate_factor
 from lifelong_co.runs.prepare import prepare
+
+CHECKOUT = place("LLR-BC")
 
 
 def test_decay_multiplies_the_rate_of_each_group() -> None:
@@ -34,3 +45,48 @@ def test_schedule_lowers_the_rate_over_a_run_that_learns_all_tasks_at_once(
     assert factors == pytest.approx([1 - step / 8 for step in range(1, 9)])
     resumed = stopped_and_resumed(config, tmp_path, after=3)
     assert same(parameters(whole), parameters(resumed))
+
+
+@pytest.mark.skipif(not present(CHECKOUT), reason="no official code of LLR-BC")
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_golden_rates_are_those_of_the_official_trainers(tmp_path: Path, problem: str) -> None:
+    """Another process drives them, because it changes torch."""
+    found = tmp_path / "rates.json"
+    driver = str(ROOT / "tests" / "official_rates.py")
+    command = [sys.executable, driver, str(CHECKOUT), problem, str(found)]
+    subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert json.loads(found.read_text()) == golden(problem)
+
+
+@pytest.mark.parametrize("method", [*TRAINERS, "restart"])
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_preset_paper_has_the_official_rate_of_each_epoch(
+    problem: str, method: str, tmp_path: Path
+) -> None:
+    """Over two tasks; `restart` learns each task as fine-tuning learns the first one."""
+    paper = resolve(preset="paper", problem=problem, method=method)
+    tiny = tiny_config(method, problem)
+    tasks = tuple(attrs.evolve(task, epochs=EPOCHS) for task in tiny.tasks)
+    run = prepare(attrs.evolve(tiny, tasks=tasks, schedule=paper.schedule), tmp_path / "run")
+    learner, rates = run.learner, []
+    for learner.task in (0, 1):
+        for learner.epoch in range(EPOCHS):
+            rates.append(paper.learning_rate * rate_factor(run))
+    if method == "restart":
+        expected = spelled_out(golden(problem)["fine-tuning"])[:EPOCHS] * 2
+    else:
+        expected = spelled_out(golden(problem)[method])
+    assert rates == pytest.approx(expected)
+
+
+def golden(problem: str) -> dict[str, list[tuple[float, int]]]:
+    """Read the rates of the official trainers, with the number of epochs of each."""
+    found: dict[str, list[tuple[float, int]]] = json.loads(
+        (FIXTURES / f"official-rates-{problem}.json").read_text()
+    )
+    return found
+
+
+def spelled_out(runs: list[tuple[float, int]]) -> list[float]:
+    """Return the rate of each epoch."""
+    return [rate for rate, count in runs for _ in range(count)]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lifelong_co.tensors.schedule import CONSTANT, SCHEDULES, scaled_rate
+from lifelong_co.tensors.schedule import CONSTANT, OFFICIAL_TSP, SCHEDULES, scaled_rate
 
 STEPS = 7
 
@@ -27,9 +27,19 @@ def test_schedules_are_those_of_torch(name, theirs):
     it = optimizer()
     scheduler = theirs(it)
     for step in range(STEPS + 1):
-        assert scheduler.get_last_lr()[0] == pytest.approx(0.5 * SCHEDULES[name](step / STEPS))
+        assert scheduler.get_last_lr()[0] == pytest.approx(0.5 * SCHEDULES[name](step / STEPS, 0))
         it.step()
         scheduler.step()
+
+
+def test_official_rate_falls_as_its_scheduler_says():
+    """`tests/core/runs/test_learning_rate.py` has what the trainers do with it."""
+    it = optimizer()
+    scheduler = torch.optim.lr_scheduler.MultiStepLR(it, milestones=[191], gamma=0.1)
+    for epoch in range(200):  # it steps before each epoch
+        it.step()
+        scheduler.step()
+        assert scheduler.get_last_lr()[0] == pytest.approx(0.5 * SCHEDULES[OFFICIAL_TSP](0, epoch))
 
 
 def test_rate_is_scaled_in_the_block_and_restored_after_it():
