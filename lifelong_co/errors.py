@@ -170,8 +170,12 @@ def explained(error: OSError) -> str:
     """Return one line for an error of the operating system: the file, the reason, the remedy."""
     reason = error.strerror or str(error) or type(error).__name__
     remedy = f"; {REMEDIES[error.errno]}" if error.errno in REMEDIES else ""
-    # Only writing to an open file gives no name, and `storage.files` adds the names of ours.
-    name = "standard output" if error.filename is None else os.fsdecode(error.filename)
+    # Only writing to an open file gives no name, and `storage.files` adds the names of ours. An
+    # error without a number is no error of the system: a plugin raised it.
+    if error.filename is not None:
+        name = os.fsdecode(error.filename)
+    else:
+        name = "standard output" if error.errno else type(error).__name__
     return f"{name}: {reason}{remedy}"
 
 

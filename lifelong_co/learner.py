@@ -37,6 +37,7 @@ from lifelong_co.runs.step_checks import (
     require_finite_step,
     require_rest_finite,
 )
+from lifelong_co.tensors.backward import differentiate
 from lifelong_co.tensors.precision import each_in, learning_in
 from lifelong_co.tensors.schedule import scaled_rate
 
@@ -141,7 +142,7 @@ def train_batch(run: Run) -> dict[str, Tensor]:
     terms = checked_terms(config, method.loss_terms(learner, rollout))
     for item in each_in(config.precision, config.device, terms):
         name, term = checked_term(config, item)
-        term.backward()
+        differentiate(f"method {config.method!r}, loss term {name!r}", term)
         losses[name] = losses.get(name, torch.zeros_like(policy)) + term.detach()
     run.ranks.average(learner.solver.module.parameters())
     with scaled_rate(learner.optimizer, rate_factor(run)):

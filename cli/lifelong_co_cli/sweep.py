@@ -77,6 +77,8 @@ def sweep(
     source = resume / "sweep.toml" if resume is not None else file
     with naming(source) if source is not None else nullcontext():
         plan = make_plan(grids, folder)
+    for job in plan.jobs.values():
+        job.check()
 
     def made(cluster: Path, lock: int | None) -> "Engine":
         return make_engine(execution, plan, cluster, grids[0].device, lock)

@@ -53,23 +53,32 @@ def load_instances(
     FileFormatError
         If a file cannot be used, or a folder has none; the message names the file and the field.
     """
-    source, formats = Path(path), suffixes(problem.name)
-    if source.is_dir():
-        files = _listed(source, (".npz", *formats))
-    elif source.suffix in (".npz", *formats):
-        files = [source]
-    else:
-        wanted = f", a {' or '.join(formats)} file" if formats else ""
-        raise refuse(
-            source,
-            f"expected an .npz file{wanted} or a folder of those, "
-            f"got {'a file of another kind' if source.exists() else 'a path that does not exist'}",
-        )
     by_size: dict[int, list[Any]] = {}
-    for file in files:
+    for file in instance_files(path, problem):
         instances = _read(file, problem, scale)
         by_size.setdefault(problem.size(instances), []).append(instances)
     return [records.concatenate(by_size[size]) for size in sorted(by_size)]
+
+
+def instance_files(path: str | os.PathLike[str], problem: Problem) -> list[Path]:
+    """Return the files that `load_instances` reads, in its order.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is of another kind or missing, or the folder has none.
+    """
+    source, formats = Path(path), suffixes(problem.name)
+    if source.is_dir():
+        return _listed(source, (".npz", *formats))
+    if source.suffix in (".npz", *formats):
+        return [source]
+    wanted = f", a {' or '.join(formats)} file" if formats else ""
+    raise refuse(
+        source,
+        f"expected an .npz file{wanted} or a folder of those, "
+        f"got {'a file of another kind' if source.exists() else 'a path that does not exist'}",
+    )
 
 
 def _listed(folder: Path, known: Sequence[str]) -> list[Path]:

@@ -12,7 +12,7 @@ class Distribution(Protocol):
     """A distribution of instances of one problem."""
 
     def sample(self, batch: int, size: int, *, generator: torch.Generator | None = None) -> Any:
-        """Return ``B = batch`` instances of ``n = size`` on the generator's device."""
+        """Return ``B = batch`` instances of ``n = size``, in float32, on the generator's device."""
 
 
 class FileFormat(Protocol):

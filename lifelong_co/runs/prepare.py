@@ -8,7 +8,7 @@ from lifelong_co import registry
 from lifelong_co.config.brief import brief
 from lifelong_co.config.run_config import Config
 from lifelong_co.evaluation import note_batches
-from lifelong_co.runs import provenance
+from lifelong_co.runs import data_files, provenance
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.resume import resume as load_latest
@@ -54,6 +54,7 @@ def prepare(
         if ranks.first:
             run.folder.create(config)
         ranks.wait()
+    data_files.hold(folder, config, write=ranks.first)
     options = registry.changed_options(config.method, config.method_options)
     log(brief(attrs.evolve(config, method_options=options), folder / "config.toml"))
     warn_of_tf32(config.device, log)

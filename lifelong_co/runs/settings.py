@@ -34,23 +34,29 @@ def refuse_others(saved: str, given: str) -> None:
     """
     if saved == given:
         return
-    expected, got = (_plain(from_toml(text)) for text in (saved, given))
-    names = [
-        name for name in dict.fromkeys((*expected, *got)) if expected.get(name) != got.get(name)
-    ]
-    # The options of another method differ anyhow, and so do the tasks of another sequence.
-    whole = {name: f"{name}_options." for name in ("solver", "method", "objective")}
-    whole["number of tasks"] = "task "
-    hidden = tuple(prefix for name, prefix in whole.items() if name in names)
     differing = [
-        f"{name}: expected {expected.get(name)!r:.80}, got {got.get(name)!r:.80}"
-        for name in names
-        if not name.startswith(hidden)
+        f"{name}: expected {one!r:.80}, got {two!r:.80}"
+        for name, (one, two) in differences(from_toml(saved), from_toml(given)).items()
     ]
     if differing:
         more = len(differing) - SHOWN
         rest = [f"and {more} more"] if more > 0 else []
         raise ConfigError("; ".join(differing[:SHOWN] + rest))
+
+
+def differences(one: Config, two: Config) -> dict[str, tuple[Any, Any]]:
+    """Return the settings that can change a result and differ, with both values.
+
+    Names are for example ``method_options.alpha`` and ``task 2 epochs``.
+    """
+    first, second = _plain(one), _plain(two)
+    both = {name: (first.get(name), second.get(name)) for name in (*first, *second)}
+    unlike = {name: pair for name, pair in both.items() if pair[0] != pair[1]}
+    # The options of another method differ anyhow, and so do the tasks of another sequence.
+    whole = {name: f"{name}_options." for name in ("solver", "method", "objective")}
+    whole["number of tasks"] = "task "
+    hidden = tuple(prefix for name, prefix in whole.items() if name in unlike)
+    return {name: pair for name, pair in unlike.items() if not name.startswith(hidden)}
 
 
 def _plain(config: Config) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
 def _drawn(
     source: Distribution, task: Task, problem: Problem, stream: torch.Generator, B: int
 ) -> Any:
-    """Return ``B`` instances of the task's size, if the distribution gives them."""
+    """Return ``B`` instances of the task's size in single precision, as networks need them."""
     instances = source.sample(B, task.size, generator=stream)
     rows, size = records.rows(instances), problem.size(instances)
     if (rows, size) != (B, task.size):
@@ -117,6 +117,11 @@ def _drawn(
             f"distribution {task.distribution!r}: expected {B} instances of size {task.size},"
             f" got {rows} of size {size}"
         )
+    for name, tensor in records.tensors(instances).items():
+        if tensor.is_floating_point() and tensor.dtype != torch.float32:
+            raise ComponentError(
+                f"distribution {task.distribution!r}: {name}: expected float32, got {tensor.dtype}"
+            )
     return instances
 
 

@@ -26,7 +26,8 @@ def check_distribution(
 ) -> None:
     """Check a distribution of instances of a problem.
 
-    - ``sample(B, n)`` returns ``B`` instances of ``n`` nodes, of the problem's type.
+    - ``sample(B, n)`` returns ``B`` instances of ``n`` nodes, of the problem's type; floats are in
+      single precision.
     - Coordinates are in the unit square, where solvers expect them. No number is NaN, and
       `Problem.instances` accepts all of them.
     - The same state of the generator gives the same instances, and another state gives others.
@@ -70,6 +71,8 @@ def _check_drawn(problem: Problem, instances: Any, B: int, n: int) -> None:
     expect(isinstance(instances, kind), CHECK, what, type(instances).__name__)
     for name, tensor in records.tensors(instances).items():
         expect(len(tensor) == B, CHECK, f"{name} of {B} instances of {where}", len(tensor))
+        single = tensor.dtype == torch.float32 or not tensor.is_floating_point()
+        expect(single, CHECK, f"{name} of {where} in float32", tensor.dtype)
         expect_everywhere(CHECK, f"no NaN in {name} of {where}", ~tensor.isnan(), tensor)
     size = problem.size(instances)
     expect(size == n, CHECK, f"instances of {n} nodes of {where}", size)

@@ -9,13 +9,14 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import CheckpointError
+from lifelong_co.errors import CheckpointError, ComponentError
 from lifelong_co.protocols import LearnerState, Method, Objective, Solver
 from lifelong_co.seeding import generator
 from lifelong_co.storage.tree import flatten, unflatten
 from lifelong_co.tasks.stream import TaskStream, task_stream
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors import records
+from lifelong_co.tensors.backward import differentiate
 from lifelong_co.testing.contract import ContractError, expect
 
 CHECK = "check_method"
@@ -78,7 +79,11 @@ class Trial:
             what = f"a scalar with gradients as loss term {name!r}"
             expect(scalar, CHECK, what, f"{term!r:.80}".replace("\n", " "))
             expect(bool(term.isfinite()), CHECK, f"a finite loss term {name!r}", term.item())
-            term.backward()
+            try:
+                differentiate("this term", term)
+            except ComponentError as error:
+                expected = f"loss term {name!r} with its own graph"
+                raise ContractError(CHECK, expected, str(error)) from error
         learner.optimizer.step()
         self.method.after_step(learner)
         learner.batch += 1

@@ -73,6 +73,21 @@ def test_dry_run_estimates_from_finished_runs(sweep_file, tmp_path):
     ]
 
 
+def test_refused_sweep_changes_no_file(sweep_file, tmp_path):
+    """The grids in the folder stay; `--dry-run` refuses it, too."""
+    folder = tmp_path / "out"
+    [first, _] = make_plan(read_grids(sweep_file), folder).jobs.values()
+    first.prepare()
+    (folder / "sweep.toml").write_text("the old grids")
+    other = tmp_path / "other.toml"
+    other.write_text(sweep_file.read_text().replace("tests = ", "tests = 1"))
+    for more in ((), ("--dry-run",)):
+        done = call("sweep", other, f"--out={folder}", *more)
+        assert done.status == 2
+        assert "this sweep needs tests = " in done.err
+        assert (folder / "sweep.toml").read_text() == "the old grids"
+
+
 def test_options_can_be_axes(tmp_path):
     """Each combination is a run; fine-tuning has no weighting, so it is one run."""
     axes = ["--weightings=variance,entropy", "--divergences=kl", "--objectives=best-of"]

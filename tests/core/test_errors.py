@@ -69,7 +69,7 @@ def test_errors_survive_pickling(error: Exception, message: str) -> None:
             "runs: Is a directory; expected a file, got a folder",
             False,
         ),
-        (OSError("odd"), "standard output: odd", False),
+        (OSError("odd"), "OSError: odd", False),  # a plugin's own
     ],
 )
 def test_errors_of_the_system_are_explained(error: OSError, line: str, fault: bool) -> None:

@@ -13,6 +13,7 @@ from lifelong_co.experiments.comparison.labels import identity, label
 from lifelong_co.experiments.comparison.runs import Run, load_run
 from lifelong_co.experiments.references.gaps import gap
 from lifelong_co.experiments.spread import Spread, spread
+from lifelong_co.runs.data_files import tested
 from lifelong_co.runs.measured import summarize
 
 
@@ -179,3 +180,6 @@ def _check_comparable(first: Run, other: Run) -> None:
     for task in one.tasks:
         for key, value in task.tested.items():
             refuse(f"task {task.label}, {key}", value, theirs[task.label][key])
+        contents = [tested(run.data, task) for run in (first, other)]
+        if None not in contents:  # a run of an earlier version does not know it
+            refuse(f"task {task.label}, SHA-256 of the test files", *contents)

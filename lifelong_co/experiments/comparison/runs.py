@@ -13,8 +13,9 @@ from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.config.settings import ALL
 from lifelong_co.errors import ConfigError, FileFormatError, LifelongError
-from lifelong_co.runs import measured, provenance
+from lifelong_co.runs import data_files, measured, provenance
 from lifelong_co.runs.costs import due, read_costs
+from lifelong_co.runs.data_files import Digests
 from lifelong_co.runs.folder import RunFolder, refuse_start
 from lifelong_co.storage.appended import checked
 
@@ -31,6 +32,8 @@ class Run:
     """Time spent in training, from ``log.jsonl``; None if unknown."""
     made_by: tuple[str, ...]
     """`provenance.Maker.versions`, each once; several if the run was resumed by another version."""
+    data: Digests = attrs.field(factory=dict)
+    """`data_files.read`."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -108,7 +111,7 @@ def load_run(path: Path | str) -> Run:
         finished.
     FileFormatError
         If ``costs.csv`` is damaged; the message names the file and how to repair it. If
-        ``provenance.json`` has errors; the message names the file.
+        ``provenance.json`` or ``data.json`` has errors; the message names the file.
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -134,7 +137,8 @@ def load_run(path: Path | str) -> Run:
                 f" tested; continue it with: {again}"
             )
     made_by = tuple(dict.fromkeys(entry.maker.versions for entry in provenance.read(folder)))
-    return Run(folder, tests, config, _seconds(folder / "log.jsonl"), made_by)
+    data = data_files.read(folder)
+    return Run(folder, tests, config, _seconds(folder / "log.jsonl"), made_by, data)
 
 
 def final_note(runs: Iterable[Run]) -> str:

@@ -18,6 +18,7 @@ from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.spread import Spread, over_orders
 from lifelong_co.problems.images import RANDOM
+from lifelong_co.runs.data_files import tested
 
 K = TypeVar("K")
 Arrival = tuple[str, ...]
@@ -226,7 +227,9 @@ def _grouped(runs: Iterable[Run], key: Callable[[Run], K]) -> dict[K, list[Run]]
 
 
 def _tests(run: Run) -> str:
-    tasks = sorted(repr((task.label, task.tested)) for task in run.config.tasks)
+    tasks = sorted(
+        repr((task.label, task.tested, tested(run.data, task))) for task in run.config.tasks
+    )
     return repr((run.config.tests, tasks))
 
 

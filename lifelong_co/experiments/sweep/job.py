@@ -9,6 +9,7 @@ from lifelong_co.config.run_config import Config, read_config
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.comparison.runs import Run, load_run
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.settings import differences
 from lifelong_co.storage import checkpoint
 
 
@@ -48,19 +49,31 @@ class Job:
         ConfigError
             If the folder holds another run.
         """
-        if not (self.folder / "config.toml").exists():
+        if (self.folder / "config.toml").exists():
+            self._refuse_other(read_config(self.folder))
+        else:
             RunFolder(self.folder).create(self.config)
+
+    def check(self) -> None:
+        """Raise an error if the folder holds another run; one that cannot be read is not checked.
+
+        Raises
+        ------
+        ConfigError
+            The message names the first setting that differs.
+        """
+        try:
+            found = read_config(self.folder)
+        except ConfigError:  # `prepare` refuses it: then only this run fails, not the sweep
             return
-        found = read_config(self.folder)
-        # An older version may not have had an option; its value there is the default.
-        asked, found = spelled_out(self.config), spelled_out(found)
-        for field in attrs.fields(Config):
-            wanted, there = getattr(asked, field.name), getattr(found, field.name)
-            if wanted != there:
-                raise ConfigError(
-                    f"{self.folder}: this sweep needs {field.name} = {wanted!r:.200}, but the run"
-                    f" in this folder has {there!r:.200}; choose another --out"
-                )
+        self._refuse_other(found)
+
+    def _refuse_other(self, found: Config) -> None:
+        for name, (wanted, there) in differences(self.config, found).items():
+            raise ConfigError(
+                f"{self.folder}: this sweep needs {name} = {wanted!r:.200}, but the run"
+                f" in this folder has {there!r:.200}; choose another --out"
+            )
 
 
 def spelled_out(config: Config) -> Config:

@@ -116,6 +116,27 @@ def test_whole_loads_that_are_no_integers_are_refused(kind: type, tmp_path: Path
     assert (read(saved(tmp_path, **places, demand=0 * loads), CVRP()).demand == 0).all()
 
 
+@pytest.mark.parametrize(("load", "capacity"), [(0.2, 3), (9.5, 30), (0.5, 12.5), (-0.05, 30)])
+def test_loads_in_the_unit_of_the_capacity_are_refused(
+    load: float, capacity: float, tmp_path: Path
+) -> None:
+    """Half a ton of three is no half of a load. The error names the number."""
+    places = {"depot": np.zeros((1, 1, 2)), "nodes": DRAWN.random((1, 3, 2)), "capacity": capacity}
+    loads = np.array([[0.0, 0.0, load]])
+    with pytest.raises(FileFormatError, match=rf"demand: expected .*got {load:g}"):
+        read(saved(tmp_path, **places, demand=loads), CVRP())
+
+
+@pytest.mark.parametrize("capacity", [3, 30, 12345, 2_000_000])
+def test_fractions_of_the_capacity_are_read_beside_it(capacity: int, tmp_path: Path) -> None:
+    """In single precision, as in the official test sets."""
+    places = {"depot": np.zeros((1, 1, 2)), "nodes": DRAWN.random((1, 3, 2)), "capacity": capacity}
+    loads = np.array([[1, capacity // 2, capacity]])
+    whole = read(saved(tmp_path, **places, demand=loads), CVRP())
+    parts = read(saved(tmp_path, **places, demand=(loads / capacity).astype(np.float32)), CVRP())
+    torch.testing.assert_close(parts.demand, whole.demand)
+
+
 def test_scaling_of_texts_is_refused(tmp_path: Path) -> None:
     """The error names the field."""
     with pytest.raises(FileFormatError, match="nodes: expected numbers, got <U1"):

@@ -54,7 +54,7 @@ def test_npz_cvrp_becomes_float32_fractions(tmp_path: Path) -> None:
 
 def test_npz_demand_in_fractions_is_not_divided(tmp_path: Path) -> None:
     """Fractions stay unchanged, even if the file has a capacity, as the official files do."""
-    fractions = np.linspace(0, 1, 15).reshape(3, 5)
+    fractions = np.arange(15).reshape(3, 5) / 20
     (batch,) = load_instances(saved(tmp_path, **arrays(demand=fractions)), CVRP())
     np.testing.assert_array_equal(batch.demand.numpy(), fractions.astype(np.float32))
 

@@ -179,6 +179,22 @@ def test_other_instances_than_asked_for_are_refused(rows: int, size: int, plugin
         streams.training(task, lco.problem("tsp"))(torch.Generator().manual_seed(0), 4)
 
 
+@pytest.mark.usefixtures("fresh_registry")
+def test_instances_in_double_precision_are_refused(plugin: Any) -> None:
+    """NumPy's default type; networks would fail in their first layer."""
+    usual = lco.distribution("U", "tsp")
+
+    class Double:
+        def sample(self, B: int, n: int, **options: Any) -> Any:
+            drawn = usual.sample(B, n, **options)
+            return attrs.evolve(drawn, nodes=drawn.nodes.double())
+
+    lco.register_plugin(plugin("register_distributions", "double", lambda *_, **__: Double()))
+    task = Task(distribution="double", size=5, epochs=1, batches=1, batch_size=4)
+    with pytest.raises(ComponentError, match=r"'double': nodes: expected float32, got torch.float"):
+        streams.testing(task, lco.problem("tsp"), 4)
+
+
 def test_attributes_of_a_task_reach_the_sampler(plugin: Any) -> None:
     """Training and tests have them; without attributes the test nodes are the same."""
 

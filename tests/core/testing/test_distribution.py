@@ -72,6 +72,10 @@ MUTANTS: dict[str, tuple[str, Any]] = {
     "NaN": ("no NaN in nodes", moved(torch.nan)),
     "outside": ("nodes in the unit square", moved(1.0)),
     "torch's stream": ("some of torch's global stream", Torch()),
+    "double": (
+        "nodes of sample(1, 5) in float32, got torch.float64",
+        Changed(lambda drawn: TSP.instances(nodes=drawn.nodes.double())),
+    ),
     "fixed": ("other instances from another state", Fixed()),
     "other at each call": ("the same instances from the same seed", Grows()),
 }

@@ -28,6 +28,11 @@ def terms(make: Callable[[Any], Any]) -> Callable[[], Method]:
     return lambda: Method(loss_terms=lambda learner, rollout: [make(learner)])  # noqa: ARG005
 
 
+def of_rollout() -> Method:
+    """Return a method whose term is made of the rollout, whose graph is free by then."""
+    return Method(loss_terms=lambda _, rollout: [("x", rollout.log_likelihood.square().mean())])
+
+
 def counting(save: bool) -> Method:
     """Return a method whose term grows with its steps; it saves the count, or forgets it."""
     steps = [0]
@@ -61,6 +66,7 @@ MUTANTS: dict[str, tuple[str, Callable[[], Any]]] = {
     "vector term": ("a scalar with gradients", terms(lambda s: ("x", pulled(s)[None]))),
     "number term": ("a scalar with gradients", terms(lambda s: ("x", pulled(s).item()))),
     "detached term": ("a scalar with gradients", terms(lambda s: ("x", pulled(s).detach()))),
+    "term of the rollout": ("loss term 'x' with its own graph, got", of_rollout),
     "NaN term": ("a finite loss term 'x'", terms(lambda s: ("x", pulled(s) * torch.nan))),
     "no batches": ("batches of at least 1, got 0", lambda: Method(batches=lambda _: 0)),
     "nodes": (

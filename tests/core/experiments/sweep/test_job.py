@@ -25,6 +25,12 @@ def test_folders_of_other_runs_are_refused(tmp_path):
     assert written == attrs.evolve(job.config, method_options=options)
     with pytest.raises(ConfigError, match="needs tests = 5, but the run in this folder has 4"):
         other.prepare()
+    with pytest.raises(ConfigError, match="needs tests = 5, but the run in this folder has 4"):
+        other.check()
+    (other.folder / "config.toml").write_text("torn")
+    other.check()  # it is not the sweep that fails, only this run
+    with pytest.raises(ConfigError, match="not valid TOML"):
+        other.prepare()
 
 
 def test_an_option_left_out_is_its_default(tmp_path):
@@ -39,7 +45,7 @@ def test_an_option_left_out_is_its_default(tmp_path):
     [job], [same], [another] = (plan.jobs.values() for plan in (left_out, default, other))
     job.prepare()
     same.prepare()
-    with pytest.raises(ConfigError, match="needs method_options"):
+    with pytest.raises(ConfigError, match=r"needs method_options\.record = 'always', but"):
         another.prepare()
 
 
@@ -57,7 +63,7 @@ def test_a_task_file_may_have_moved(tmp_path):
         jobs += make_plan([grid], tmp_path / "sweep").jobs.values()
     jobs[0].prepare()
     jobs[1].prepare()
-    with pytest.raises(ConfigError, match="needs tasks"):
+    with pytest.raises(ConfigError, match=r"needs task 1 size = 6, but the run .* has 5"):
         jobs[2].prepare()
 
 

@@ -1,0 +1,71 @@
+"""What the files of a run's tasks held when it began: ``data.json`` of its folder."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from lifelong_co import registry
+from lifelong_co.config.run_config import Config
+from lifelong_co.errors import ConfigError, FileFormatError
+from lifelong_co.storage.files import write_whole
+from lifelong_co.tasks.contents import digests
+from lifelong_co.tasks.task import Task
+
+FILE = "data.json"
+
+Digests = Mapping[str, Mapping[str, str]]
+"""Task to ``files`` and ``test_files`` to their SHA-256, for tasks that have them."""
+
+
+def hold(folder: Path, config: Config, *, write: bool = True) -> None:
+    """Raise an error unless the files of a run are those that it began with.
+
+    A run that has no digests yet, because it is new or of an earlier version, gets them.
+
+    Raises
+    ------
+    ConfigError
+        If a file has other content; the message names task and file.
+    FileFormatError
+        If ``data.json`` has errors, or a file of a task cannot be used.
+    """
+    found = digests(config.tasks, registry.problem(config.problem))
+    held = read(folder)
+    for task in config.tasks:
+        for field, digest in held.get(task.label, {}).items():
+            now = found.get(task.label, {}).get(field)
+            if now != digest:
+                raise ConfigError(
+                    f"task {task.label}: {field}: expected the content of {getattr(task, field)}"
+                    " that this run began with, got another one; restore the file, or begin a new"
+                    " run"
+                )
+    if write and found and not held:
+        write_whole(folder / FILE, json.dumps(found, indent=1) + "\n")
+
+
+def read(folder: Path) -> Digests:
+    """Return the digests of a run; empty if it has no files, or is of an earlier version.
+
+    Raises
+    ------
+    FileFormatError
+        If the file has errors; the message names it.
+    """
+    file = folder / FILE
+    try:
+        held = json.loads(file.read_text(encoding="utf-8"))
+        return {task: {**fields} for task, fields in held.items()}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise FileFormatError(
+            f"{file}: expected an object of tasks with the SHA-256 of their files, or no such file"
+            f" ({error})"
+        ) from error
+
+
+def tested(held: Digests, task: Task) -> str | None:
+    """Return the digest of the files that a task is tested on; None if it is not known."""
+    fields = held.get(task.label, {})
+    return fields.get("test_files", fields.get("files"))

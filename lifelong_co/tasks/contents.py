@@ -1,0 +1,28 @@
+"""What the files of tasks hold: digests, by which two contents are told apart."""
+
+import hashlib
+from collections.abc import Iterable
+
+from lifelong_co.instance_files.pool import instance_files
+from lifelong_co.protocols import Problem
+from lifelong_co.tasks.task import Task
+
+
+def digests(tasks: Iterable[Task], problem: Problem) -> dict[str, dict[str, str]]:
+    """Return the SHA-256 of ``files`` and ``test_files`` by task, for tasks that have them.
+
+    That of a folder is over its files in the order in which they are read. Names do not count.
+
+    Raises
+    ------
+    FileFormatError, OSError
+        If a file is missing, of another kind or cannot be read.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for task in tasks:
+        for field in ("files", "test_files"):
+            if place := getattr(task, field):
+                each = [hashlib.sha256(f.read_bytes()) for f in instance_files(place, problem)]
+                joined = hashlib.sha256(b"".join(one.digest() for one in each))
+                found.setdefault(task.label, {})[field] = joined.hexdigest()
+    return found

@@ -1,0 +1,100 @@
+"""A run continues only with the content of its files that it began with."""
+
+import shutil
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+from tiny_runs import parameters, same, tiny_config
+
+from lifelong_co.config.run_config import Config
+from lifelong_co.errors import ConfigError, FileFormatError, Interrupted
+from lifelong_co.experiments.comparison.comparison import compare_runs
+from lifelong_co.experiments.comparison.runs import load_run
+from lifelong_co.experiments.paper.studies import chapters
+from lifelong_co.learner import learn
+from lifelong_co.runs import data_files
+from lifelong_co.runs.prepare import prepare
+from lifelong_co.tasks.task import Task
+
+
+def months(folder: Path, seed: int = 0) -> Path:
+    """Write ten instances of five nodes in two files of a folder."""
+    folder.mkdir(exist_ok=True)
+    drawn = np.random.default_rng(seed)
+    for name in ("april", "may"):
+        nodes = drawn.random((5, 5, 2), dtype=np.float32)
+        np.savez(folder / f"{name}.npz", nodes=nodes)
+    return folder
+
+
+def config_of(files: Path, test_files: Path | None = None) -> Config:
+    """Return a run of a task from files and one from a distribution."""
+    tiny = tiny_config("fine-tuning")
+    task = Task(
+        files=str(files), test_files=str(test_files or ""), epochs=1, batches=2, batch_size=2
+    )
+    return attrs.evolve(tiny, tasks=(attrs.evolve(task, name="mine"), tiny.tasks[0]))
+
+
+@pytest.mark.parametrize("changed", ["files", "test_files"])
+def test_changed_files_are_refused_and_nothing_is_lost(tmp_path: Path, changed: str) -> None:
+    """The error names task and file; with the old content the run ends as if nothing happened."""
+    places = {"files": months(tmp_path / "files"), "test_files": months(tmp_path / "test_files", 1)}
+    config = config_of(**places)
+    whole = learn(prepare(config, tmp_path / "whole"))
+    with pytest.raises(Interrupted):
+        learn(prepare(config, tmp_path / "run"), stop=lambda: True)
+    old = shutil.copytree(places[changed], tmp_path / "old")
+    months(places[changed], seed=2)
+    with pytest.raises(ConfigError, match=rf"task mine: {changed}: expected the content of .*"):
+        prepare(config, tmp_path / "run", resume=True)
+    shutil.copytree(old, places[changed], dirs_exist_ok=True)
+    resumed = learn(prepare(config, tmp_path / "run", resume=True))
+    assert same(parameters(resumed), parameters(whole))
+    assert resumed.costs == whole.costs
+
+
+def test_file_that_is_gone_from_a_folder_is_missed(tmp_path: Path) -> None:
+    """The digest is of all files in it."""
+    config = config_of(months(tmp_path / "files"))
+    prepare(config, tmp_path / "run")
+    (tmp_path / "files" / "may.npz").unlink()
+    with pytest.raises(ConfigError, match="task mine: files"):
+        prepare(config, tmp_path / "run", resume=True)
+
+
+def test_moved_files_and_runs_of_earlier_versions_go_on(tmp_path: Path) -> None:
+    """Content counts, not the place; a run without digests gets them."""
+    prepare(config_of(months(tmp_path / "a")), tmp_path / "run")
+    held = data_files.read(tmp_path / "run")
+    data_files.hold(tmp_path / "run", config_of(months(tmp_path / "b")))
+    (tmp_path / "run" / data_files.FILE).unlink()
+    prepare(config_of(tmp_path / "a"), tmp_path / "run", resume=True)
+    assert data_files.read(tmp_path / "run") == held != {}
+    prepare(tiny_config(), tmp_path / "other")
+    assert not (tmp_path / "other" / data_files.FILE).exists()
+
+
+def test_runs_tested_on_other_content_are_not_compared(tmp_path: Path) -> None:
+    """Neither by `compare`, nor in one chapter of a report; training files may differ."""
+    train, tests = months(tmp_path / "train"), months(tmp_path / "tests", 1)
+    config = config_of(train, tests)
+    for name, change in (("a", train), ("b", tests), ("c", None)):
+        learn(prepare(config, tmp_path / name))
+        if change:
+            months(change, seed=2)
+    a, b, c = (load_run(tmp_path / name) for name in "abc")
+    assert compare_runs([a, b])
+    assert len(chapters([a, b])) == 1
+    with pytest.raises(ConfigError, match="task mine, SHA-256 of the test files"):
+        compare_runs([a, c])
+    assert len(chapters([a, b, c])) == 2
+
+
+def test_damaged_file_is_named(tmp_path: Path) -> None:
+    """It is not taken for a run without files."""
+    (tmp_path / data_files.FILE).write_text("[1]")
+    with pytest.raises(FileFormatError, match=r"data\.json: expected an object"):
+        data_files.read(tmp_path)
