@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from itertools import repeat
 from typing import Literal
 
 import attrs
@@ -18,7 +19,8 @@ COMMON = (
     " the runs here with the same solver and problem, except multi-task runs. AF and AMF are"
     " {forgetting}. mean (s) ± c: mean over orders and seeds; s: {deviation} standard deviation of"
     " the means of the orders (with several orders); c: half-width of the"
-    f" {LEVEL:.0%} confidence interval over seeds (with several seeds)."
+    f" {LEVEL:.0%} confidence interval over seeds (with several seeds). A best value is marked only"
+    " where all rows of a block have the same seeds."
 )
 
 
@@ -47,15 +49,30 @@ def metric_sheet(
     )
 
 
-def groups(found: Iterable[tuple[Study | None, Sequence[Run]]]) -> list[Cell]:
-    """Return the number of runs and their metrics in each study; dashes without runs."""
+def groups(
+    found: Iterable[tuple[Study | None, Sequence[Run]]], fair: Iterable[bool] = repeat(True)
+) -> list[Cell]:
+    """Return the number of runs and their metrics in each study; dashes without runs.
+
+    ``fair`` says for each study whether its values are compared with those of other rows.
+    """
     made: list[Cell] = []
-    for study, runs in found:
+    for (study, runs), compared in zip(found, fair, strict=False):
         if study is None or not runs:
             made += [Cell("-"), *[measure(Spread(math.nan))] * len(metrics.NAMES)]
         else:
-            made += [Cell(str(len(runs))), *cells(study, runs)]
+            made += [Cell(str(len(runs))), *ranked(cells(study, runs), compared)]
     return made
+
+
+def same_seeds(rows: Iterable[Sequence[Run]]) -> bool:
+    """Return whether all rows that have runs have them of the same seeds."""
+    return len({frozenset(run.config.seed for run in runs) for runs in rows if runs}) <= 1
+
+
+def ranked(row: Iterable[Cell], fair: bool) -> list[Cell]:
+    """Return the cells, compared with those of other rows only if that is fair."""
+    return [each if fair else attrs.evolve(each, rank=None) for each in row]
 
 
 def cells(study: Study, runs: Sequence[Run], k: int | None = None) -> list[Cell]:

@@ -12,7 +12,15 @@ from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.experiments.comparison.selection import sequence
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper import naming
-from lifelong_co.experiments.paper.metric_sheet import COMMON, cells, groups, measure, metric_sheet
+from lifelong_co.experiments.paper.metric_sheet import (
+    COMMON,
+    cells,
+    groups,
+    measure,
+    metric_sheet,
+    ranked,
+    same_seeds,
+)
 from lifelong_co.experiments.paper.studies import Arrival, Chapter, Study, Variant
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
 from lifelong_co.experiments.spread import Spread
@@ -50,15 +58,22 @@ def _blocks(
     sets = {variant.orders & among for variant in variants} - {frozenset()}
     for orders in sorted(sets, key=lambda of: (-len(of), chapter.shown(of))):
         names = dict.fromkeys(each.name for each in variants if orders <= each.orders)
-        rows: list[Row] = []
-        for name in names:
-            found = (
-                (study, study.runs(name, orders) if study else []) for study in studies.values()
-            )
-            whole = [(study, r if {run.names for run in r} == orders else []) for study, r in found]
-            rows.append((Cell(name + ending), *groups(whole)))
+        found = [[_whole(study, name, orders) for study in studies.values()] for name in names]
+        fair = [same_seeds(runs for _, runs in column) for column in zip(*found, strict=True)]
+        rows: list[Row] = [
+            (Cell(name + ending), *groups(row, fair))
+            for name, row in zip(names, found, strict=True)
+        ]
         blocks.append((chapter.shown(orders), rows))
     return blocks
+
+
+def _whole(
+    study: Study | None, name: str, orders: frozenset[Arrival]
+) -> tuple[Study | None, Sequence[Run]]:
+    """Return the study and the runs of a method in these orders; none if an order is missing."""
+    runs = study.runs(name, orders) if study else []
+    return study, runs if {run.names for run in runs} == orders else []
 
 
 def _over_orders(
@@ -171,10 +186,11 @@ def per_order(chapter: Chapter) -> list[Sheet]:
     for problem, study in chapter.of(solver).items():
         blocks = []
         for order, name in chapter.orders.items():
+            fair = same_seeds(each.of(order) for each in study.lifelong)
             rows = [
                 (
                     *words(name, each.name, str(len(runs))),
-                    *(cell for k in ks for cell in cells(study, runs, k)),
+                    *ranked((cell for k in ks for cell in cells(study, runs, k)), fair),
                 )
                 for each in study.lifelong
                 if (runs := each.of(order))

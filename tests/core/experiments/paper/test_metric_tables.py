@@ -63,6 +63,21 @@ def test_means_over_different_orders_are_not_compared(root, tmp_path):
     assert sheet.columns[:3] == ("method", "orders", "CVRP runs")
 
 
+def test_best_value_is_marked_only_among_the_same_seeds(root, tmp_path):
+    """A seed can be worse for all methods, so a mean without it is no better method."""
+    write(tmp_path, "ewc", "ewc")
+    for also in ((), (1,)):
+        for seed in also:
+            write(tmp_path, f"ewc-{seed}", "ewc", seed=seed)
+        (more,) = chapters(collect([root, tmp_path]).runs)
+        (over,), (each,) = metric_tables.over_orders(more), metric_tables.per_order(more)
+        marked = [
+            {sheet.rows[i][1 if sheet is over else 0].shown for i, _ in sheet.best()}
+            for sheet in (over, each)
+        ]
+        assert marked == [{"1, 2", "1"}, {"1", "2"}] if also else [{"1, 2"}, {"2"}]
+
+
 def test_other_solvers_have_another_table(chapter):
     """Each has a separate block and d*; only orders that another solver has count."""
     (sheet,) = metric_tables.applicability(chapter)
