@@ -2,6 +2,7 @@
 
 import math
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -156,10 +157,16 @@ def _read(file: Path, best_known: float | None, references: Path | None) -> "Fil
     """Read a file, with the best known cost."""
     import attrs
 
+    from lifelong_co.errors import ConfigError
     from lifelong_co.experiments.benchmark.known import known_of
     from lifelong_co.experiments.references.cache import FOLDER
     from lifelong_co.instance_files.formats import read_file
 
+    if file.suffix == ".npz":
+        raise ConfigError(
+            f"{file}: expected a file with one instance, got .npz; for the mean cost of its"
+            f" instances: lifelong-co evaluate RUN --files {shlex.quote(str(file))}"
+        )
     instance = read_file(file)
     if best_known is None:
         best_known = known_of(file, instance, references or FOLDER)

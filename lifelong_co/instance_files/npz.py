@@ -55,7 +55,7 @@ def read(file: Path, problem: Problem, *, scale: bool = False) -> Any:
             for name, array in found.items()
         }
     for name in COORDINATES:
-        if name in found and np.issubdtype(found[name].dtype, np.floating):
+        if name in found and np.issubdtype(found[name].dtype, np.number):
             _in_unit_square(file, name, found[name])
     # The name of a distance is a text of no dimension.
     return problem.instances(
@@ -199,5 +199,5 @@ def _in_unit_square(file: Path, field: str, array: Array) -> None:
             file,
             f"{field}: expected coordinates in the unit square, "
             f"got {array.min():g} to {array.max():g};"
-            " a task with scale = true scales each instance",
+            " the option scale (in a task: scale = true) scales each instance",
         )

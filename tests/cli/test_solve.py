@@ -106,6 +106,7 @@ def test_existing_solution_and_plot_are_not_overwritten(taken, place, finished):
         ((FIXTURES / "five.tsp",), "five.tsp: the file is a tsp instance, the solver in"),
         (("absent.vrp",), "absent.vrp: cannot be read (No such file or directory)"),
         (("broken.vrp",), "broken.vrp: "),
+        (("m y.npz",), "got .npz; for the mean cost of its instances: lifelong-co evaluate RUN"),
         ((FIXTURES / "four.vrp", "--out=no/x.sol"), "no/x.sol: cannot be written"),
         ((FIXTURES / "four.vrp", "--after=9"), "tasks learned: expected 1 to 3, got 9"),
         ((FIXTURES / "four.vrp", "--out=x", "--plot=x"), "x: expected different files"),

@@ -88,6 +88,9 @@ def test_metres_are_scaled_into_the_unit_square(problem: Problem, tmp_path: Path
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
     with pytest.raises(FileFormatError, match=r"unit square.*scale = true"):
         read(saved(tmp_path, **far, **given), problem)
+    whole = {name: array.astype(int) for name, array in far.items() if name in unit}
+    with pytest.raises(FileFormatError, match=r"unit square.*the option scale"):
+        read(saved(tmp_path, **{**far, **whole}, **given), problem)
 
 
 def test_matrix_is_divided_by_its_largest_distance(tmp_path: Path) -> None:
