@@ -1,4 +1,4 @@
-"""The commands that go on from a folder, for messages."""
+"""The commands that go on from a folder or a file, for messages."""
 
 import shlex
 from pathlib import Path
@@ -31,3 +31,14 @@ def advice(error: "FolderError") -> str:
     if error.found == PRETRAINED:
         remedies.append(f"go on pretraining with: {resume_command('pretrain', error.folder)}")
     return ", or ".join(remedies)
+
+
+def refuse_npz(file: Path) -> None:
+    """Raise an error for a file of many instances, where one is solved."""
+    from lifelong_co.errors import ConfigError
+
+    if file.suffix == ".npz":
+        raise ConfigError(
+            f"{file}: expected a file with one instance, got .npz; for the mean cost of its"
+            f" instances: lifelong-co evaluate RUN --files {shlex.quote(str(file))}"
+        )

@@ -2,13 +2,13 @@
 
 import math
 import os
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lifelong_co_cli.advice import refuse_npz
 from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, Overwrite, References
 
 if TYPE_CHECKING:
@@ -157,16 +157,11 @@ def _read(file: Path, best_known: float | None, references: Path | None) -> "Fil
     """Read a file, with the best known cost."""
     import attrs
 
-    from lifelong_co.errors import ConfigError
     from lifelong_co.experiments.benchmark.known import known_of
     from lifelong_co.experiments.references.cache import FOLDER
     from lifelong_co.instance_files.formats import read_file
 
-    if file.suffix == ".npz":
-        raise ConfigError(
-            f"{file}: expected a file with one instance, got .npz; for the mean cost of its"
-            f" instances: lifelong-co evaluate RUN --files {shlex.quote(str(file))}"
-        )
+    refuse_npz(file)
     instance = read_file(file)
     if best_known is None:
         best_known = known_of(file, instance, references or FOLDER)
