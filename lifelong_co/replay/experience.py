@@ -2,8 +2,8 @@
 
 Of the behavior only feasible actions are kept (`behavior_packing`).
 
-Half precision resolves a log-probability of -1 to 0.0005 and of -16 to 0.008, so a probability above
-0.14 is off by at most 0.05 %. An infeasible action is -inf, which is exact. What a network in
+Half precision resolves a log-probability of -1 to 0.0005 and of -16 to 0.008, so a probability
+above 0.14 is off by at most 0.05 %. An infeasible action is -inf, which is exact. What a network in
 double precision computes is kept in double precision.
 """
 
