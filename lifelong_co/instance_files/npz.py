@@ -152,7 +152,9 @@ def _refuse_other_unit(file: Path, field: str, array: Array, beside: Array) -> N
     number = np.issubdtype(beside.dtype, np.number)
     if not np.isfinite(array).all() or (number and (beside <= 1).any()):
         return
-    capacity = float(beside.item()) if number and beside.size == 1 else 1.0
+    capacity = np.ones(1)
+    if number and beside.size in (1, *array.shape[:1]):  # one for all instances, or one for each
+        capacity = beside.reshape(-1, *[1] * (array.ndim - 1)).astype(float)
     units = array * capacity
     rest = np.abs(units - units.round())
     wrong = array[(array > 1) | (rest > 1e-3 + 1e-6 * capacity)]

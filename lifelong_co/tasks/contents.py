@@ -1,4 +1,4 @@
-"""What the files of tasks hold: digests, by which two contents are told apart."""
+"""What the files of tasks hold: digests, which differ where the content differs."""
 
 import hashlib
 from collections.abc import Iterable

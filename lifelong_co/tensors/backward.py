@@ -20,6 +20,6 @@ def differentiate(label: str, term: Tensor) -> None:
         if "backward through the graph a second time" not in str(error):
             raise
         raise ComponentError(
-            f"{label}: expected a graph of its own, got one that shares nodes with the rollout or"
+            f"{label}: expected a separate graph, got one that shares nodes with the rollout or"
             " another term; detach them, or solve the instances again"
         ) from error

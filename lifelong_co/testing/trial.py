@@ -80,10 +80,11 @@ class Trial:
             expect(scalar, CHECK, what, f"{term!r:.80}".replace("\n", " "))
             expect(bool(term.isfinite()), CHECK, f"a finite loss term {name!r}", term.item())
             try:
-                differentiate("this term", term)
+                differentiate(name, term)
             except ComponentError as error:
-                expected = f"loss term {name!r} with its own graph"
-                raise ContractError(CHECK, expected, str(error)) from error
+                expected = f"loss term {name!r} with a separate graph"
+                came = "one that shares nodes with the rollout or another term"
+                raise ContractError(CHECK, expected, came) from error
         learner.optimizer.step()
         self.method.after_step(learner)
         learner.batch += 1

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import attrs
 
-from lifelong_co import registry
 from lifelong_co.config.run_config import Config, read_config
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.comparison.runs import Run, load_run
@@ -74,15 +73,3 @@ class Job:
                 f"{self.folder}: this sweep needs {name} = {wanted!r:.200}, but the run"
                 f" in this folder has {there!r:.200}; choose another --out"
             )
-
-
-def spelled_out(config: Config) -> Config:
-    """Return a configuration that is equal for all runs with the same result.
-
-    It has all method options, no option of the objective that has its default, and only the name
-    of a task file without its folder.
-    """
-    options = registry.method_options(config.method, config.method_options)
-    own = registry.objective_options(config.objective, config.objective_options)
-    order = Path(config.order).name
-    return attrs.evolve(config, method_options=options, objective_options=own, order=order)

@@ -8,9 +8,10 @@ from typing import Any
 
 import attrs
 
+from lifelong_co import registry
 from lifelong_co.config.run_config import Config, resolve, to_toml
 from lifelong_co.experiments.sweep.grid import Grid
-from lifelong_co.experiments.sweep.job import Job, spelled_out
+from lifelong_co.experiments.sweep.job import Job
 from lifelong_co.experiments.sweep.ranges import parse_orders, parse_ranges
 from lifelong_co.experiments.sweep.rows import Variant
 from lifelong_co.runs.names import check_names
@@ -108,7 +109,7 @@ class _Planner:
 
     def add(self, config: Config, row: Variant, order: str) -> str:
         """Return the name of a run's job; add the job unless there is one with the same result."""
-        result = _hashable(attrs.asdict(spelled_out(config), recurse=False))
+        result = _hashable(attrs.asdict(_spelled_out(config), recurse=False))
         if result in self.names:
             return self.names[result]
         words = (config.problem, config.solver, row.name, config.preset, order)
@@ -180,6 +181,18 @@ def tasks_tested(config: Config) -> str:
     tasks = sorted(repr((task.label, task.tested)) for task in config.tasks)
     images = config.augment and config.symmetries
     return repr((config.problem, config.tests, images, tasks))
+
+
+def _spelled_out(config: Config) -> Config:
+    """Return a configuration that is equal for all runs with the same result.
+
+    It has all method options, no option of the objective that has its default, and only the name
+    of a task file without its folder.
+    """
+    options = registry.method_options(config.method, config.method_options)
+    own = registry.objective_options(config.objective, config.objective_options)
+    order = Path(config.order).name
+    return attrs.evolve(config, method_options=options, objective_options=own, order=order)
 
 
 def _short(text: str) -> str:

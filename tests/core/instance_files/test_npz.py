@@ -140,6 +140,16 @@ def test_fractions_of_the_capacity_are_read_beside_it(capacity: int, tmp_path: P
     torch.testing.assert_close(parts.demand, whole.demand)
 
 
+def test_fractions_beside_a_capacity_for_each_instance_are_read(tmp_path: Path) -> None:
+    """Each load is a whole part of the capacity of its instance."""
+    places = {"depot": np.zeros((2, 1, 2)), "nodes": DRAWN.random((2, 2, 2))}
+    given: dict[str, Any] = {**places, "demand": np.array([[0.5, 1.0], [0.3, 0.1]])}
+    batch = read(saved(tmp_path, **given, capacity=np.array([2, 10])), CVRP())
+    np.testing.assert_allclose(batch.demand, given["demand"], rtol=1e-6)
+    with pytest.raises(FileFormatError, match=r"got 0\.5 as float64"):
+        read(saved(tmp_path, **given, capacity=np.array([3, 10])), CVRP())
+
+
 def test_scaling_of_texts_is_refused(tmp_path: Path) -> None:
     """The error names the field."""
     with pytest.raises(FileFormatError, match="nodes: expected numbers, got <U1"):

@@ -1,26 +1,20 @@
 """The learning rate of a step; `test_learner_settings` has the schedules of tasks."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import attrs
 import pytest
 import torch
 from goldens import FIXTURES, PROBLEMS
-from lifelong_co_adapters.official.locate import place, present
 from official_rates import EPOCHS, TRAINERS
-from paths import ROOT
 from tiny_runs import parameters, same, stopped_and_resumed, tiny_config
+from upstreams import driven, llr_bc
 
 from lifelong_co.config.run_config import resolve
 from lifelong_co.learner import learn
 from lifelong_co.runs.learning_rate import decay, rate_factor
 from lifelong_co.runs.prepare import prepare
-
-CHECKOUT = place("LLR-BC")
 
 
 def test_decay_multiplies_the_rate_of_each_group() -> None:
@@ -47,15 +41,11 @@ def test_schedule_lowers_the_rate_over_a_run_that_learns_all_tasks_at_once(
     assert same(parameters(whole), parameters(resumed))
 
 
-@pytest.mark.skipif(not present(CHECKOUT), reason="no official code of LLR-BC")
+@llr_bc
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_golden_rates_are_those_of_the_official_trainers(tmp_path: Path, problem: str) -> None:
-    """Another process drives them, because it changes torch."""
-    found = tmp_path / "rates.json"
-    driver = str(ROOT / "tests" / "official_rates.py")
-    command = [sys.executable, driver, str(CHECKOUT), problem, str(found)]
-    subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    assert json.loads(found.read_text()) == golden(problem)
+    """The stored rates are no older than the pinned code."""
+    assert driven("official_rates.py", problem, tmp_path) == golden(problem)
 
 
 @pytest.mark.parametrize("method", [*TRAINERS, "restart"])

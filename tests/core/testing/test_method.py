@@ -66,7 +66,7 @@ MUTANTS: dict[str, tuple[str, Callable[[], Any]]] = {
     "vector term": ("a scalar with gradients", terms(lambda s: ("x", pulled(s)[None]))),
     "number term": ("a scalar with gradients", terms(lambda s: ("x", pulled(s).item()))),
     "detached term": ("a scalar with gradients", terms(lambda s: ("x", pulled(s).detach()))),
-    "term of the rollout": ("loss term 'x' with its own graph, got", of_rollout),
+    "term of the rollout": ("loss term 'x' with a separate graph, got", of_rollout),
     "NaN term": ("a finite loss term 'x'", terms(lambda s: ("x", pulled(s) * torch.nan))),
     "no batches": ("batches of at least 1, got 0", lambda: Method(batches=lambda _: 0)),
     "nodes": (

@@ -7,9 +7,6 @@ each switch that separates the preset from others is turned, and the comparison 
 
 import json
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,12 +15,11 @@ import attrs
 import pytest
 import torch
 from goldens import FIXTURES, PROBLEMS, weights
-from lifelong_co_adapters.official.locate import place, present
 from lifelong_co_adapters.pomo.official_names import from_official
 from official_trainer import ALPHA, INSTANCES, MODEL, NODES, SEED, projections
-from paths import ROOT
 from tiny_runs import exact_run, tiny_config
 from torch import Tensor
+from upstreams import driven, llr_bc
 
 from lifelong_co.config.presets import preset
 from lifelong_co.learner import train_batch
@@ -31,7 +27,6 @@ from lifelong_co.rollout import decoding
 from lifelong_co.runs.run import Run, new_optimizer
 
 OPTIONS = preset("paper").method_options["llr-bc"]
-CHECKOUT = place("LLR-BC")
 
 
 def golden(problem: str) -> Any:
@@ -39,15 +34,11 @@ def golden(problem: str) -> Any:
     return json.loads((FIXTURES / f"official-step-{problem}.json").read_text())
 
 
-@pytest.mark.skipif(not present(CHECKOUT), reason="no official code of LLR-BC")
+@llr_bc
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_golden_is_what_the_official_trainer_does(tmp_path: Path, problem: str) -> None:
-    """Another process drives the official trainer, because it patches torch."""
-    found = tmp_path / "step.json"
-    driver = str(ROOT / "tests" / "official_trainer.py")
-    command = [sys.executable, driver, str(CHECKOUT), problem, str(found)]
-    subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    assert_close(json.loads(found.read_text()), golden(problem), to=1e-11)
+    """The stored numbers are no older than the pinned code."""
+    assert_close(driven("official_trainer.py", problem, tmp_path), golden(problem), to=1e-11)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
