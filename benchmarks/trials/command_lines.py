@@ -176,6 +176,8 @@ OF_FILES = (
     ("import-checkpoint notes.txt --solver=pomo --out=mine", "mine|notes.txt"),
     ("import-checkpoint mine --solver=pomo --out=new", "mine"),
     ("tasks --preset=tiny", "tiny"),
+    ("tasks --preset=small --plot=a.png", "--preset"),
+    ("tasks --seed=3", "--seed"),
     ("tasks --plot=notes.txt", "notes.txt"),
     ("tasks --plot=mine/absent/a.png", "mine/absent"),
     ("tasks --plot=a.xyz", "a.xyz"),

@@ -51,7 +51,7 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
         report = write_run_report(folder, references=references)
         print()
         print(as_text(comparison, references))
-        print(f"peak memory: {peak_memory()}")
+        print(f"peak memory: {peak_memory(config.device)}")
         print(f"report: {report}")
 
 
@@ -71,7 +71,8 @@ def show_estimate(config: Any) -> None:
         err=True,
     )
     buffer = f"; a full buffer has at most {found.buffer / 2**20:.0f} MiB" if found.buffer else ""
-    typer.echo(f"memory: {peak_memory()} at the peak of these steps and tests{buffer}", err=True)
+    peak = peak_memory(config.device)
+    typer.echo(f"memory: {peak} at the peak of these steps and tests{buffer}", err=True)
 
 
 @contextmanager

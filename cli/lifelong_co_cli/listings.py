@@ -44,8 +44,9 @@ def tasks(
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(metavar="N", help="Seed of the instances of --plot.", min=0)
-    ] = 0,
+        int | None,
+        typer.Option(metavar="N", help="Seed of the instances of --plot (default: 0).", min=0),
+    ] = None,
 ) -> None:
     """Show presets, their tasks, and the paper's task orders."""
     from lifelong_co import registry
@@ -53,6 +54,10 @@ def tasks(
     from lifelong_co.errors import ConfigError
     from lifelong_co.tasks.task import ORDERS
 
+    if seed is not None and plot is None:
+        raise ConfigError("--seed: expected --plot PNG beside it")
+    if preset is not None and plot is not None:
+        raise ConfigError("--preset: expected no --plot beside it, which draws all distributions")
     chosen = [presets.preset(preset)] if preset else list(presets.PRESETS.values())
     if plot is not None:
         from lifelong_co.experiments.comparison.samples import plot_samples
@@ -63,7 +68,7 @@ def tasks(
             raise ConfigError(f"{plot}: exists already; choose another name")
         refuse_unwritable_file(plot)
         check_plot(plot)
-        plot_samples(plot, seed=seed)
+        plot_samples(plot, seed=seed or 0)
         print(f"plot: {plot}")
         return
     for one in chosen:

@@ -9,7 +9,7 @@ import typer
 
 from lifelong_co_cli import sweep_options as options
 from lifelong_co_cli.options import TestsOf
-from lifelong_co_cli.sweep_grid import OF_GRID, asked
+from lifelong_co_cli.sweep_grid import asked
 from lifelong_co_cli.system import cores
 
 if TYPE_CHECKING:
@@ -52,12 +52,22 @@ def sweep(
     command continues the sweep; finished runs are kept. Ctrl-C saves all runs
     and stops.
     """
-    words = (
-        *(methods, ablations, weightings, divergences, objectives, axis),
-        *(problems, solvers, preset, orders, tasks, seeds, tests_of),
-    )
-    given = {name: value for name, value in zip(OF_GRID, words, strict=True) if value is not None}
-    folder, grids = asked(file, resume, out, given, device)
+    of_grid = {
+        "methods": methods,
+        "ablations": ablations,
+        "weightings": weightings,
+        "divergences": divergences,
+        "objectives": objectives,
+        "axis": axis,
+        "problems": problems,
+        "solvers": solvers,
+        "preset": preset,
+        "orders": orders,
+        "tasks": tasks,
+        "seeds": seeds,
+        "tests_of": tests_of,
+    }
+    given = {name: value for name, value in of_grid.items() if value is not None}
     from lifelong_co.errors import UnknownNameError, naming
     from lifelong_co.experiments.sweep.conduct import locked, refuse_other_content
     from lifelong_co.experiments.sweep.execution import (
@@ -69,10 +79,11 @@ def sweep(
     from lifelong_co.experiments.sweep.plan import make_plan
     from lifelong_co.storage.files import write_whole
 
-    last = read_execution(folder) if resume else Execution()
+    last = read_execution(resume) if resume else Execution()
     execution = last.changed(workers, retries, engine, engine_option)
     if execution.engine not in ENGINES:
         raise UnknownNameError("engine", execution.engine, ENGINES)
+    folder, grids = asked(file, resume, out, given, device, execution.engine)
     refuse_other_content(folder)
     source = resume / "sweep.toml" if resume is not None else file
     with naming(source) if source is not None else nullcontext():
@@ -84,9 +95,9 @@ def sweep(
         return make_engine(execution, plan, cluster, grids[0].device, lock)
 
     with TemporaryDirectory() as trial:  # refuses wrong options before anything is written
-        made(Path(trial), None)
+        slots = made(Path(trial), None).slots
     if dry_run:
-        describe(plan, execution.workers or room(grids[0].device), each=True)
+        describe(plan, slots, each=True)
         return
     with locked(folder) as lock:
         # So that --resume needs no other option.

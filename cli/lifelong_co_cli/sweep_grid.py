@@ -8,11 +8,6 @@ import typer
 if TYPE_CHECKING:
     from lifelong_co.experiments.sweep.grid import Grid
 
-# The options that describe a grid; none of them is allowed beside a file.
-OF_GRID = (
-    *("methods", "ablations", "weightings", "divergences", "objectives", "axis"),
-    *("problems", "solvers", "preset", "orders", "tasks", "seeds", "tests_of"),
-)
 AXES = {"weightings": "weighting", "divergences": "divergence", "objectives": "objective"}
 """Options that list the values of one key of `Grid.product`."""
 
@@ -23,11 +18,14 @@ def asked(
     out: Path | None,
     given: dict[str, Any],
     device: str | None,
+    engine: str,
 ) -> tuple[Path, "tuple[Grid, ...]"]:
-    """Return the folder and the grids of the sweep, with a device of this machine.
+    """Return the folder and the grids of the sweep, all on the same device, `cpu` or `cuda`.
 
     Raises
     ------
+    ConfigError
+        If this machine, where the runs do not go to Slurm, has no such device.
     BadParameter
         If not exactly one of a file, a folder to resume and options of a grid is given.
     """
@@ -44,11 +42,10 @@ def asked(
 
     from lifelong_co.errors import ConfigError
     from lifelong_co.experiments.sweep.grid import grids_to_toml, read_grids
-    from lifelong_co_cli.system import choose_device
 
     path = resume / "sweep.toml" if resume is not None else file
     grids = (of_options(given),) if path is None else read_grids(path)
-    places = {choose_device(device or grid.device) for grid in grids}
+    places = {_device(device or grid.device, engine) for grid in grids}
     if len(places) > 1:
         raise ConfigError(f"device: expected one for all grids, got {', '.join(sorted(places))}")
     grids = tuple(attrs.evolve(grid, device=next(iter(places))) for grid in grids)
@@ -59,6 +56,21 @@ def asked(
     digest = hashlib.sha256(grids_to_toml(grids).encode()).hexdigest()[:8]
     name = f"sweep-{digest}" if file is None else file.stem
     return out or Path("runs") / name, grids
+
+
+def _device(name: str, engine: str) -> str:
+    """Return the device of the runs; with Slurm they take place on other machines than this."""
+    from lifelong_co.errors import ConfigError
+    from lifelong_co_cli.system import choose_device
+
+    if engine != "slurm":
+        return choose_device(name)
+    if name not in ("cpu", "cuda"):
+        raise ConfigError(
+            f"--device: expected cpu or cuda with --engine slurm, because this machine cannot see"
+            f" the devices of the nodes, got {name!r}"
+        )
+    return name
 
 
 def of_options(given: dict[str, Any]) -> "Grid":

@@ -40,10 +40,8 @@ def cores() -> int:
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
-def peak_memory() -> str:
-    """Return the highest memory use of this process, and of its GPU, as text in MiB."""
-    import torch
-
+def peak_memory(device: str) -> str:
+    """Return the highest memory use of this process, and of its GPU if any, as text in MiB."""
     if sys.platform == "win32":  # it has no `resource`
         return "unknown"
     import resource
@@ -54,8 +52,10 @@ def peak_memory() -> str:
     if status.exists():  # on Linux `ru_maxrss` includes the memory of the parent process
         mebibytes = int(status.read_text().partition("VmHWM:")[2].split()[0]) / 2**10
     shown = f"{mebibytes:.0f} MiB"
-    if torch.cuda.is_available():
-        shown += f", on the GPU {torch.cuda.max_memory_allocated() / 2**20:.0f} MiB"
+    if device.startswith("cuda"):
+        import torch
+
+        shown += f", on the GPU {torch.cuda.max_memory_allocated(device) / 2**20:.0f} MiB"
     return shown
 
 

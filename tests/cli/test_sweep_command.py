@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import MODEL, call, spawn, wait
+from lifelong_co_cli.sweep_grid import asked
 from synthetic_runs import finish
 
 from lifelong_co.experiments.sweep import cluster
@@ -71,6 +72,35 @@ def test_dry_run_estimates_from_finished_runs(sweep_file, tmp_path):
         "estimate: 12 s of training, about 12 s with 2 at once"
         " (from the mean of the finished runs)",
     ]
+
+
+def test_dry_run_counts_on_the_slots_of_the_engine(sweep_file, tmp_path):
+    """All jobs can be in the queue of submitit at once, however few cores this machine has."""
+    pytest.importorskip("submitit")
+    sweep_file.write_text(sweep_file.read_text().replace('"0-1"', '"0-9"'))
+    folder = tmp_path / "out"
+    first = next(iter(make_plan(read_grids(sweep_file), folder).jobs.values()))
+    first.prepare()
+    finish(first.folder)
+    done = call("sweep", sweep_file, "--engine=submitit-local", "--dry-run", f"--out={folder}")
+    assert "about 12 s with 10 at once" in done.out, done
+
+
+@pytest.mark.parametrize("device", ["auto", "cuda:1"])
+def test_device_of_nodes_is_not_guessed_from_this_machine(device, sweep_file, tmp_path):
+    """A login node without a GPU says nothing about the nodes."""
+    words = (sweep_file, "--engine=slurm", f"--device={device}", f"--out={tmp_path / 'out'}")
+    done = call("sweep", *words)
+    assert done.status == 2
+    assert "--device: expected cpu or cuda with --engine slurm" in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_gpus_of_nodes_need_not_be_here(sweep_file):
+    """The sweep runs on the device that is named; this machine need not have it."""
+    for device in ("cpu", "cuda"):
+        _, (grid,) = asked(sweep_file, None, None, {}, device, "slurm")
+        assert grid.device == device
 
 
 def test_refused_sweep_changes_no_file(sweep_file, tmp_path):

@@ -1,10 +1,11 @@
-"""What a command asks of the system: signals to stop."""
+"""What a command asks of the system: signals to stop, and memory."""
 
 import os
 import signal
 
 import pytest
-from lifelong_co_cli.system import stop_on_signal
+import torch
+from lifelong_co_cli.system import peak_memory, stop_on_signal
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -21,3 +22,13 @@ def test_first_signal_asks_to_stop_on_a_line_of_its_own(terminal, monkeypatch):
     (message,) = written
     assert message.startswith(b"\r\x1b[2Kstopping" if terminal else b"stopping")
     assert message.endswith(b"\n")
+
+
+def test_peak_memory_is_that_of_the_device_of_the_run(monkeypatch):
+    """A run on the CPU has none on a GPU, also where there is one."""
+    used = {"cuda": 2**20, "cuda:1": 3 * 2**20}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda device: used[device])
+    assert "GPU" not in peak_memory("cpu")
+    assert peak_memory("cuda:1").endswith(", on the GPU 3 MiB")
+    assert peak_memory("cuda").endswith(", on the GPU 1 MiB")
