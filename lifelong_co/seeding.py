@@ -6,6 +6,8 @@ and the same on every machine.
 """
 
 import hashlib
+import random
+from typing import Any
 
 import numpy as np
 import torch
@@ -44,3 +46,9 @@ def generator(seed: int, purpose: str, device: torch.device | str = "cpu") -> to
     The same seed and purpose give other numbers on another kind of device.
     """
     return torch.Generator(device).manual_seed(python_seed(seed, purpose))
+
+
+def restore(stream: random.Random, state: Any) -> None:
+    """Set a stream to a state from `random.Random.getstate`, whose tuples may now be lists."""
+    version, internal, gauss = state
+    stream.setstate((version, tuple(internal), gauss))

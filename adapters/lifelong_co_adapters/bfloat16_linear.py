@@ -33,12 +33,13 @@ def in_bfloat16(tensor: Tensor) -> bool:
 
 def supported() -> bool:
     """Return whether oneDNN is enabled and supports bfloat16 on this processor."""
-    return (
-        ONEDNN is not None
-        and torch.backends.mkldnn.is_available()
-        and bool(torch.backends.mkldnn.enabled)
-        and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-    )
+    return enabled() and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+def enabled() -> bool:
+    """Return whether PyTorch has oneDNN, and it is enabled."""
+    there = ONEDNN is not None and torch.backends.mkldnn.is_available()
+    return there and bool(torch.backends.mkldnn.enabled)
 
 
 def narrow_affine(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:

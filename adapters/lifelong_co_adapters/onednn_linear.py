@@ -12,7 +12,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 from torch.nn import Linear
 
-from lifelong_co_adapters.bfloat16_linear import ONEDNN, in_bfloat16, narrow_affine
+from lifelong_co_adapters.bfloat16_linear import ONEDNN, enabled, in_bfloat16, narrow_affine
 
 # The least number of rows for oneDNN; MKL is faster on fewer.
 ROWS = 96
@@ -63,9 +63,7 @@ def suits(x: Tensor, weight: Tensor) -> bool:
     return (
         x.dtype == weight.dtype == torch.float32
         and x.device.type == "cpu"
-        and ONEDNN is not None
-        and torch.backends.mkldnn.is_available()
-        and bool(torch.backends.mkldnn.enabled)
+        and enabled()
         and not torch.is_autocast_enabled("cpu")
     )
 

@@ -136,7 +136,7 @@ BufferFrom = Annotated[
     ),
 ]
 Fresh = Annotated[
-    bool | None,
+    bool,
     typer.Option(
         "--fresh",
         metavar=FLAG,
@@ -145,7 +145,7 @@ Fresh = Annotated[
     ),
 ]
 Drift = Annotated[
-    bool | None,
+    bool,
     typer.Option(
         "--drift",
         metavar=FLAG,

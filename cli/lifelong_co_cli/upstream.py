@@ -37,14 +37,12 @@ def fetch(
 
     from lifelong_co_adapters.official import fetching
     from lifelong_co_adapters.official.locate import VARIABLE
-    from lifelong_co_adapters.official.upstreams import UPSTREAMS
+    from lifelong_co_adapters.official.upstreams import UPSTREAMS, pinned
 
-    from lifelong_co.errors import UnknownNameError
     from lifelong_co.storage.files import refuse_unwritable
 
     for name in names or ():  # check all names before the first fetch
-        if name not in UPSTREAMS:
-            raise UnknownNameError("official codebase", name, UPSTREAMS)
+        pinned(name)
     if into is not None:
         refuse_unwritable(into)
     for name in names or UPSTREAMS:
@@ -66,7 +64,7 @@ def show() -> None:
     from lifelong_co_cli.listings import aligned
 
     rows = [("name", "pinned commit", "state", "folder")]
-    for name, pinned in UPSTREAMS.items():
+    for name, codebase in UPSTREAMS.items():
         folder = place(name)
         if folder is None or not present(folder):
             state = "missing"
@@ -75,8 +73,8 @@ def show() -> None:
             if found is None:
                 state = "there, no git checkout"
             else:
-                state = "pinned" if found == pinned.commit else f"at {found[:12]}, not pinned"
-        rows.append((name, pinned.commit, state, "" if folder is None else str(folder)))
+                state = "pinned" if found == codebase.commit else f"at {found[:12]}, not pinned"
+        rows.append((name, codebase.commit, state, "" if folder is None else str(folder)))
     print(aligned(rows))
     if any(row[2] == "missing" for row in rows):
         print("\nTo fetch what is missing: lifelong-co upstream fetch")

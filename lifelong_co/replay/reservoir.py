@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 from lifelong_co.errors import ConfigError
+from lifelong_co.seeding import restore
 
 X = TypeVar("X")
 
@@ -104,8 +105,7 @@ class Reservoir(Generic[X]):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
-        version, internal, gauss = state["random"]
         self._capacity = state["capacity"]
         self._seen = state["seen"]
         self._items = list(state["items"])
-        self.random.setstate((version, tuple(internal), gauss))
+        restore(self.random, state["random"])

@@ -53,7 +53,7 @@ LAYERS = {
     "reference_solvers": "validators",
     "registry": "hookspecs protocols reference_solvers validators",
     "problems": "hookspecs protocols reference_solvers tensors",
-    "replay": "hookspecs protocols registry tensors",
+    "replay": "hookspecs protocols registry seeding tensors",
     "rollout": "protocols tensors",
     "evaluation": "problems protocols rollout tensors",
     "reinforce": "problems protocols rollout tensors validators",

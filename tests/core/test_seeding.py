@@ -1,5 +1,7 @@
 """Independent random streams from one seed."""
 
+import random
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.seeding import generator, python_seed
+from lifelong_co.seeding import generator, python_seed, restore
 
 PURPOSES = ["weights", "instances", "actions", "replay", "", "replay ", "Ü"]
 seeds = st.integers(0, 2**70)
@@ -77,3 +79,13 @@ def test_negative_seeds_are_refused() -> None:
     """A seed below 0 is refused, and the message names it."""
     with pytest.raises(ConfigError, match=r"seed: expected at least 0, got -1"):
         generator(-1, "weights")
+
+
+def test_restored_stream_goes_on_where_it_stood() -> None:
+    """Also from a state whose tuples are lists, as in a checkpoint."""
+    stream = random.Random(3)
+    stream.gauss(0, 1)  # keeps a second number for the next call
+    version, internal, gauss = stream.getstate()
+    other = random.Random(4)
+    restore(other, [version, list(internal), gauss])
+    assert [other.gauss(0, 1), other.random()] == [stream.gauss(0, 1), stream.random()]

@@ -5,9 +5,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from lifelong_co.errors import ConfigError, UnknownNameError
-from lifelong_co_adapters.official.locate import VARIABLE, checkout, present
-from lifelong_co_adapters.official.upstreams import UPSTREAMS
+from lifelong_co.errors import ConfigError
+from lifelong_co_adapters.official.locate import VARIABLE, checkout, present, submodule
+from lifelong_co_adapters.official.upstreams import pinned
 
 # Git sets these for its hooks and aliases; with them it would use another repository.
 ELSEWHERE = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
@@ -35,8 +35,7 @@ def fetch(name: str, into: Path | None = None) -> Path:
     UnknownNameError
         If the name is not in `UPSTREAMS`.
     """
-    if name not in UPSTREAMS:
-        raise UnknownNameError("official codebase", name, UPSTREAMS)
+    pinned(name)
     if into is None and (variable := os.environ.get(VARIABLE)):
         into = Path(variable)
     if into is not None:
@@ -47,14 +46,14 @@ def fetch(name: str, into: Path | None = None) -> Path:
             f"official code of {name}: lifelong-co is not in a git checkout; "
             "expected a folder for the code with --into DIR"
         )
-    relative = f"adapters/upstream/{name}"
-    git(root, "submodule", "update", "--init", "--", relative)
-    return root / relative
+    folder = submodule(root, name)
+    git(root, "submodule", "update", "--init", "--", folder.relative_to(root).as_posix())
+    return folder
 
 
 def clone(name: str, folder: Path) -> Path:
     """Clone a codebase, completely or not at all, or check out its commit in an old clone."""
-    upstream = UPSTREAMS[name]
+    upstream = pinned(name)
     if present(folder):
         if not (folder / ".git").exists():
             raise ConfigError(f"{folder}: expected a clone of {upstream.url}, got other files")

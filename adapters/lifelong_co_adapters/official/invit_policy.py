@@ -13,7 +13,7 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.problems.cvrp import CVRP, ROUNDING, CVRPInstances, CVRPState
+from lifelong_co.problems.cvrp import CVRP, CVRPInstances, CVRPState
 from lifelong_co.problems.tsp import TSPInstances, TSPState
 from lifelong_co_adapters.official.neighbors import nearest
 
@@ -78,7 +78,8 @@ def cvrp_log_probs(
     # with customer -1, which Python takes as the last one. The padding is masked, but its
     # coordinates count in the frame of the view.
     filler = current - 1
-    within = reachable(instances, state, strict=strict_capacity).view(R, n)
+    feasible = CVRP().strictly_feasible if strict_capacity else CVRP().feasible
+    within = feasible(instances, state)[..., 1:].reshape(R, n)
     k = sizes.action_k
     near, near_padded = nearest(nodes, here[:, 0], within, k, filler)
     listed = torch.zeros_like(state.visited.reshape(R, A))
@@ -109,20 +110,6 @@ def cvrp_log_probs(
     chosen = decide(module, query, candidates, masked)
     customers = spread(chosen[:, :k], near, near_padded, n)
     return torch.cat((chosen[:, k:], customers), dim=1).view(B, S, A)
-
-
-def reachable(instances: CVRPInstances, state: CVRPState, *, strict: bool) -> Tensor:
-    """Return bool ``[B, S, n]``: the customers that may come next.
-
-    The strict rule is the official one: the demand must be below the load, not equal to it. At the
-    depot, if no customer satisfies it, the normal rule applies: without it no action would be left.
-    """
-    fits = CVRP().feasible(instances, state)[..., 1:]
-    if not strict:
-        return fits
-    below = fits & (instances.demand[:, None] < state.load[..., None] - ROUNDING)
-    stuck = (state.current == 0) & ~below.any(dim=2)
-    return torch.where(stuck[..., None], fits, below)
 
 
 def pick(points: Tensor, index: Tensor) -> Tensor:

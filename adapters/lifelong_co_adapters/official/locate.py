@@ -6,8 +6,8 @@ An installed wheel has none of them; ``lifelong-co upstream fetch`` downloads th
 import os
 from pathlib import Path
 
-from lifelong_co.errors import ConfigError, UnknownNameError
-from lifelong_co_adapters.official.upstreams import UPSTREAMS
+from lifelong_co.errors import ConfigError
+from lifelong_co_adapters.official.upstreams import pinned
 
 VARIABLE = "LIFELONG_CO_UPSTREAM"
 
@@ -28,12 +28,16 @@ def place(name: str) -> Path | None:
     UnknownNameError
         If the name is not in `UPSTREAMS`.
     """
-    if name not in UPSTREAMS:
-        raise UnknownNameError("official codebase", name, UPSTREAMS)
+    pinned(name)
     if folder := os.environ.get(VARIABLE):
         return Path(folder) / name
     root = checkout()
-    return None if root is None else root / "adapters" / "upstream" / name
+    return None if root is None else submodule(root, name)
+
+
+def submodule(root: Path, name: str) -> Path:
+    """Return the folder of an official codebase in a checkout."""
+    return root / "adapters" / "upstream" / name
 
 
 def present(folder: Path | None) -> bool:

@@ -2,6 +2,8 @@
 
 import attrs
 
+from lifelong_co.errors import UnknownNameError
+
 
 @attrs.frozen
 class Upstream:
@@ -30,3 +32,16 @@ UPSTREAMS = {
         commit="9ae601f06bd3ba1d95765621c4cbc586c0ccb937",
     ),
 }
+
+
+def pinned(name: str) -> Upstream:
+    """Return an official codebase.
+
+    Raises
+    ------
+    UnknownNameError
+        If the name is not in `UPSTREAMS`.
+    """
+    if name not in UPSTREAMS:
+        raise UnknownNameError("official codebase", name, UPSTREAMS)
+    return UPSTREAMS[name]

@@ -24,10 +24,10 @@ from torch import Tensor, nn
 from lifelong_co.protocols import Context
 from lifelong_co.tensors.precision import in_full, not_half
 from lifelong_co_adapters.bfloat16_linear import in_bfloat16
-from lifelong_co_adapters.bfloat16_products import product
 from lifelong_co_adapters.onednn_linear import affine
 from lifelong_co_adapters.pomo.attention import attention
 from lifelong_co_adapters.pomo.bfloat16_attention import Operands, operands
+from lifelong_co_adapters.pomo.bfloat16_products import product
 from lifelong_co_adapters.pomo.masks import minus_infinity
 
 # Up to this number of actions, products of tables are faster in single precision.

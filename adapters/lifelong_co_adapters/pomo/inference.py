@@ -23,7 +23,7 @@ from lifelong_co.protocols import Context, Problem
 from lifelong_co_adapters.pomo.decoder import Nodes, attend
 from lifelong_co_adapters.pomo.masks import minus_infinity
 from lifelong_co_adapters.pomo.network import Network
-from lifelong_co_adapters.pomo.pointer import behavior
+from lifelong_co_adapters.pomo.pointer import log_probs
 
 # Between these bounds, a sum of weights is as precise as with the largest score subtracted: the
 # smallest normal number of single precision is 2^-126.
@@ -76,7 +76,7 @@ def decide(pairs: Pairs, context: Context, feasible: Tensor, clipping: float) ->
         scores = pointed[..., : feasible.shape[2]] + nodes.pointer_bias
     else:
         scores = attend(nodes, context, feasible)
-    return behavior(scores, forbid, clipping, context.nowhere)
+    return log_probs(scores, forbid, clipping, context.nowhere)
 
 
 def weigh(pairs: Pairs, context: Context, forbid: Tensor) -> Tensor:

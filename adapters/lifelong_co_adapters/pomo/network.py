@@ -22,7 +22,7 @@ from lifelong_co_adapters.pomo.decoder import (
 )
 from lifelong_co_adapters.pomo.masks import minus_infinity
 from lifelong_co_adapters.pomo.normalization import NORMALIZATIONS, join
-from lifelong_co_adapters.pomo.pointer import behavior
+from lifelong_co_adapters.pomo.pointer import log_probs
 
 # Up to this number of actions, a CPU looks up attention scores instead of computing them.
 TABLE_ACTIONS = 64
@@ -168,4 +168,4 @@ class Network(nn.Module):
             scores = attend(encoding, context, feasible)
         scores = not_half(scores)
         forbid = minus_infinity(~feasible, scores.dtype)
-        return behavior(scores, forbid, self.logit_clipping, context.nowhere)
+        return log_probs(scores, forbid, self.logit_clipping, context.nowhere)

@@ -2,12 +2,8 @@
 
 from torch import Tensor
 
-from lifelong_co_adapters.pomo.masks import minus_infinity
 
-
-def clipped(
-    scores: Tensor, feasible: Tensor, clipping: float, nowhere: Tensor | None = None
-) -> Tensor:
+def log_probs(scores: Tensor, forbid: Tensor, clipping: float, nowhere: Tensor | None) -> Tensor:
     """Return the log-softmax of ``clipping * tanh(scores)``, -inf where an action is infeasible.
 
     The logits are computed as ``clipping * (1 + tanh(scores)) = 2 clipping sigmoid(2 scores)``.
@@ -17,23 +13,15 @@ def clipped(
     Parameters
     ----------
     scores
-        ``[B, S, A]``, at least in single precision.
-    feasible
-        Bool ``[B, S, A]``; at least one action in each state.
+        ``[B, S, A]``, at least in single precision; they are overwritten.
+    forbid
+        The mask to add, ``[B, S, A]``: -inf where an action is infeasible, 0 elsewhere. At least
+        one action is feasible in each state.
     clipping
         The largest magnitude of a logit, above 0.
     nowhere
         Bool ``[B, S]``: the states before the first node, where scores have no meaning. There all
         feasible actions are equally likely.
-    """
-    forbid = minus_infinity(~feasible, scores.dtype)
-    return behavior(scores.clone(), forbid, clipping, nowhere)
-
-
-def behavior(scores: Tensor, forbid: Tensor, clipping: float, nowhere: Tensor | None) -> Tensor:
-    """Return `clipped` for a mask to add, ``[B, S, A]``; it overwrites the scores.
-
-    The mask ``forbid`` is -inf where an action is infeasible and 0 elsewhere.
     """
     # A factor of 2 or 0: so ``nowhere`` costs no additional pass over the scores.
     factor = 2.0 if nowhere is None else (~nowhere)[..., None].to(scores.dtype).mul_(2.0)

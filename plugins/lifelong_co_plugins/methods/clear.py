@@ -28,7 +28,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_one, at_least_zero
-from lifelong_co_plugins.methods.instance_replay.solutions import SolutionMemory, behavior_now
+from lifelong_co_plugins.methods.instance_replay.solutions import SolutionMemory, behavior_along
 from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
 
@@ -85,7 +85,9 @@ def clear(
         total = sum(part.advantage.shape[0] for part in parts)
         for part in parts:
             share = part.advantage.shape[0] / total
-            now, old = behavior_now(learner.solver, part), part.behavior.float()
+            instances, actions, forced = part.instances, part.actions, part.forced
+            now = behavior_along(learner.solver, instances, actions, forced)
+            old = part.behavior.float()
             taken = part.actions[..., part.forced :, None]
             new, past = (x.gather(3, taken).squeeze(3) for x in (now, old))
             replay = v_trace_loss(new, past, part.advantage)

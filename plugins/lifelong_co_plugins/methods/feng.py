@@ -55,11 +55,6 @@ def feng(alpha: float = 0.5, buffer_size: int = 200, every: int = 5) -> Method:
     at_least_one("feng", {"every": every})
     memory, replayed = InstanceMemory(buffer_size), ReplayObjective()
 
-    def instances(learner: LearnerState) -> Any:
-        batch = learner.draw(learner.task)
-        memory.offer(learner, batch)
-        return batch
-
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
         step = learner.step_of(learner.task)
         for task in scheduled(step, learner.task, every) if alpha else ():
@@ -76,7 +71,7 @@ def feng(alpha: float = 0.5, buffer_size: int = 200, every: int = 5) -> Method:
 
     return Method(
         before_task=replayed.before_task,
-        instances=instances,
+        instances=memory.draw,
         loss_terms=loss_terms,
         state_dict=state_dict,
         load_state_dict=load_state_dict,

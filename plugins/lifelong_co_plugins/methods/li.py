@@ -26,12 +26,12 @@ An epoch of replay draws no fresh instances. So from the second task on, the tra
 not those of fine-tuning.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from torch import Tensor
 
-from lifelong_co.protocols import LearnerState, Method, Rollout
+from lifelong_co.protocols import Divergence, LearnerState, Method, Rollout
 from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_zero
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
@@ -75,10 +75,7 @@ def li_inter(
             exemplar.copy(learner.solver)
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
-        if alpha:
-            weight = alpha * unit.now(learner)
-            for part in exemplar.divergences(learner.solver, diverge):
-                yield "exemplar", weight * part
+        return held(learner, exemplar, diverge, alpha, unit)
 
     def state_dict() -> dict[str, Any]:
         kept = {"memory": memory.state_dict(), "exemplar": exemplar.state_dict()}
@@ -126,10 +123,7 @@ def li_intra(
     best = BestSoFar(exemplar)
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
-        if alpha:
-            weight = alpha * unit.now(learner)
-            for part in exemplar.divergences(learner.solver, diverge):
-                yield "exemplar", weight * part
+        yield from held(learner, exemplar, diverge, alpha, unit)
         if not replays(learner, memory):
             best.note(training_cost(rollout.cost))
 
@@ -153,6 +147,17 @@ def li_intra(
     )
 
 
+def held(
+    learner: LearnerState, exemplar: Exemplar, diverge: Divergence, alpha: float, unit: WeightUnit
+) -> Iterator[tuple[str, Tensor]]:
+    """Yield the parts of the term that holds the learner to the exemplar."""
+    if not alpha:
+        return
+    weight = alpha * unit.now(learner)
+    for part in exemplar.divergences(learner.solver, diverge):
+        yield "exemplar", weight * part
+
+
 def replays(learner: LearnerState, memory: InstanceMemory) -> bool:
     """Return whether the present epoch replays instances of past tasks."""
     return memory.capacity > 0 and learner.task > 0 and learner.epoch % 2 == 1
@@ -162,6 +167,4 @@ def half_and_half(learner: LearnerState, memory: InstanceMemory) -> Any:
     """Return a batch of the present task, or, in every second epoch, of a past task."""
     if replays(learner, memory):
         return memory.sample(learner, learner.batch % learner.task)
-    batch = learner.draw(learner.task)
-    memory.offer(learner, batch)
-    return batch
+    return memory.draw(learner)

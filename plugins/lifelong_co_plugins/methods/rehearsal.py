@@ -68,11 +68,6 @@ def rehearsal(
         if imitation and learner.epoch == 0:
             solutions.solve(learner, memory)
 
-    def draw(learner: LearnerState) -> Any:
-        batch = learner.draw(learner.task)
-        memory.offer(learner, batch)
-        return batch
-
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
         norm = unit.note(learner) if imitation else 0.0
         step = learner.step_of(learner.task)
@@ -107,7 +102,7 @@ def rehearsal(
     return Method(
         before_task=objective.before_task,
         before_epoch=before_epoch,
-        instances=draw,
+        instances=memory.draw,
         loss_terms=loss_terms,
         state_dict=state_dict,
         load_state_dict=load_state_dict,

@@ -8,7 +8,7 @@ from lifelong_co import registry
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.protocols import Buffer, LearnerState, Observer
 from lifelong_co.replay.class_balanced import TaskAware
-from lifelong_co.seeding import python_seed
+from lifelong_co.seeding import python_seed, restore
 from lifelong_co.tensors.modules import device_of
 from lifelong_co_plugins.methods.experience_replay.bundles import (
     Bundle,
@@ -148,5 +148,4 @@ class Memory:
         both = from_plain(plain, learner.problem, device_of(learner.solver.module))
         self.buffer.load_state_dict({**state["buffer"], "items": both[:held]})
         self.snapshot = both[held:]
-        version, internal, gauss = state["random"]
-        self.random.setstate((version, tuple(internal), gauss))
+        restore(self.random, state["random"])

@@ -15,8 +15,8 @@ from torch import Tensor
 
 from lifelong_co.protocols import Buffer, Observer
 from lifelong_co.replay.experience import record
+from lifelong_co.tensors.heap import CopyThread
 from lifelong_co_plugins.methods.experience_replay.bundles import Bundle, bundles_of_a_rollout
-from lifelong_co_plugins.methods.experience_replay.heap import CopyThread
 
 
 @attrs.frozen(eq=False)

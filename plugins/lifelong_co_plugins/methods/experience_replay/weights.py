@@ -9,10 +9,10 @@ from torch import Tensor
 
 from lifelong_co.protocols import ConsolidationLoss, LearnerState
 from lifelong_co.replay.experience import PackedExperience
+from lifelong_co.tensors.heap import CopyThread
 from lifelong_co.tensors.modules import normalises_over_batch
 from lifelong_co_plugins.methods.experience_replay.behaviors import share_of_rows
 from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
-from lifelong_co_plugins.methods.experience_replay.heap import CopyThread
 from lifelong_co_plugins.methods.experience_replay.importance_sampling import by_weight
 from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, ReplayedBundle
 

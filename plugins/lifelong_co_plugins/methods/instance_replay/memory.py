@@ -9,8 +9,8 @@ from lifelong_co.protocols import LearnerState
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.seeding import python_seed
 from lifelong_co.tensors import records
+from lifelong_co.tensors.heap import CopyThread
 from lifelong_co.tensors.modules import device_of
-from lifelong_co_plugins.methods.experience_replay.heap import CopyThread
 
 
 class InstanceMemory:
@@ -31,6 +31,12 @@ class InstanceMemory:
         """Return how many instances of a task this process holds."""
         return math.ceil(self.capacity / learner.processes)
 
+    def draw(self, learner: LearnerState) -> Any:
+        """Return a new batch of the present task, which is offered to its reservoir."""
+        batch = learner.draw(learner.task)
+        self.offer(learner, batch)
+        return batch
+
     def offer(self, learner: LearnerState, batch: Any) -> None:
         """Offer every instance of a batch to the present task's reservoir."""
         while len(self.reservoirs) <= learner.task:
@@ -47,9 +53,9 @@ class InstanceMemory:
         for slot, copy in zip(taken, copies, strict=True):
             reservoir.put(slot, type(batch)(**copy))
 
-    def sample(self, learner: LearnerState, task: int, share: float = 1.0) -> Any | None:
+    def sample(self, learner: LearnerState, task: int) -> Any | None:
         """Return a batch of a past task, or None if no instance of it is held; see `places`."""
-        found = self.places(learner, task, share)
+        found = self.places(learner, task)
         return self.take(task, found) if found else None
 
     def take(self, task: int, places: Sequence[int]) -> Any:

@@ -12,10 +12,10 @@ from torch import Tensor
 from lifelong_co.protocols import LearnerState, Observer, Rollout, Solver
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.rollout.one_pass import side_by_side
-from lifelong_co.seeding import python_seed
+from lifelong_co.seeding import python_seed, restore
 from lifelong_co.tensors import records
+from lifelong_co.tensors.heap import CopyThread
 from lifelong_co.tensors.modules import device_of
-from lifelong_co_plugins.methods.experience_replay.heap import CopyThread
 from lifelong_co_plugins.methods.instance_replay.memory import shape
 
 
@@ -151,8 +151,7 @@ class SolutionMemory:
         ]
         self.reservoir = Reservoir(self.share(learner))
         self.reservoir.load_state_dict({**state["reservoir"], "items": items})
-        version, internal, gauss = state["random"]
-        self.random.setstate((version, tuple(internal), gauss))
+        restore(self.random, state["random"])
 
 
 def join(parts: Sequence[Solutions]) -> Solutions:
@@ -186,11 +185,6 @@ def waiting(actions: Tensor, T: int) -> Tensor:
     """Return actions ``[..., T]`` of at most ``T``: a finished solution repeats its last one."""
     more = T - actions.shape[-1]
     return torch.cat([actions, actions[..., -1:].expand(*actions.shape[:-1], more)], dim=-1)
-
-
-def behavior_now(solver: Solver, kept: Solutions) -> Tensor:
-    """Return the present solver's log-probabilities ``[b, s, T - forced, A]`` on the way."""
-    return behavior_along(solver, kept.instances, kept.actions, kept.forced)
 
 
 def behavior_along(solver: Solver, instances: Any, actions: Tensor, forced: int) -> Tensor:

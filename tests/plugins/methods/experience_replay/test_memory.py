@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import torch
 from lifelong_co_plugins.methods.experience_replay import recorder
-from lifelong_co_plugins.methods.experience_replay.heap import CopyThread
 from lifelong_co_plugins.methods.experience_replay.weights import Weights
 from tiny_runs import (
     BATCH_SIZE,
@@ -26,6 +25,7 @@ from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.runs.run import Run
 from lifelong_co.storage import checkpoint
 from lifelong_co.storage.tree import flatten
+from lifelong_co.tensors.heap import CopyThread
 
 STEPS = {5: 3, 6: 4}  # steps of the TSP with a choice: the first and last node are forced
 

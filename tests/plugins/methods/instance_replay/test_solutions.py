@@ -5,7 +5,8 @@ from pathlib import Path
 import torch
 from lifelong_co_plugins.methods.instance_replay.solutions import (
     SolutionMemory,
-    behavior_now,
+    Solutions,
+    behavior_along,
     join,
     lengthened,
     waiting,
@@ -35,13 +36,18 @@ def recorded(
     return run, memory, lengths
 
 
+def behavior_now(run: Run, kept: Solutions) -> torch.Tensor:
+    """Return the behavior of a run's solver on the way of stored solutions."""
+    return behavior_along(run.learner.solver, kept.instances, kept.actions, kept.forced)
+
+
 def test_behavior_costs_and_actions_are_those_of_the_rollout(tmp_path: Path) -> None:
     """The present behavior of the same solver agrees with the recorded one in half precision."""
     run, memory, _ = recorded(tmp_path, 100)
     held = list(memory.reservoir)
     assert len(held) == 12
     for one in held:
-        now = behavior_now(run.learner.solver, one)
+        now = behavior_now(run, one)
         torch.testing.assert_close(now.exp(), one.behavior.float().exp(), atol=2e-3, rtol=0)
         cost = run.learner.problem.cost(one.instances, one.actions)
         assert (cost.argsort() == one.advantage.argsort()).all()
@@ -52,11 +58,11 @@ def test_joined_solutions_go_on_with_a_forced_action(tmp_path: Path) -> None:
     run, memory, _ = recorded(tmp_path, 100)
     one = next(iter(memory.reservoir))
     longer = lengthened(one, one.actions.shape[2] + 2)
-    problem, solver = run.learner.problem, run.learner.solver
+    problem = run.learner.problem
     assert torch.equal(
         problem.cost(one.instances, one.actions), problem.cost(one.instances, longer.actions)
     )
-    now = behavior_now(solver, longer)
+    now = behavior_now(run, longer)
     assert (now[:, :, -2:].exp() == longer.behavior[:, :, -2:].float().exp()).all()
     both = join([one, longer])
     assert both.actions.shape[0] == 2

@@ -4,7 +4,8 @@ import threading
 
 import pytest
 import torch
-from lifelong_co_plugins.methods.experience_replay.heap import CopyThread
+
+from lifelong_co.tensors.heap import CopyThread
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelong_co_adapters.bfloat16_products import product
+from lifelong_co_adapters.pomo.bfloat16_products import product
 
 sizes = st.integers(min_value=1, max_value=40)
 
