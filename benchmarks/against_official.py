@@ -4,7 +4,7 @@
         [--repeats 5] [--tests 1000] [--threads 2] [--device cpu] [--json FILE] [--smoke]
 
 Both sides run in turns. Each ratio is the median over turns, with its quartiles and its target
-(`marks`). Networks, batches and buffers have the paper's sizes. "As shipped" is the replay of
+(`marks`). Networks, batches and buffers have the paper's sizes. "Reduced replay" is that of
 preset `paper-economy`. With ``--smoke`` (n = 20, few turns) the exit status is 1 if a ratio of
 steps or of sampling is 30 % worse than in results/against_official.json, or, on another processor,
 than its target.
@@ -53,20 +53,20 @@ class Figure:
 
 def steps(problem: str, n: int, repeats: int, theirs: official.Official | None) -> Iterator[Figure]:
     """Measure the training steps; without the official code only ours."""
-    batch, shipped = official.BATCH[n], ours.shipped(problem)
+    batch, reduced = official.BATCH[n], ours.reduced(problem)
     sides = {
         "stock": ours.stock_pass(n + (problem == "cvrp"), batch),
         "ours": ours.training_step(problem, n, batch),
         "narrow": ours.training_step(problem, n, batch, precision="bfloat16"),
-        "shipped": ours.training_step(problem, n, batch, **shipped),
+        "reduced": ours.training_step(problem, n, batch, **reduced),
     }
     if theirs is not None:
         sides["official"] = official.training_step(theirs, n, batch)
         sides["official whole"] = official.replaying_step(theirs, n, batch, fill=2)
-        whole = {**shipped, **ours.WHOLE}
+        whole = {**reduced, **ours.WHOLE}
         sides["whole"] = ours.training_step(problem, n, batch, **whole)
         sides["narrow whole"] = ours.training_step(problem, n, batch, precision="bfloat16", **whole)
-        sides["bundled"] = ours.training_step(problem, n, batch, **{**shipped, **ours.BUNDLED})
+        sides["bundled"] = ours.training_step(problem, n, batch, **{**reduced, **ours.BUNDLED})
     took = in_turns(sides, repeats)
     if theirs is not None:
         seconds = f" {min(took['ours']):.3f} s at best"
@@ -76,7 +76,7 @@ def steps(problem: str, n: int, repeats: int, theirs: official.Official | None) 
         yield Figure(marks.NARROW_OFFICIAL, problem, n, ratio(took["official"], took["narrow"]))
         yield Figure(marks.NARROW_WHOLE, problem, n, ratio(took["whole"], took["narrow whole"]))
     yield Figure(marks.NARROW, problem, n, ratio(took["ours"], took["narrow"]))
-    yield Figure(marks.SHIPPED, problem, n, ratio(took["shipped"], took["ours"]))
+    yield Figure(marks.REDUCED, problem, n, ratio(took["reduced"], took["ours"]))
     yield Figure(marks.STOCK, problem, n, ratio(took["ours"], took["stock"]))
 
 

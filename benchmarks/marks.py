@@ -31,11 +31,11 @@ def everywhere(bound: float) -> dict[int, float]:
 
 
 FINE_TUNING = Mark("fine-tuning step, official / ours", {20: 1.3, 50: 1.4, 100: 1.6})
-WHOLE = Mark("LLR-BC step, 16 whole units, official / ours", {20: 1.4, 50: 1.4, 100: 1.5})
-BUNDLED = Mark("LLR-BC step, 16 whole units in bundles of 4", {20: 1.4, 50: 1.4, 100: 1.5})
-SHIPPED = Mark("LLR-BC step as shipped / our fine-tuning", {20: 1.35, 50: 1.2, 100: 1.1}, True)
+WHOLE = Mark("LLR-BC step, whole replay, official / ours", {20: 1.4, 50: 1.4, 100: 1.5})
+BUNDLED = Mark("LLR-BC step, whole replay in bundles of 4", {20: 1.4, 50: 1.4, 100: 1.5})
+REDUCED = Mark("LLR-BC step, reduced replay / our fine-tuning", {20: 1.35, 50: 1.2, 100: 1.1}, True)
 NARROW = Mark("fine-tuning step, float32 / bfloat16", {20: 1.15, 50: 1.25, 100: 1.4})
-NARROW_WHOLE = Mark("16 whole units, float32 / bfloat16", {20: 1.3, 50: 1.3, 100: 1.4})
+NARROW_WHOLE = Mark("whole replay, float32 / bfloat16", {20: 1.3, 50: 1.3, 100: 1.4})
 NARROW_OFFICIAL = Mark("fine-tuning step, official / bfloat16", {20: 2.5, 50: 2.5, 100: 2.4})
 STOCK = Mark("fine-tuning step, ours / a pass of torch's encoder", {}, True)
 RECORDING = Mark("recording, share of the last epoch in %", everywhere(2.0), True)

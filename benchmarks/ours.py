@@ -64,7 +64,7 @@ def training_step(
     return lambda: train_batch(run)
 
 
-def shipped(problem: str) -> dict[str, Any]:
+def reduced(problem: str) -> dict[str, Any]:
     """Return the options of LLR-BC in preset `paper-economy`."""
     return dict(resolve(method="llr-bc", preset="paper-economy", problem=problem).method_options)
 
@@ -95,7 +95,7 @@ class Watched:
 def recording(problem: str, n: int, batch: int, batches: int) -> Watched:
     """Time a last epoch of ``batches`` batches in a first task; the buffer is reduced like it."""
     capacity = max(1, round(1000 * batches / TASK_BATCHES[n]))
-    run = prepared(problem, n, batch, "llr-bc", **{**shipped(problem), "buffer_size": capacity})
+    run = prepared(problem, n, batch, "llr-bc", **{**reduced(problem), "buffer_size": capacity})
     run.learner.task, run.learner.epoch = 0, 1
     run.method.before_task(run.learner)  # with an empty buffer
     observer, store, watched = run.method.observer, run.method.after_step, Watched()
@@ -175,7 +175,7 @@ def bytes_a_state(problem: str, n: int, batch: int) -> float:
 
     The instances count once for every step, although the steps of a batch share them.
     """
-    run = prepared(problem, n, batch, "llr-bc", **shipped(problem))
+    run = prepared(problem, n, batch, "llr-bc", **reduced(problem))
     units: list[dict[str, Any]] = run.method.state_dict()["snapshot"]
     held = [step for unit in units for step in unit.get("steps", [unit])]
     taken = 0

@@ -15,7 +15,7 @@ with the same order and seed. Instead of ``table`` it may be
 - ``split`` (what AP consists of), ``goals`` (see `goals`) or ``equal`` (see `equal_time`): no
   metrics follow;
 - ``paired``: tests against the row whose name stands in quotes after the number;
-- ``published``: each metric by the paper's text and as its tables were computed;
+- ``published``: each metric by the paper's text and by the official code;
 - ``other`` or ``measured``: the name of a function of `other_tables` or `speed_tables` and its
   arguments follow.
 
@@ -105,7 +105,7 @@ def published(found: Results, block: Block, names: list[str]) -> Sheet:
         (*one[:head], *((one, two)[k][j] for j, k in pairs))
         for one, two in zip(text.rows, code.rows, strict=True)
     )
-    header = [f"{text.header[j]}, {('text', 'published')[k]}" for j, k in pairs]
+    header = [f"{text.header[j]}, {('text', 'code')[k]}" for j, k in pairs]
     return attrs.evolve(text, header=(*text.header[:head], *header), blocks=(rows,))
 
 

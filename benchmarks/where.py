@@ -37,8 +37,8 @@ KINDS = {
 REST = "the rest"
 ALONE = "encoder alone"
 TESTS = 4  # batches
-ENCODED = {"fine-tuning": 1.0, "included": 1.5, "whole": 17.0, "test": float(TESTS)}
-"""Batches that are encoded; as included, a sixteenth of eight besides the own one."""
+ENCODED = {"fine-tuning": 1.0, "reduced": 1.5, "whole": 17.0, "test": float(TESTS)}
+"""Batches that are encoded; in reduced replay, a sixteenth of eight besides the own one."""
 
 
 def kind(operation: str) -> str:
@@ -65,8 +65,8 @@ def column(problem: str, name: str, n: int) -> dict[str, float]:
     if name == "test":
         step = ours.test(problem, n, TESTS * batch)
     else:
-        shipped = ours.shipped(problem)
-        options = {"fine-tuning": {}, "included": shipped, "whole": {**shipped, **ours.WHOLE}}
+        reduced = ours.reduced(problem)
+        options = {"fine-tuning": {}, "reduced": reduced, "whole": {**reduced, **ours.WHOLE}}
         step = ours.training_step(problem, n, batch, **options[name])
     found = shares(step)
     rows = round(ENCODED[name] * batch)

@@ -71,7 +71,7 @@ def test_both_definitions_stand_side_by_side(page, found):
     """Each is that of `compare_runs`."""
     block = found.plan.blocks[0]
     made = page.published(found, block, ["AF"])
-    assert made.header == ("method", "AF, text", "AF, published")
+    assert made.header == ("method", "AF, text", "AF, code")
     runs = list(found.runs.values())
     row = block.rows[0]
     for column, definition in ((1, "text"), (2, "published")):
