@@ -117,32 +117,33 @@ def one_of(*known: str) -> "Callable[[object, attrs.Attribute[str], str], None]"
     return check
 
 
-def above_zero(solver: str, options: Mapping[str, float]) -> None:
-    """Refuse an option of a solver that is not above 0 and finite; the `ConfigError` names it."""
-    _check(f"solver {solver!r}", options, lambda value: value > 0, "more than 0")
-    _check(f"solver {solver!r}", options, math.isfinite, "a finite number")
+def above_zero(owner: str, options: Mapping[str, float]) -> None:
+    """Refuse an option of an owner, e.g. ``solver 'pomo'``, that is not above 0 and finite.
+
+    The `ConfigError` names both; so do those of the other checks below.
+    """
+    _check(owner, options, lambda value: value > 0, "more than 0")
+    _check(owner, options, math.isfinite, "a finite number")
 
 
-def at_least_zero(method: str, options: Mapping[str, float]) -> None:
-    """Refuse an option of a method below 0 or not finite; the `ConfigError` names it."""
-    label, expected = f"method {method!r}", "at least 0 and finite"
-    _check(label, options, lambda value: 0 <= value < math.inf, expected)
+def at_least_zero(owner: str, options: Mapping[str, float]) -> None:
+    """Refuse an option below 0 or not finite."""
+    _check(owner, options, lambda value: 0 <= value < math.inf, "at least 0 and finite")
 
 
-def at_least_one(method: str, options: Mapping[str, int]) -> None:
-    """Refuse an option of a method below 1; the `ConfigError` names it."""
-    _check(f"method {method!r}", options, lambda value: value >= 1, "at least 1")
+def at_least_one(owner: str, options: Mapping[str, int]) -> None:
+    """Refuse an option below 1."""
+    _check(owner, options, lambda value: value >= 1, "at least 1")
 
 
-def fraction(method: str, options: Mapping[str, float]) -> None:
-    """Refuse an option of a method that is not in ``(0, 1]``; the `ConfigError` names it."""
-    label, expected = f"method {method!r}", "a fraction in (0, 1]"
-    _check(label, options, lambda value: 0 < value <= 1, expected)
+def fraction(owner: str, options: Mapping[str, float]) -> None:
+    """Refuse an option that is not in ``(0, 1]``."""
+    _check(owner, options, lambda value: 0 < value <= 1, "a fraction in (0, 1]")
 
 
 def _check(
-    label: str, options: Mapping[str, float], accepts: Callable[[float], bool], expected: str
+    owner: str, options: Mapping[str, float], accepts: Callable[[float], bool], expected: str
 ) -> None:
     for name, value in options.items():
         if not accepts(value):
-            raise ConfigError(f"{label}: {name}: expected {expected}, got {value}")
+            raise ConfigError(f"{owner}: {name}: expected {expected}, got {value!r}")

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -47,7 +48,7 @@ def demo(
     ]
     for command in commands:
         print("lifelong-co", *command)
-    statuses = run_side_by_side(commands)
+    statuses = run_side_by_side(dict(zip(METHODS, commands, strict=True)))
     if any(statuses):
         # A run that a signal ended, e.g. when memory ran out, has a negative status.
         raise typer.Exit(max(status if status >= 0 else 128 - status for status in statuses))
@@ -59,8 +60,8 @@ def demo(
     print(f"report:  {report}   ({time.perf_counter() - began:.0f} s)")
 
 
-def run_side_by_side(commands: list[list[str]]) -> list[int]:
-    """Run commands at the same time, each on one thread; print their tests with the method's name.
+def run_side_by_side(commands: Mapping[str, list[str]]) -> list[int]:
+    """Run commands by label at the same time, each on one thread; print their tests with labels.
 
     Ctrl-C reaches all processes through the terminal; each one saves and stops.
     """
@@ -70,11 +71,11 @@ def run_side_by_side(commands: list[list[str]]) -> list[int]:
         subprocess.Popen(
             command(arguments), stdout=subprocess.PIPE, text=True, env=run_environment()
         )
-        for arguments in commands
+        for arguments in commands.values()
     ]
     readers = [
-        threading.Thread(target=relay, args=(process.stdout, method), daemon=True)
-        for process, method in zip(processes, METHODS, strict=True)
+        threading.Thread(target=relay, args=(process.stdout, label), daemon=True)
+        for process, label in zip(processes, commands, strict=True)
     ]
     for reader in readers:
         reader.start()
@@ -91,11 +92,11 @@ def run_side_by_side(commands: list[list[str]]) -> list[int]:
     return statuses
 
 
-def relay(lines: IO[str], method: str) -> None:
+def relay(lines: IO[str], label: str) -> None:
     """Print the test results of a run as they come; the run folder has the rest."""
     with lines:
         for line in lines:
             if re.search(r"epoch \d+: cost ", line):
-                print(f"{method:<12} {line}", end="", flush=True)
+                print(f"{label:<12} {line}", end="", flush=True)
             elif "--resume" in line:
                 print(line, end="", flush=True)

@@ -96,7 +96,7 @@ def solve(
     found.
     """
     from lifelong_co.errors import ConfigError
-    from lifelong_co.experiments.benchmark.answer import Effort, answer, too_large
+    from lifelong_co.experiments.benchmark.answer import Effort, answer, refuse_other, too_large
     from lifelong_co.experiments.benchmark.improve import refuse_unmodelled
     from lifelong_co.experiments.benchmark.known import beside
     from lifelong_co.experiments.comparison.routes import plot_routes, refuse_without_coordinates
@@ -131,12 +131,8 @@ def solve(
         for name in dict.fromkeys(one.problem for one in instances)
     }
     for file, instance in zip(files, instances, strict=True):
-        learned = solvers[instance.problem][0].problem.name
-        if learned != instance.problem:
-            raise ConfigError(
-                f"{file}: the file is a {instance.problem} instance, "
-                f"the solver in {checkpoint} was trained on {learned}"
-            )
+        solver, _, label = solvers[instance.problem]
+        refuse_other(instance, solver, file, label)
     effort = Effort(augment=augment, trajectories=trajectories, improve=improve, compare=compare)
     for instance, (target, picture) in zip(instances, targets, strict=True):
         solver, largest, label = solvers[instance.problem]

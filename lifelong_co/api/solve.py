@@ -9,7 +9,13 @@ import numpy.typing as npt
 
 from lifelong_co.api.stored import StoredRun, folder_of
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.benchmark.answer import Effort, answer, largest_of_run, too_large
+from lifelong_co.experiments.benchmark.answer import (
+    Effort,
+    answer,
+    largest_of_run,
+    refuse_other,
+    too_large,
+)
 from lifelong_co.experiments.benchmark.improve import refuse_unmodelled
 from lifelong_co.experiments.benchmark.known import known_of
 from lifelong_co.experiments.references.cache import FOLDER
@@ -110,11 +116,7 @@ def solve(
         raise ConfigError("after: expected a run, got a solver")
     else:
         solver, where, warning = run, "the solver", ""
-    if solver.problem.name != instance.problem:
-        raise ConfigError(
-            f"{file}: the file is a {instance.problem} instance, "
-            f"{where} was trained on {solver.problem.name}"
-        )
+    refuse_other(instance, solver, path, where)
     if warning:
         warnings.warn(warning, stacklevel=2)
     found = answer(solver, instance, effort, label=where)

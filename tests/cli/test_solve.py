@@ -103,7 +103,7 @@ def test_existing_solution_and_plot_are_not_overwritten(taken, place, finished):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ((FIXTURES / "five.tsp",), "five.tsp: the file is a tsp instance, the solver in"),
+        ((FIXTURES / "five.tsp",), "five.tsp: the file is a tsp instance, "),
         (("absent.vrp",), "absent.vrp: cannot be read (No such file or directory)"),
         (("broken.vrp",), "broken.vrp: "),
         (("m y.npz",), "got .npz; for the mean cost of its instances: lifelong-co evaluate RUN"),

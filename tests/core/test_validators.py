@@ -100,7 +100,7 @@ def test_field_with_a_wrong_value_is_refused(field: str, value: Any, message: st
     [
         (above_zero, [0.1, 5], [0, -1.0, math.nan], "solver 'x': a: expected more than 0"),
         (at_least_zero, [0, 2.5], [-0.1, math.inf, math.nan], "a: expected at least 0 and finite"),
-        (at_least_one, [1, 7], [0, -2], "method 'x': a: expected at least 1"),
+        (at_least_one, [1, 7], [0, -2], "solver 'x': a: expected at least 1"),
         (fraction, [0.1, 1], [0, 1.1, math.nan], r"'x': a: expected a fraction in \(0, 1\]"),
     ],
 )
@@ -109,10 +109,10 @@ def test_options_outside_their_range_are_refused(
 ) -> None:
     """The error names the owner, the option, the range and the value."""
     for value in good:
-        check("x", {"a": value})
+        check("solver 'x'", {"a": value})
     for value in bad:
         with pytest.raises(ConfigError, match=f"{message}, got {value}"):
-            check("x", {"fine": good[0], "a": value})
+            check("solver 'x'", {"fine": good[0], "a": value})
 
 
 def test_numbers_of_numpy_and_paths_are_plain() -> None:

@@ -28,7 +28,7 @@ def check_sizes(
     ConfigError
         If an option does not fit; the message names it.
     """
-    above_zero(solver, {**sizes, "num_state_encoder": num_state_encoder})
+    above_zero(f"solver {solver!r}", {**sizes, "num_state_encoder": num_state_encoder})
     width, heads, least = sizes["dim_emb"], sizes["nb_heads"], sizes["action_k"]
     if width % heads:
         raise ConfigError(

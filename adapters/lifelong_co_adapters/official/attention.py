@@ -152,7 +152,7 @@ def build(
         raise ConfigError(
             f"solver {name!r}: problem: expected {' or '.join(MODULES)}, got {problem.name!r}"
         )
-    above_zero(name, {key: value for key, value in options.items() if key in NUMBERS})
+    above_zero(f"solver {name!r}", {key: value for key, value in options.items() if key in NUMBERS})
     module = MODULES[problem.name]
     network = getattr(load(folders()[problem.name], module), module)
     root = options["embedding_dim"] ** 0.5

@@ -52,7 +52,7 @@ def omni(
         "ff_hidden_dim": ff_hidden_dim,
         "logit_clipping": logit_clipping,
     }
-    above_zero("omni", options)
+    above_zero("solver 'omni'", options)
     if norm not in NORMALIZATIONS:
         raise UnknownNameError("normalisation of solver 'omni'", norm, NORMALIZATIONS)
     return POMO(problem=problem, module=Network(problem, **options, norm=norm))

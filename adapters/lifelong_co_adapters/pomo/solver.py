@@ -113,5 +113,5 @@ def pomo(
         "ff_hidden_dim": ff_hidden_dim,
         "logit_clipping": logit_clipping,
     }
-    above_zero("pomo", options)
+    above_zero("solver 'pomo'", options)
     return POMO(problem=problem, module=Network(problem, **options))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lifelong_co.config.run_config import Config
+from lifelong_co.errors import ConfigError
 from lifelong_co.evaluation import named_test
 from lifelong_co.experiments.benchmark.improve import improved
 from lifelong_co.experiments.references.gaps import gap
@@ -169,6 +170,21 @@ def largest_of_run(folder: Path, after: int | None) -> int | None:
     """Return `largest_learned` after so many tasks of a run; None: for its latest checkpoint."""
     run = RunFolder(folder)
     return largest_learned(run.config(), after or run.learned() or None)
+
+
+def refuse_other(instance: FileInstance, solver: Solver, file: Path, label: str) -> None:
+    """Refuse a file of another problem than that of a solver, whose name is ``label``.
+
+    Raises
+    ------
+    ConfigError
+        If they differ.
+    """
+    learned = solver.problem.name
+    if learned != instance.problem:
+        raise ConfigError(
+            f"{file}: the file is a {instance.problem} instance, {label} was trained on {learned}"
+        )
 
 
 def too_large(instance: FileInstance, largest: int | None) -> str:

@@ -66,8 +66,8 @@ def clear(
     UnknownNameError
         If there is no such divergence or unit.
     """
-    at_least_zero("clear", {"alpha": alpha, "beta": beta, "buffer_size": buffer_size})
-    at_least_one("clear", {"trajectories": trajectories})
+    at_least_zero("method 'clear'", {"alpha": alpha, "beta": beta, "buffer_size": buffer_size})
+    at_least_one("method 'clear'", {"trajectories": trajectories})
     diverge = checked_divergence(divergence)
     memory = SolutionMemory(buffer_size, trajectories)
     unit = WeightUnit("weight_unit", weight_unit)

@@ -87,8 +87,8 @@ def der_plus_plus(
         If there is no such divergence, weighting, buffer or unit.
     """
     numbers = {"alpha": alpha, "beta": beta, "buffer_size": buffer_size, "replay_size": replay_size}
-    at_least_zero("der++", numbers)
-    fraction("der++", {"replay_rows": replay_rows})
+    at_least_zero("method 'der++'", numbers)
+    fraction("method 'der++'", {"replay_rows": replay_rows})
     diverge = logit_distance if divergence == "logits" else checked_divergence(divergence)
     weigh = (
         None

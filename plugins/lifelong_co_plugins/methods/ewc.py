@@ -45,8 +45,8 @@ def ewc(weight: float = 10.0, fisher_batches: int = 16, weight_unit: str = "abso
     UnknownNameError
         If there is no such unit.
     """
-    at_least_zero("ewc", {"weight": weight})
-    at_least_one("ewc", {"fisher_batches": fisher_batches})
+    at_least_zero("method 'ewc'", {"weight": weight})
+    at_least_one("method 'ewc'", {"fisher_batches": fisher_batches})
     anchors, unit = Anchors(fisher_batches), WeightUnit("weight_unit", weight_unit)
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001

@@ -51,8 +51,8 @@ def feng(alpha: float = 0.5, buffer_size: int = 200, every: int = 5) -> Method:
     ConfigError
         If a number is out of its range.
     """
-    at_least_zero("feng", {"alpha": alpha, "buffer_size": buffer_size})
-    at_least_one("feng", {"every": every})
+    at_least_zero("method 'feng'", {"alpha": alpha, "buffer_size": buffer_size})
+    at_least_one("method 'feng'", {"every": every})
     memory, replayed = InstanceMemory(buffer_size), ReplayObjective()
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001

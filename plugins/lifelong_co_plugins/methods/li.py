@@ -65,7 +65,7 @@ def li_inter(
     UnknownNameError
         If there is no such divergence or unit.
     """
-    at_least_zero("li-inter", {"alpha": alpha, "buffer_size": buffer_size})
+    at_least_zero("method 'li-inter'", {"alpha": alpha, "buffer_size": buffer_size})
     diverge = checked_divergence(divergence)
     unit = WeightUnit("alpha_unit", alpha_unit)
     memory, exemplar = InstanceMemory(buffer_size), Exemplar()
@@ -116,7 +116,7 @@ def li_intra(
     UnknownNameError
         If there is no such divergence or unit.
     """
-    at_least_zero("li-intra", {"alpha": alpha, "buffer_size": buffer_size})
+    at_least_zero("method 'li-intra'", {"alpha": alpha, "buffer_size": buffer_size})
     diverge = checked_divergence(divergence)
     unit = WeightUnit("alpha_unit", alpha_unit)
     memory, exemplar = InstanceMemory(buffer_size), Exemplar()

@@ -71,8 +71,8 @@ def libog(
     UnknownNameError
         If there is no such divergence, variant or unit.
     """
-    at_least_zero("libog", {"weight": weight, "intra_weight": intra_weight})
-    at_least_one("libog", {"fisher_batches": fisher_batches})
+    at_least_zero("method 'libog'", {"weight": weight, "intra_weight": intra_weight})
+    at_least_one("method 'libog'", {"fisher_batches": fisher_batches})
     if variant not in VARIANTS:
         raise UnknownNameError("variant", variant, VARIANTS)
     official = variant == "official"

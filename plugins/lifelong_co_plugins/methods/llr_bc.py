@@ -103,8 +103,8 @@ def llr_bc(
         "replay_size": replay_size,
         "bundle_size": bundle_size,
     }
-    at_least_zero("llr-bc", numbers)
-    fraction("llr-bc", {"replay_rows": replay_rows})
+    at_least_zero("method 'llr-bc'", numbers)
+    fraction("method 'llr-bc'", {"replay_rows": replay_rows})
     loss = consolidation_loss(weighting, divergence, behavior, guarded=official_replay)
     memory = Memory(buffer, buffer_size, record, bundle_size, official=official_replay)
     weights = Weights(loss, replay_rows, memory.random)

@@ -58,9 +58,9 @@ def rehearsal(
         If a number is out of its range.
     """
     numbers = {"weight": weight, "instances": instances, "imitation": imitation}
-    at_least_zero("rehearsal", numbers)
-    at_least_one("rehearsal", {"every": every})
-    fraction("rehearsal", {"share": share})
+    at_least_zero("method 'rehearsal'", numbers)
+    at_least_one("method 'rehearsal'", {"every": every})
+    fraction("method 'rehearsal'", {"share": share})
     memory, objective = InstanceMemory(instances), ReplayObjective()
     solutions, unit = SolvedTasks(), GradientNorm()
 

@@ -20,11 +20,3 @@ def require_several(objective: str, rollout: Rollout) -> None:
             f"objective {objective!r}: expected a solver with at least 2 trajectories for each"
             f" instance, got {S}; choose the objective 'reinforce'"
         )
-
-
-def require_positive(objective: str, name: str, value: float) -> None:
-    """Refuse an option that is not finite and above 0; the `ConfigError` names it."""
-    if not 0 < value < float("inf"):
-        raise ConfigError(
-            f"objective {objective!r}: {name}: expected more than 0 and finite, got {value!r}"
-        )

@@ -6,7 +6,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from lifelong_co.protocols import Objective, Rollout, Solver
-from lifelong_co_plugins.objectives.checks import require_positive, require_several
+from lifelong_co.validators import above_zero
+from lifelong_co_plugins.objectives.checks import require_several
 
 
 def preference(solver: Solver, beta: float = 0.05) -> Objective:  # noqa: ARG001
@@ -34,7 +35,7 @@ def preference(solver: Solver, beta: float = 0.05) -> Objective:  # noqa: ARG001
     ConfigError
         If ``beta`` is out of its range, or in a run if a solver has one trajectory.
     """
-    require_positive("preference", "beta", beta)
+    above_zero("objective 'preference'", {"beta": beta})
 
     def loss(instances: Any, rollout: Rollout) -> Tensor:  # noqa: ARG001
         require_several("preference", rollout)

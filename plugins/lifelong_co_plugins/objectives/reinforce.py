@@ -5,7 +5,8 @@ from typing import Any
 from torch import Tensor
 
 from lifelong_co.protocols import Objective, Rollout, Solver
-from lifelong_co_plugins.objectives.checks import require_positive, require_several
+from lifelong_co.validators import above_zero
+from lifelong_co_plugins.objectives.checks import require_several
 
 
 def reinforce(solver: Solver) -> Objective:
@@ -32,7 +33,7 @@ def reinforce_normalised(solver: Solver, epsilon: float = 1e-4) -> Objective:  #
     ConfigError
         If ``epsilon`` is out of its range, or in a run if a solver has one trajectory.
     """
-    require_positive("reinforce-normalised", "epsilon", epsilon)
+    above_zero("objective 'reinforce-normalised'", {"epsilon": epsilon})
 
     def loss(instances: Any, rollout: Rollout) -> Tensor:  # noqa: ARG001
         require_several("reinforce-normalised", rollout)
