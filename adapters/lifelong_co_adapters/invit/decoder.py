@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from lifelong_co_adapters.invit.layer import turned
+from lifelong_co_adapters.invit.layer import transposed
 
 # The pointer's scores are in (-10, 10).
 CLIPPING = 10.0
@@ -70,14 +70,14 @@ class DecoderLayer(nn.Module):
         """
         root = math.sqrt(key.shape[1])
         return LayerWeights(
-            query=turned(self.query.weight / root),
+            query=transposed(self.query.weight / root),
             query_bias=self.query.bias / root,
             key=key,
             value=value.transpose(1, 2),
-            combine=turned(self.combine.weight),
+            combine=transposed(self.combine.weight),
             combine_bias=self.combine(bias),
-            expand=turned(self.expand.weight),
-            contract=turned(self.contract.weight),
+            expand=transposed(self.expand.weight),
+            contract=transposed(self.contract.weight),
         )
 
 
@@ -112,7 +112,7 @@ class Decoder(nn.Module):
         parts = zip(self.layers, keys, values, self.value.bias.view(-1, d), strict=False)
         last = torch.cat((keys[-1], key_biases[-1][:, None]), dim=1) / math.sqrt(d)  # [d, D + 1]
         return Weights(
-            query=turned(self.query.weight),
+            query=transposed(self.query.weight),
             layers=[
                 cast(DecoderLayer, layer).weights(key.view(H, d // H, -1), value, bias)
                 for layer, key, value, bias in parts

@@ -9,9 +9,9 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from lifelong_co.protocols import Context, Problem
+from lifelong_co_adapters.invit.checkpointing import Checkpointing
 from lifelong_co_adapters.invit.decoder import Decoder, Weights
 from lifelong_co_adapters.invit.encoder import Encoder
-from lifelong_co_adapters.invit.kept import Kept
 from lifelong_co_adapters.invit.layer import Folded
 from lifelong_co_adapters.invit.sizes import token_widths
 from lifelong_co_adapters.invit.views import HIDDEN, nearest, tokens, view
@@ -24,7 +24,7 @@ class Prepared:
     table: Tensor  # [B, A, 2 + k]: coordinates and scalars of every action
     folded: list[Folded]  # for the action encoder, then for the state encoders
     decoder: Weights
-    kept: Kept
+    checkpointing: Checkpointing
 
 
 class Network(nn.Module):
@@ -101,7 +101,7 @@ nb_layers_decoder, action_k, state_k, batchnorm
             table=table,
             folded=[encoder.fold() for encoder in self.encoders()],
             decoder=self.decoder.weights(),
-            kept=Kept(),
+            checkpointing=Checkpointing(),
         )
 
     def decode(
@@ -117,9 +117,9 @@ nb_layers_decoder, action_k, state_k, batchnorm
         instance = torch.arange(B, device=feasible.device)[:, None].expand(B, S)
         last = context.nodes["last"]
         left = chosen(unfinished)
-        decided = prepared.kept.call(
+        decided = prepared.checkpointing.call(
             self.decide,
-            self.tokens(left),
+            self.token_count(left),
             prepared=prepared,
             instance=chosen(instance),
             last=chosen(last),
@@ -139,7 +139,7 @@ nb_layers_decoder, action_k, state_k, batchnorm
             return decided
         return torch.where(context.nowhere[..., None], uniform, decided)
 
-    def tokens(self, unfinished: Tensor) -> int:
+    def token_count(self, unfinished: Tensor) -> int:
         """Return how many tokens all views of these states ``[N, A]`` have, at most.
 
         0 on a GPU, where counting waits for the device.

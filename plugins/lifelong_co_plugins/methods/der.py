@@ -112,6 +112,7 @@ def der_plus_plus(
             share = weight / len(replayed.bundles)
             yield "behavior", share * distance(learner.solver, part, diverge, weigh)
         for bundle in batches:
+            # "unit" is an older word; another one would change the random stream, and results.
             yield "replay", beta * objective.loss(learner, bundle.steps[0].instances, "of a unit")
 
     def state_dict() -> dict[str, Any]:

@@ -51,8 +51,9 @@ def fisher_information(learner: LearnerState, batches: int) -> dict[str, Tensor]
         batch = records.to(draw(instances, task.batch_size), device)
         for name, gradient in likelihood_gradient(learner.solver, batch, actions).items():
             total[name] += gradient.square() / (records.rows(batch) * learner.processes**2)
-    task = learner.tasks[learner.task].label
-    found = fault(f"after task {task}", norms("the Fisher information of the parameter", total))
+    found = fault(
+        f"after task {task.label}", norms("the Fisher information of the parameter", total)
+    )
     if found:
         raise ComponentError(f"{found}, expected finite numbers; lower learning_rate")
     return total

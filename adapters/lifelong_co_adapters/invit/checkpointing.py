@@ -16,7 +16,7 @@ from torch.utils.checkpoint import checkpoint
 TOKENS = 190_000
 
 
-class Kept:
+class Checkpointing:
     """Counts the tokens that a rollout keeps.
 
     Parameters

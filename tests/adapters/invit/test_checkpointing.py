@@ -7,7 +7,7 @@ import pytest
 import torch
 from goldens import PROBLEMS
 from lifelong_co_adapters.invit import network
-from lifelong_co_adapters.invit.kept import Kept
+from lifelong_co_adapters.invit.checkpointing import Checkpointing
 from tiny_invit import drawn, tiny
 from torch import Tensor
 
@@ -28,7 +28,7 @@ def sampled_loss(solver: Any, instances: Any) -> Tensor:
 def with_limit(limit: int, monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any]) -> Any:
     """Return ``call()`` with another limit of tokens in a rollout."""
     with monkeypatch.context() as patch:
-        patch.setattr(network, "Kept", lambda: Kept(limit))
+        patch.setattr(network, "Checkpointing", lambda: Checkpointing(limit))
         return call()
 
 
