@@ -68,5 +68,5 @@ def file_texts(draw: st.DrawFn, instance: FileInstance) -> str:
         body += ["DEMAND_SECTION", *(f"{i + 1}{gap}{demand[i]}" for i in numbers)]
         body += ["DEPOT_SECTION", "1", "-1"]
     lines = [f"{key}{separator}{value}" for key, value in header.items()] + body
-    lines += draw(st.sampled_from(([], ["EOF"], ["EOF", ""])))
+    lines += draw(st.sampled_from(([""], ["EOF"], ["EOF", ""])))
     return draw(st.sampled_from(("\n", "\r\n"))).join(lines)

@@ -130,16 +130,21 @@ def benchmark(
 
     def keep(results: Sequence[kept.Result]) -> None:
         if out is not None:
-            kept.save(out, settings, results)
+            kept.save(out, settings, results, [one.name for one in found.instances])
 
-    done = conduct(
-        found.instances,
-        list(entrants.values()),
-        kept.load(out, settings) if out is not None else [],
-        How(as_paper=paper, augment=augment, at_once=at_once, batch=batch),
-        keep=keep,
-        log=log,
-    )
+    try:
+        done = conduct(
+            found.instances,
+            list(entrants.values()),
+            kept.load(out, settings) if out is not None else [],
+            How(as_paper=paper, augment=augment, at_once=at_once, batch=batch),
+            keep=keep,
+            log=log,
+        )
+    except KeyboardInterrupt:
+        if out is not None:
+            log(f"stopped; the same command continues with the results in {out}")
+        raise
     texts = {
         "table.txt": tables.as_text(done, rounded=not paper),
         "table.md": tables.as_markdown(done, rounded=not paper),

@@ -1,6 +1,7 @@
 """``lifelong-co reference``: find near-optimal costs of instances and keep them."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,8 @@ def _chosen(
     from lifelong_co.runs.folder import RunFolder
 
     for file in files or ():
-        yield str(file), sources.from_files(file, problem, scaled=scaled)[:count]
+        found = sources.from_files(file, problem, scaled=scaled, log=partial(typer.echo, err=True))
+        yield str(file), found[:count]
     if distribution is not None:
         drawn = sources.from_distribution(distribution, problem, size, count or 10, seed)
         yield f"{distribution}{size}", drawn

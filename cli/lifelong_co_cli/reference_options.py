@@ -56,7 +56,7 @@ Scaled = Annotated[
     typer.Option(
         "--scaled",
         metavar=FLAG,
-        help="Scale .vrp and .tsp files to the unit square and do not round, as tasks do.",
+        help="Scale files to the unit square, and do not round .vrp and .tsp, as tasks do.",
         rich_help_panel=ADVANCED,
     ),
 ]

@@ -1,7 +1,7 @@
 """Learning a sequence of tasks: what ``lifelong-co run`` does, as a function."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -182,8 +182,9 @@ def carry_out(
     show
         Called with the configuration: `progress.watching` or `progress.quiet`.
     """
-    with show(config) as shown:
+    with ExitStack() as stack:
         with naming(RunFolder(folder).path / "config.toml") if resume else nullcontext():
+            shown = stack.enter_context(show(config))
             run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
         try:
             return learn_tasks(run, stop=stop, on_step=shown.on_step, log=shown.log)

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from lifelong_co.instance_files.explicit_distances import weights, where_explicit
 from lifelong_co.instance_files.file_instance import RULES, DistanceRule, FileInstance
 from lifelong_co.instance_files.route_rules import with_limit, with_windows
 from lifelong_co.instance_files.vrplib_parser import (
@@ -16,10 +17,9 @@ from lifelong_co.instance_files.vrplib_parser import (
     parse,
     read_text,
     refuse,
+    require_end,
     scan,
     table,
-    weights,
-    where_explicit,
 )
 
 # "(Augerat et al, No of trucks: 5, Optimal value: 784)"; without the colon "optimal 3-opt" fits.
@@ -55,6 +55,7 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
         need), backhauls, a depot that is not node 1.
     """
     text = read_text(path)
+    require_end(path, text)
     header = scan(path, text)
     kind = header.value("TYPE").split()[0].upper()
     if kind == "VRPB" or "BACKHAUL" in header.ids:

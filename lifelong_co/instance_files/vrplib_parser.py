@@ -19,6 +19,8 @@ from lifelong_co.errors import FileFormatError
 
 COST = r"(\d+(?:\.\d+)?)(?![\d.,]*(?:[eE][+-]?)?\d)(?!\s*(?:routes?|trucks?|vehicles?)\b)"
 """A cost in a comment, as a pattern: not the start of ``1,034`` or ``1e6``, nor ``5 routes``."""
+FREE = ("NAME", "COMMENT")
+"""The keywords of any text, in which vrplib would look for ``EOF`` and ``_SECTION``, too."""
 STREAMS = ("EDGE_WEIGHT", "DEPOT")
 """The sections without rows: their numbers follow each other, in lines of any length."""
 
@@ -40,6 +42,22 @@ def read_text(path: str | os.PathLike[str]) -> str:
     return content.decode("utf-8-sig", errors="replace")
 
 
+def require_end(path: str | os.PathLike[str], text: str) -> None:
+    """Refuse a text that breaks off in its last line, where a number could be cut.
+
+    Raises
+    ------
+    FileFormatError
+        If the text ends neither with a line end nor with ``EOF`` nor with the ``-1`` of a section.
+    """
+    if text.split()[-1:] not in (["EOF"], ["-1"]) and not text.endswith(("\n", "\r")):
+        raise refuse(
+            path,
+            "expected a line end or EOF after the last row, got none: the file may be cut; if it"
+            " is complete, end its last line",
+        )
+
+
 @attrs.frozen
 class Header:
     """The keywords of a file, and the node numbers of its sections."""
@@ -53,7 +71,7 @@ class Header:
     """The first word of each row, by section (in capitals, without ``_SECTION``); all words of
     `STREAMS`."""
     tables: str
-    """The text that vrplib parses: without `STREAMS`."""
+    """The text that vrplib parses: without `FREE` and `STREAMS`."""
 
     def value(self, keyword: str) -> str:
         """Return the text of a keyword; raise `FileFormatError` if it is missing."""
@@ -88,13 +106,14 @@ def scan(path: str | os.PathLike[str], text: str) -> Header:
     name: str | None = None
     for line in text.splitlines():
         words = line.split()
-        # The rules of vrplib for comments and the end of the file, so that both read the same rows.
+        # vrplib's rule for comments, so that both read the same rows.
         if not words or words[0].startswith("#"):
             continue
-        if "EOF" in line:
+        title = line.strip(" \t:")
+        if title == "EOF":
             break
-        if "_SECTION" in line:
-            name = line.strip(" \t:").removesuffix("_SECTION").upper()
+        if title.endswith("_SECTION") and title == title.split()[0]:
+            name = title.removesuffix("_SECTION").upper()
             ids.setdefault(name, [])
         elif name is not None:
             ids[name] += words if name in STREAMS else words[:1]
@@ -103,6 +122,8 @@ def scan(path: str | os.PathLike[str], text: str) -> Header:
             values[keyword.upper()] = value
             if keyword.upper() == "COMMENT":
                 comments.append(value)
+            if keyword.upper() in FREE:
+                continue
         if name not in STREAMS:
             tables.append(line)
     return Header(os.fspath(path), values, "\n".join(comments), ids, "\n".join(tables))
@@ -165,68 +186,6 @@ def table(
             f"got {numbers[bad[0]].tolist()} at node {ids[bad[0]]}",
         )
     return numbers[_order(header, title, ids)]
-
-
-def where_explicit(header: Header, kind: str) -> str:
-    """Return the section with the coordinates of a file with EXPLICIT distances.
-
-    Empty if the TYPE ``kind`` is ATSP, which needs none.
-
-    Raises
-    ------
-    FileFormatError
-        If vrplib cannot read the format of the distances, or if the file has no coordinates, which
-        networks need.
-    """
-    form = header.value("EDGE_WEIGHT_FORMAT").upper()
-    if form not in ("LOWER_ROW", "FULL_MATRIX"):
-        raise refuse(
-            header.path,
-            f"EDGE_WEIGHT_FORMAT: {form} is not supported; expected LOWER_ROW or FULL_MATRIX",
-        )
-    if kind == "ATSP":
-        return ""
-    for section in ("NODE_COORD", "DISPLAY_DATA"):
-        if section in header.ids:
-            return section
-    raise refuse(
-        header.path,
-        "EDGE_WEIGHT_TYPE: EXPLICIT is not supported without coordinates, except with TYPE: ATSP",
-    )
-
-
-def weights(header: Header, count: int, *, symmetric: bool = True) -> npt.NDArray[np.int64]:
-    """Return the distances that a file lists: int64 ``[count, count]``, diagonal 0.
-
-    Raises
-    ------
-    FileFormatError
-        If they are missing, too few or too many, not whole, or not ``symmetric``.
-    """
-    title = "EDGE_WEIGHT_SECTION"
-    if "EDGE_WEIGHT" not in header.ids:
-        raise refuse(header.path, f"expected a {title}, got none")
-    lower = header.value("EDGE_WEIGHT_FORMAT").upper() == "LOWER_ROW"
-    places = np.tri(count, k=-1, dtype=bool) if lower else np.ones((count, count), dtype=bool)
-    words, expected = header.ids["EDGE_WEIGHT"], int(places.sum())
-    if len(words) != expected:
-        raise refuse(header.path, f"{title}: expected {expected} distances, got {len(words)}")
-    numbers = np.zeros((count, count))
-    try:
-        numbers[places] = np.array(words, dtype=np.float64)
-    except ValueError as error:
-        raise refuse(header.path, f"{title}: expected numbers ({error})") from error
-    if lower:
-        numbers += numbers.T
-    # This form of the test refuses NaN, too.
-    if not ((numbers >= 0) & (numbers <= 1e12) & (numbers == np.floor(numbers))).all():
-        raise refuse(header.path, f"{title}: expected whole numbers from 0 to 1e12")
-    if symmetric and (numbers != numbers.T).any():
-        raise refuse(header.path, f"{title}: expected symmetric distances")
-    whole = numbers.astype(np.int64)
-    # Files have a filler on the diagonal; a route that stays at the depot would pay it.
-    np.fill_diagonal(whole, 0)
-    return whole
 
 
 def _order(header: Header, title: str, ids: list[str]) -> npt.NDArray[np.intp]:

@@ -21,6 +21,7 @@ from lifelong_co.registry.lookup import (
     objective_options,
     problem,
     solver,
+    stored_method,
     testset,
     weighting,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "reload",
     "sampler",
     "solver",
+    "stored_method",
     "testset",
     "weighting",
 ]

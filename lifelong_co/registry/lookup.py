@@ -129,12 +129,22 @@ def changed_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in given.items() if key not in usual or usual[key] != value}
 
 
-def knows_all_tasks(name: str, options: Mapping[str, Any]) -> bool:
-    """Return `Method.knows_all_tasks` of a method; False if the name is unknown."""
+def stored_method(name: str, options: Mapping[str, Any]) -> Method:
+    """Return the method of a stored run; with its defaults, if options cannot be used here.
+
+    An error if it is not installed: whether it learns tasks one by one would be a guess, and so
+    would its metrics and ``d*``.
+    """
+    find("method", name)
     try:
-        return method(name, **options).knows_all_tasks
-    except LifelongError:  # e.g. a method of a plugin that is not installed here
-        return False
+        return method(name, **options)
+    except LifelongError:  # options of another version, or the name of a plugin's part
+        return method(name)
+
+
+def knows_all_tasks(name: str, options: Mapping[str, Any]) -> bool:
+    """Return `Method.knows_all_tasks` of a `stored_method`."""
+    return stored_method(name, options).knows_all_tasks
 
 
 def objective(name: str, solver: Solver, /, **options: Any) -> Objective:
@@ -214,8 +224,7 @@ def testset(problem: str | Problem, distribution: str, of: str = "generator") ->
     """Return the fixed test instances of a distribution.
 
     For ``U GM E C G R`` these are the first 1,000 test instances of the paper. With ``of`` as
-    ``published``, R of the CVRP has the demands of the published file, which differ from those of
-    the official ``generator``; for all other distributions it changes nothing.
+    ``published``, R of the CVRP has the demands of the published file, not the ``generator``'s.
 
     Raises
     ------

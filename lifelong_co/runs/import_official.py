@@ -139,6 +139,11 @@ def import_checkpoint(
     try:
         made.load_official(official.parameters)
     except (LifelongError, LookupError, TypeError, ValueError, RuntimeError) as error:
+        if set(official.parameters) == set(made.module.state_dict()):
+            raise CheckpointError(
+                f"{file}: expected the parameter names of the official code, got those of our"
+                f" solver {solver!r}; a run can start from the folder of the run that learned them"
+            ) from error
         reason = " ".join(str(error).split())
         raise CheckpointError(
             f"{file}: its parameters do not fit solver {solver!r} for {problem!r} with the options"

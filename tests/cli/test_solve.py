@@ -189,7 +189,7 @@ def test_improved_solution_is_written(place, finished):
     solved = call(*solve, "--improve", 0.1, "--compare")
     assert solved.status == 0, solved.err
     *_, started, alone, written = solved.out.splitlines()
-    assert started == "PyVRP from the solver's solution, 0.1 s: cost 43, gap 0.00%"
+    assert started == "PyVRP from the solver's solution, 0.1 s: cost 43, gap 0.00% (2 routes)"
     assert alone == "PyVRP alone, 0.1 s: cost 43, gap 0.00%"
     assert written == "solution: four.sol"
     assert read_solution(place / "four.sol").cost == 43

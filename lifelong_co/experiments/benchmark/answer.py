@@ -53,6 +53,8 @@ class Answer:
     """``[T]``: the best solution that began with the solver."""
     found: float
     """The cost of the solver's solution."""
+    routes: int
+    """The number of its routes."""
     seconds: float
     """Time of the solver."""
     nearest: float
@@ -67,8 +69,7 @@ class Answer:
 
     def lines(self) -> Iterator[str]:
         """Yield the lines to print."""
-        routes = len(check(self.instance, self.actions).routes)
-        ends = f"feasible ({routes} {'route' if routes == 1 else 'routes'}), {self.seconds:.1f} s"
+        ends = f"feasible ({_counted(self.routes)}), {self.seconds:.1f} s"
         best = self.instance.best_known
         known = f", best known {best:.10g}" if best else ""
         yield f"{self.instance.name}: cost {self.found:.10g}{known}{self._gap(self.found)}; {ends}"
@@ -76,7 +77,9 @@ class Answer:
         yield f"nearest neighbor: {self._shown(self.nearest)} ({starts})"
         if self.effort.improve:
             time = f"{self.effort.improve:g} s"
-            yield f"PyVRP from the solver's solution, {time}: {self._shown(self.cost)}"
+            routes = _counted(len(check(self.instance, self.actions).routes))
+            improved = f"{self._shown(self.cost)} ({routes})"
+            yield f"PyVRP from the solver's solution, {time}: {improved}"
             if self.effort.compare:
                 alone = "no solution" if self.alone is None else self._shown(self.alone)
                 yield f"PyVRP alone, {time}: {alone}"
@@ -87,6 +90,10 @@ class Answer:
     def _gap(self, value: float) -> str:
         best = self.instance.best_known
         return f", gap {gap(value, best):.2%}" if best else ""
+
+
+def _counted(routes: int) -> str:
+    return f"{routes} {'route' if routes == 1 else 'routes'}"
 
 
 def answer(
@@ -128,7 +135,7 @@ def answer(
         )
     seconds = time.perf_counter() - begin
     actions, alone = found.actions, None
-    neural = check(instance, actions).cost
+    neural = check(instance, actions)
     least, starts = nearest(instance, solver.problem)
     if effort.improve:
         started = improved(instance, effort.improve, actions)
@@ -139,7 +146,8 @@ def answer(
     return Answer(
         instance=instance,
         actions=actions,
-        found=neural,
+        found=neural.cost,
+        routes=len(neural.routes),
         seconds=seconds,
         nearest=least,
         starts=starts,

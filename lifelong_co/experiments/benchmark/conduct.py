@@ -46,7 +46,7 @@ def conduct(
     keep: Callable[[Sequence[Result]], None],
     log: Callable[[str], None],
 ) -> list[Result]:
-    """Solve every instance with every entrant and return all results, instance by instance.
+    """Solve every instance with every entrant and return their results, instance by instance.
 
     Parameters
     ----------
@@ -57,7 +57,8 @@ def conduct(
     how
         How instances are solved.
     keep
-        Called with all results so far, after each batch and at the end.
+        Called with all results so far, after each batch and at the end; those of files that are
+        not in ``instances`` come last.
     log
         Called with a line for each result, and for results that are no longer valid.
     """
@@ -84,7 +85,11 @@ def conduct(
                 keep(_ordered(list(found.values()), instances, entrants))
     results = _ordered(list(found.values()), instances, entrants)
     keep(results)
-    return as_now(results, instances)  # not stored: the best known costs may change again
+    names = {one.name for one in instances}
+    shown = [one for one in results if one.instance in names]
+    if others := len(results) - len(shown):
+        log(f"stored results of files that are not in this call: {others}; they are not shown")
+    return as_now(shown, instances)  # not stored: the best known costs may change again
 
 
 def valid(

@@ -73,6 +73,7 @@ def read_folder(
     used: dict[str, Path] = {}  # by the name of the instance, which results are kept under
     refused: list[str] = []
     faults: list[str] = []
+    larger: list[int] = []
     for file in files:
         try:
             one = attrs.evolve(read_file(file, problem), name=file.stem)
@@ -81,7 +82,9 @@ def read_folder(
             continue
         if one.problem != problem:
             refused.append(f"{file}: expected an instance of {problem}, got one of {one.problem}")
-        elif largest is None or one.size <= largest:
+        elif largest is not None and one.size > largest:
+            larger.append(one.size)
+        else:
             other = used.setdefault(file.stem, file)
             if other != file:
                 raise ConfigError(
@@ -96,6 +99,8 @@ def read_folder(
             instances.append(attrs.evolve(one, best_known=known))
     if not instances:
         reason = f" ({refused[0]})" if refused else ""
+        if larger:
+            reason = f" of at most {largest} nodes or customers; the smallest has {min(larger)}"
         raise ConfigError(f"{folder}: expected at least one usable {suffix} file, got none{reason}")
     order = instances if paper else sorted(instances, key=lambda one: (one.size, one.name))
     return Folder(order, refused, faults)

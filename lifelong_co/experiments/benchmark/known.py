@@ -52,14 +52,15 @@ def best_known(path: str | os.PathLike[str], instance: FileInstance | None = Non
     Returns
     -------
     Without a solution file: the cost that the instance's COMMENT states, or None. Else the cost
-    that the solution file states, if it is a whole number of rounded distances, or the file holds
-    no solution. Any other stated cost can belong to another rounding than the instance's, so it is
-    the cost of the solution under the instance's distance rule.
+    of the solution under the instance's distance rule; the cost that the file states, only if it
+    holds no solution.
 
     Raises
     ------
     FileFormatError
-        If either file cannot be used, or the solution does not solve the instance.
+        If either file cannot be used, the solution does not solve the instance, or the file states
+        another cost: a whole number of rounded distances. Another stated cost can belong to another
+        rounding than the instance's.
     """
     instance = instance or read_instance(path)
     file = beside(Path(path), instance)
@@ -67,14 +68,16 @@ def best_known(path: str | os.PathLike[str], instance: FileInstance | None = Non
         return instance.best_known
     solution = read_solution(file)
     stated = None if solution.cost is None else float(solution.cost)
-    rounded = instance.distance_rule != "UNROUNDED"
-    sure = stated is not None and rounded and stated.is_integer()
-    if stated is not None and (sure or not solution.actions.size):
+    if stated is not None and not solution.actions.size:
         return stated
     try:
-        return float(check(instance, solution.actions).cost)
+        found = float(check(instance, solution.actions).cost)
     except InvalidSolutionError as error:
         raise refuse(file, f"does not solve {os.fspath(path)}: {error}") from error
+    rounded = instance.distance_rule != "UNROUNDED"
+    if rounded and stated is not None and stated.is_integer() and stated != found:
+        raise refuse(file, f"cost: expected that of its solution, {found:.10g}, got {stated:.10g}")
+    return found
 
 
 def beside(path: Path, instance: FileInstance) -> Path:

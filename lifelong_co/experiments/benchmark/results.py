@@ -48,6 +48,9 @@ class Benchmark:
     settings: dict[str, Any]
     """The settings of ``lifelong-co benchmark``: library, checkpoints, protocol."""
     results: list[Result]
+    """Of the files of the latest call."""
+    others: list[Result] = attrs.field(factory=list)
+    """Of files of earlier calls, kept because a later call may have them again."""
 
 
 def read(folder: Path) -> Benchmark:
@@ -64,7 +67,10 @@ def read(folder: Path) -> Benchmark:
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
         results = [cattrs.structure(row, Result) for row in stored["results"]]
-        return Benchmark(folder, dict(stored["settings"]), results)
+        names = stored.get("files")  # None: an older version
+        shown = [one for one in results if names is None or one.instance in names]
+        others = [] if names is None else [one for one in results if one.instance not in names]
+        return Benchmark(folder, dict(stored["settings"]), shown, others)
     except FileNotFoundError:
         raise
     except Exception as error:  # cattrs raises exception groups
@@ -72,7 +78,7 @@ def read(folder: Path) -> Benchmark:
 
 
 def load(folder: Path, settings: dict[str, Any]) -> list[Result]:
-    """Return the results in a folder; an empty list if it has none.
+    """Return all results in a folder; an empty list if it has none.
 
     Raises
     ------
@@ -92,21 +98,26 @@ def load(folder: Path, settings: dict[str, Any]) -> list[Result]:
             f"{folder / FILE}: was made with {name}={found.settings.get(name)!r}, not"
             f" {settings[name]!r}; choose another --out"
         )
-    if not all(one.weights and one.instance_key for one in found.results):
+    results = [*found.results, *found.others]
+    if not all(one.weights and one.instance_key for one in results):
         raise ConfigError(
             f"{folder / FILE}: was made by an older version, which did not store the hashes of"
             " weights and files; choose another --out (`lifelong-co report` still reads it)"
         )
-    return found.results
+    return results
 
 
-def save(folder: Path, settings: dict[str, Any], results: Sequence[Result]) -> None:
-    """Write the results; create the folder if it is missing."""
+def save(
+    folder: Path, settings: dict[str, Any], results: Sequence[Result], files: Sequence[str]
+) -> None:
+    """Write the results; create the folder if it is missing.
+
+    ``files`` are the names of the instances of this call; the results of others are only kept.
+    """
     rows = [attrs.asdict(result) for result in results]
+    stored = {"settings": settings, "files": list(files), "results": rows}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(
-            folder / FILE, json.dumps({"settings": settings, "results": rows}, indent=1) + "\n"
-        )
+        write_whole(folder / FILE, json.dumps(stored, indent=1) + "\n")
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written ({error.strerror or error})") from error

@@ -1,6 +1,7 @@
 """Short names of compared configurations: the method, and the settings that differ."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -55,7 +56,10 @@ def label(configs: Sequence[Config]) -> list[str]:
 
     Labels differ if any setting outside `UNLIKE` differs, unless more than `MOST` settings do.
     """
-    flats = [settings(config) for config in configs]
+    orders = _orders(configs)
+    flats = [
+        {**settings(config), "order": name} for config, name in zip(configs, orders, strict=True)
+    ]
     headline = [key for key in HEADLINE if _differ(flats, key)]
     heads = [
         (str(config["method"]), *(_value(config, key) for key in headline)) for config in flats
@@ -75,6 +79,16 @@ def label(configs: Sequence[Config]) -> list[str]:
         parts += words[:MOST] + (["..."] if len(words) > MOST else [])
         labels.append(f"{head[0]} ({', '.join(parts)})" if parts else head[0])
     return labels
+
+
+def _orders(configs: Sequence[Config]) -> list[str]:
+    """Return a name of each order; a task file has several paths, so equal tasks have one name."""
+    by_tasks: dict[str, str] = {}
+    for config in configs:
+        by_tasks.setdefault(repr(config.tasks), config.order)
+    stems = [Path(order).stem for order in set(by_tasks.values())]
+    chosen = [by_tasks[repr(config.tasks)] for config in configs]
+    return [stem if stems.count(stem := Path(order).stem) == 1 else order for order in chosen]
 
 
 def _differ(flats: Iterable[Mapping[str, Any]], key: str) -> bool:

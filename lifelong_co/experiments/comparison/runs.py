@@ -12,7 +12,7 @@ import attrs
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.config.settings import ALL
-from lifelong_co.errors import ConfigError, FileFormatError, LifelongError
+from lifelong_co.errors import ConfigError, FileFormatError, naming
 from lifelong_co.runs import data_files, measured, provenance
 from lifelong_co.runs.costs import due, read_costs
 from lifelong_co.runs.data_files import Digests
@@ -86,10 +86,7 @@ class Run:
     @property
     def restarts(self) -> bool:
         """Whether the method learns every task as if it were the first."""
-        try:
-            return registry.method(self.config.method, **self.config.method_options).restarts
-        except LifelongError:  # the method of a plugin that is not installed here
-            return False
+        return registry.stored_method(self.config.method, self.config.method_options).restarts
 
     @property
     def final(self) -> dict[str, float]:
@@ -109,6 +106,8 @@ def load_run(path: Path | str) -> Run:
     ConfigError
         If the folder is not a run folder, its configuration has errors, or its run is not
         finished.
+    UnknownNameError
+        If its method is not installed here.
     FileFormatError
         If ``costs.csv`` is damaged; the message names the file and how to repair it. If
         ``provenance.json`` or ``data.json`` has errors; the message names the file.
@@ -121,6 +120,8 @@ def load_run(path: Path | str) -> Run:
         raise ConfigError(f"{str(folder)!r}: expected a path in UTF-8; rename the folder")
     config = RunFolder(folder).config()
     refuse_start(config, folder)
+    with naming(folder / "config.toml"):
+        registry.stored_method(config.method, config.method_options)
     names = [task.label for task in config.tasks]
     if not names or len(set(names)) < len(names):
         raise ConfigError(f"{folder}: expected tasks with different names, got {names}")

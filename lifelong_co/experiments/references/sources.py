@@ -1,11 +1,12 @@
 """The instances for which references can be found: drawn, published, of a run, from files."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.references.subject import Subject, of_file, of_instances
 from lifelong_co.instance_files.formats import read_file, suffixes
 from lifelong_co.instance_files.pool import load_instances
@@ -42,7 +43,13 @@ def from_run(config: Config) -> list[Subject]:
     ]
 
 
-def from_files(path: Path, problem: Problem, *, scaled: bool = False) -> list[Subject]:
+def from_files(
+    path: Path,
+    problem: Problem,
+    *,
+    scaled: bool = False,
+    log: Callable[[str], None] = lambda line: None,  # noqa: ARG005
+) -> list[Subject]:
     """Return the instances of an ``.npz`` file or of files of a problem's format.
 
     Parameters
@@ -54,17 +61,20 @@ def from_files(path: Path, problem: Problem, *, scaled: bool = False) -> list[Su
         The problem of an ``.npz`` file; in a folder only files of this problem are read.
     scaled
         Whether files of a format are scaled to the unit square without rounding, as in
-        the tests of tasks. Else the distances are rounded as the file says.
+        the tests of tasks. Else the distances are rounded as the file says. An ``.npz`` file whose
+        coordinates have another unit is scaled, as in a task with ``scale``.
+    log
+        Called with a line for each file of a folder that cannot be used; the others are read.
 
     Raises
     ------
     ConfigError
         If there are no such files.
     FileFormatError
-        If a file has errors.
+        If the file, or each file of the folder, has errors.
     """
     if path.suffix == ".npz" or scaled:
-        groups: list[Any] = load_instances(path, problem)
+        groups: list[Any] = load_instances(path, problem, scale=scaled and path.suffix == ".npz")
         return [
             one
             for group in groups
@@ -78,4 +88,15 @@ def from_files(path: Path, problem: Problem, *, scaled: bool = False) -> list[Su
         raise ConfigError(
             f"{path}: expected a file or a folder with {' or '.join(known)} files, found none"
         )
-    return [of_file(read_file(file, problem.name)) for file in files]
+    found: list[Subject] = []
+    faults: list[FileFormatError] = []
+    for file in files:
+        try:
+            found.append(of_file(read_file(file, problem.name)))
+        except FileFormatError as error:
+            faults.append(error)
+    if not found:
+        raise faults[0]
+    for fault in faults:
+        log(f"left out: {fault}")
+    return found

@@ -22,5 +22,5 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         Result("X-n101-k25", 100, 27591.0, solver, cost, float(cost), 0.1)
         for solver, cost in (("llr-bc", 28000), ("fine-tuning", 29000))
     ]
-    save(root / "cvrplib", {"library": "cvrplib", "paper": False}, solved)
+    save(root / "cvrplib", {"library": "cvrplib", "paper": False}, solved, ["X-n101-k25"])
     return make_report(collect([root]), Places(root / "absent"), str)

@@ -213,7 +213,7 @@ def instance_beside(folder: Path, solution: str | None) -> Path:
 def test_best_known_uses_the_solution_file(
     tmp_path: Path, solution: str | None, best: float | None
 ) -> None:
-    """A stated whole cost counts; if it is missing or fractional, the routes are measured."""
+    """Routes are measured; a stated cost counts where there are none."""
     assert best_known(instance_beside(tmp_path, solution)) == best
 
 
@@ -231,4 +231,12 @@ def test_best_known_refuses_routes_of_another_instance(tmp_path: Path) -> None:
     """The message names both files."""
     path = instance_beside(tmp_path, "Route #1: 1 2\n")
     with pytest.raises(FileFormatError, match=r"four\.sol: does not solve .*four\.vrp: .*node 3"):
+        best_known(path)
+
+
+@pytest.mark.parametrize("stated", ["4", "430", "34"])
+def test_best_known_refuses_a_cost_that_its_routes_do_not_have(tmp_path: Path, stated: str) -> None:
+    """The cost is the last line, so it is what a download that breaks off damages."""
+    path = instance_beside(tmp_path, f"Route #1: 1 2\nRoute #2: 3 4\nCost {stated}\n")
+    with pytest.raises(FileFormatError, match=rf"four\.sol: cost: expected .*, 43, got {stated}"):
         best_known(path)

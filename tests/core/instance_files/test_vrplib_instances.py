@@ -10,7 +10,7 @@ import torch
 from file_strategies import file_instances, file_texts, solved
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from library_texts import EXPLICIT, TSP_TEXT, read_text
+from library_texts import TSP_TEXT, read_text
 from paths import FIXTURES, ROOT
 
 from lifelong_co.errors import ConfigError
@@ -133,27 +133,6 @@ def test_files_round_trip(tmp_path_factory: pytest.TempPathFactory, data: st.Dat
     np.testing.assert_array_equal(read.coordinates, instance.coordinates)
     if instance.demand is not None:
         np.testing.assert_array_equal(read.demand, instance.demand)
-
-
-@pytest.mark.parametrize(
-    ("form", "rows"),
-    [
-        ("LOWER_ROW", "1\n2 4"),
-        ("LOWER_ROW", "1 2\n4"),
-        ("FULL_MATRIX", "0 1\n2\n1 0\n4\n2 4\n0"),  # as in TSPLIB's br17
-        ("FULL_MATRIX", "0 1 2 1 0\n4 2 4 0"),  # as in ftv33
-        ("FULL_MATRIX", "0 1 2\n1 0 4\n2 4 0"),
-        ("FULL_MATRIX", "9999 1 2\n1 9999 4\n2 4 9999"),  # 9999 must not count in any cost
-    ],
-)
-def test_explicit_distances_give_the_costs(form: str, rows: str, tmp_path: Path) -> None:
-    """Costs are sums of the stated distances; networks get the coordinates."""
-    read = read_text(tmp_path, EXPLICIT.replace("FORMAT: FORMAT", f"FORMAT: {form}").replace(
-        "WEIGHTS", rows
-    ))  # fmt: skip
-    assert cost(read, [0, 1, 2]) == 1 + 4 + 2
-    assert distance_matrix(read).tolist() == [[0, 1, 2], [1, 0, 4], [2, 4, 0]]
-    assert to_instances(read, PROBLEMS["tsp"]).nodes.tolist() == [[[0, 0], [1, 0], [0, 1]]]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from library_texts import EXPLICIT, TSP_TEXT, VRP_TEXT, read_text
+from library_texts import TSP_TEXT, VRP_TEXT, read_text
 
 from lifelong_co.errors import FileFormatError
 from lifelong_co.instance_files.file_instance import to_instances
@@ -99,29 +99,6 @@ def test_refusals_name_file_and_problem(tmp_path: Path, old: str, new: str, mess
         read_text(tmp_path, VRP_TEXT.replace(old, new))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("DISPLAY_DATA_SECTION\n1 0 0\n2 10 0\n3 0 10\n", "", "without .*TYPE: ATSP"),
-        ("FULL_MATRIX", "UPPER_ROW", "EDGE_WEIGHT_FORMAT: UPPER_ROW is not supported"),
-        ("2 4 0", "2 5 0", "EDGE_WEIGHT_SECTION: expected symmetric distances"),
-        ("0 1 2\n1 0 4", "0 1.5 2\n1.5 0 4", "EDGE_WEIGHT_SECTION: expected whole numbers"),
-        ("2 4 0", "2 4", "EDGE_WEIGHT_SECTION: expected 9 distances, got 8"),
-        ("2 4 0", "2 4 0 0", "EDGE_WEIGHT_SECTION: expected 9 distances, got 10"),
-        ("2 4 0", "2 4 x", "EDGE_WEIGHT_SECTION: expected numbers .*'x'"),
-    ],
-)
-def test_unusable_explicit_distances_are_refused(
-    old: str, new: str, message: str, tmp_path: Path
-) -> None:
-    """No coordinates, another format, or distances that are no whole symmetric matrix."""
-    text = EXPLICIT.replace("FORMAT: FORMAT", "FORMAT: FULL_MATRIX")
-    text = text.replace("WEIGHTS", "0 1 2\n1 0 4\n2 4 0")
-    assert text.count(old) == 1
-    with pytest.raises(FileFormatError, match=message):
-        read_text(tmp_path, text.replace(old, new))
-
-
 def test_files_without_text_are_refused(tmp_path: Path) -> None:
     """A missing, an empty and a binary file, and a folder, are refused by name."""
     empty, binary = tmp_path / "empty.tsp", tmp_path / "binary.tsp"
@@ -130,3 +107,23 @@ def test_files_without_text_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "missing.tsp", tmp_path, empty, binary):
         with pytest.raises(FileFormatError, match=rf"^{path}: "):
             read_instance(path)
+
+
+def test_free_texts_may_have_the_words_of_the_format(tmp_path: Path) -> None:
+    """A name with EOF in it ends nothing, and a comment begins no section."""
+    text = VRP_TEXT.replace("NAME", "COMMENT: the DEMAND_SECTION is in pallets\nNAME", 1)
+    lines = ["NAME: GEOFFREY" if line.startswith("NAME") else line for line in text.splitlines()]
+    read = read_text(tmp_path, "\n".join(lines) + "\n")
+    plain = read_text(tmp_path, VRP_TEXT)
+    assert read.name == "GEOFFREY"
+    assert (read.coordinates == plain.coordinates).all()
+    assert (read.demand == plain.demand).all()
+
+
+def test_text_that_breaks_off_in_its_last_line_is_refused(tmp_path: Path) -> None:
+    """At every place where the last row has all its numbers, but perhaps not all of its digits."""
+    whole = TSP_TEXT.partition("EOF")[0].rstrip()
+    assert read_text(tmp_path, whole + "\n").size == read_text(tmp_path, whole + "\nEOF").size
+    for cut in range(len(whole) - 3, len(whole) + 1):
+        with pytest.raises(FileFormatError, match=r"given\.vrp: expected a line end"):
+            read_text(tmp_path, whole[:cut])

@@ -128,7 +128,14 @@ def test_all_tasks_at_once_may_depend_on_options(plugin):
     )
     assert registry.knows_all_tasks("joint", {"at_once": True})
     assert not registry.knows_all_tasks("joint", {"at_once": False})
-    assert not registry.knows_all_tasks("unknown", {})
+    with pytest.raises(lco.UnknownNameError, match="Unknown method 'unknown'"):
+        registry.knows_all_tasks("unknown", {})
+
+
+def test_stored_options_that_cannot_be_used_are_replaced_by_defaults():
+    """The run may be of another version, or have used a divergence that is not here."""
+    assert registry.stored_method("restart", {"old": 1}).restarts
+    assert registry.stored_method("llr-bc", {"divergence": "of another"}).knows_all_tasks is False
 
 
 def test_option_without_a_value_is_refused(plugin):

@@ -264,6 +264,15 @@ def test_parameters_of_another_shape_are_refused(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_parameters_of_our_own_solver_are_not_official(tmp_path):
+    """No option can make them fit; the message says what they are."""
+    file, tiny = tmp_path / "file.pt", {"embedding_dim": 16, "encoder_layer_num": 1}
+    torch.save(lco.solver("pomo", "tsp", **tiny).module.state_dict(), file)
+    with pytest.raises(CheckpointError, match="official code, got those of our solver 'pomo'"):
+        import_checkpoint(file, tmp_path / "out", solver="pomo", problem="tsp", solver_options=tiny)
+    assert not (tmp_path / "out").exists()
+
+
 def test_folder_in_use_is_refused(tmp_path):
     """A folder that is not empty is refused."""
     stored = golden("tsp")

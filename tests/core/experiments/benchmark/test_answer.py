@@ -50,10 +50,12 @@ def test_improved_answer_shows_all_costs() -> None:
     assert found.cost <= found.found
     assert check(drawn("b", 12), found.actions).cost == found.cost
     *_, started, alone = found.lines()
-    assert started == f"PyVRP from the solver's solution, 0.1 s: cost {found.cost:.0f}"
+    assert started == f"PyVRP from the solver's solution, 0.1 s: cost {found.cost:.0f} (1 route)"
     assert alone == f"PyVRP alone, 0.1 s: cost {found.alone:.0f}"
     without = attrs.evolve(found, alone=None)
     assert list(without.lines())[-1] == "PyVRP alone, 0.1 s: no solution"
+    longer = attrs.evolve(found, routes=3)
+    assert "feasible (3 routes)" in next(longer.lines()), "those of the solver, not of PyVRP"
 
 
 def test_largest_size_learned() -> None:

@@ -29,7 +29,7 @@ def test_files_that_cannot_be_used_are_named_and_left_out(tmp_path):
     assert "geo.tsp: EDGE_WEIGHT_TYPE: GEO is not supported" in refused[1]
     with pytest.raises(ConfigError, match="the paper's instances, without: kroA150, kroA200"):
         read_folder("tsplib", tmp_path, paper=True)
-    with pytest.raises(ConfigError, match="at least one usable"):
+    with pytest.raises(ConfigError, match="none of at most 3 nodes or customers; the smallest has"):
         read_folder("tsplib", tmp_path, largest=3)
     with pytest.raises(ConfigError, match="expected a folder"):
         read_folder("tsplib", tmp_path / "none")

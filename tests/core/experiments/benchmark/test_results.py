@@ -14,8 +14,12 @@ def test_results_are_kept_and_only_of_one_benchmark(tmp_path):
     """What was saved is read back; other settings or another file are refused."""
     assert results.load(tmp_path, {"paper": True}) == []
     noted = [attrs.evolve(one, weights="w", instance_key="k", batch=2) for one in made()]
-    results.save(tmp_path, {"paper": True}, noted)
-    assert results.load(tmp_path, {"paper": True}) == noted
+    results.save(tmp_path, {"paper": True}, noted, ["a", "c"])
+    again = results.load(tmp_path, {"paper": True})
+    assert sorted(again, key=lambda one: one.instance) == noted
+    found = results.read(tmp_path)
+    assert [one.instance for one in found.results] == ["a", "a", "c", "c"]
+    assert [one.instance for one in found.others] == ["b", "b"]
     with pytest.raises(ConfigError, match="was made with paper=True, not False"):
         results.load(tmp_path, {"paper": False})
     (tmp_path / "results.json").write_text("[]")

@@ -20,5 +20,10 @@ def test_labels_say_what_differs_and_no_more() -> None:
         "llr-bc (objective=reinforce)",
         "llr-bc (objective=preference)",
     ]
+    elsewhere = attrs.evolve(weak, order="/home/a/towns.toml")
+    here = attrs.evolve(base, order="towns.toml")
+    assert label([here, elsewhere]) == ["llr-bc (alpha=100)", "llr-bc (alpha=1)"]
+    others = attrs.evolve(here, tasks=here.tasks[::-1], order="b/towns.toml")
+    assert label([here, others]) == ["llr-bc (order=towns.toml)", "llr-bc (order=b/towns.toml)"]
     many = [attrs.evolve(base, method_options={f"o{i}": v for i in range(5)}) for v in (1, 2)]
     assert label(many)[0] == "llr-bc (o0=1, o1=1, o2=1, ...)"

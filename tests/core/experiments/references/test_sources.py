@@ -1,10 +1,15 @@
 """The sources of instances that need a reference."""
 
+import numpy as np
 import pytest
 
 from lifelong_co import registry
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.references import sources
+from lifelong_co.experiments.references.subject import keys_of
+from lifelong_co.instance_files.pool import load_instances
+from lifelong_co.tasks import instances
+from lifelong_co.tasks.task import Task
 
 TSP = registry.problem("tsp")
 CVRP = registry.problem("cvrp")
@@ -12,12 +17,8 @@ CVRP = registry.problem("cvrp")
 
 def test_seed_0_draws_the_test_instances_of_a_task():
     """References of a distribution are those of a task's test instances."""
-    from lifelong_co.experiments.references.subject import keys_of
-    from lifelong_co.tasks.instances import testing
-    from lifelong_co.tasks.task import Task
-
     task = Task(distribution="E", size=7, epochs=1, batches=1, batch_size=1)
-    (group,) = testing(task, CVRP, 4)
+    (group,) = instances.testing(task, CVRP, 4)
     drawn = sources.from_distribution("E", CVRP, 7, 4)
     assert [one.key for one in drawn] == keys_of(group, CVRP)
     assert drawn[0].name == "E7 #0"
@@ -35,5 +36,23 @@ def test_files_are_read_in_rounded_or_scaled_units(tmp_path):
     assert own.cost([0, 1, 2]) == 34
     assert seen.cost([0, 1, 2]) == pytest.approx(2 + 2**0.5)
     assert own.key != seen.key
+    (tmp_path / "t.tsp").write_text(text.replace("EUC_2D", "GEO"))
+    said: list[str] = []
+    assert [one.key for one in sources.from_files(tmp_path, TSP, log=said.append)] == [own.key]
+    assert "t.tsp: EDGE_WEIGHT_TYPE: GEO is not supported" in said[0]
+    (tmp_path / "s.tsp").unlink()
+    with pytest.raises(FileFormatError, match="GEO is not supported"):
+        sources.from_files(tmp_path, TSP)
     with pytest.raises(ConfigError, match=r"folder with \.vrp files, found none"):
         sources.from_files(tmp_path, CVRP)
+
+
+def test_instances_in_any_unit_are_scaled_as_in_a_task(tmp_path):
+    """So a test with `scale` finds the reference."""
+    file = tmp_path / "town.npz"
+    np.savez(file, nodes=np.array([[[0.0, 0.0], [0.0, 30.0], [40.0, 0.0]]], dtype=np.float32))
+    with pytest.raises(FileFormatError, match="the option scale .*of references: scaled"):
+        sources.from_files(file, TSP)
+    (one,) = sources.from_files(file, TSP, scaled=True)
+    (group,) = load_instances(file, TSP, scale=True)
+    assert [one.key] == keys_of(group, TSP)

@@ -1,0 +1,68 @@
+"""Distances that a TSPLIB file lists, with ``EDGE_WEIGHT_TYPE: EXPLICIT``."""
+
+import numpy as np
+import numpy.typing as npt
+
+from lifelong_co.instance_files.vrplib_parser import Header, refuse
+
+
+def where_explicit(header: Header, kind: str) -> str:
+    """Return the section with the coordinates of a file with EXPLICIT distances.
+
+    Empty if the TYPE ``kind`` is ATSP, which needs none.
+
+    Raises
+    ------
+    FileFormatError
+        If vrplib cannot read the format of the distances, or if the file has no coordinates, which
+        networks need.
+    """
+    form = header.value("EDGE_WEIGHT_FORMAT").upper()
+    if form not in ("LOWER_ROW", "FULL_MATRIX"):
+        raise refuse(
+            header.path,
+            f"EDGE_WEIGHT_FORMAT: {form} is not supported; expected LOWER_ROW or FULL_MATRIX",
+        )
+    if kind == "ATSP":
+        return ""
+    for section in ("NODE_COORD", "DISPLAY_DATA"):
+        if section in header.ids:
+            return section
+    raise refuse(
+        header.path,
+        "EDGE_WEIGHT_TYPE: EXPLICIT is not supported without coordinates, except with TYPE: ATSP",
+    )
+
+
+def weights(header: Header, count: int, *, symmetric: bool = True) -> npt.NDArray[np.int64]:
+    """Return the distances that a file lists: int64 ``[count, count]``, diagonal 0.
+
+    Raises
+    ------
+    FileFormatError
+        If they are missing, too few or too many, not whole, or not ``symmetric``.
+    """
+    title = "EDGE_WEIGHT_SECTION"
+    if "EDGE_WEIGHT" not in header.ids:
+        raise refuse(header.path, f"expected a {title}, got none")
+    lower = header.value("EDGE_WEIGHT_FORMAT").upper() == "LOWER_ROW"
+    places = np.tri(count, k=-1, dtype=bool) if lower else np.ones((count, count), dtype=bool)
+    words, expected = header.ids["EDGE_WEIGHT"], int(places.sum())
+    if len(words) != expected:
+        raise refuse(header.path, f"{title}: expected {expected} distances, got {len(words)}")
+    numbers = np.zeros((count, count))
+    try:
+        numbers[places] = np.array(words, dtype=np.float64)
+    except ValueError as error:
+        raise refuse(header.path, f"{title}: expected numbers ({error})") from error
+    if lower:
+        numbers += numbers.T
+    # This form of the test refuses NaN, too.
+    if not ((numbers >= 0) & (numbers <= 1e12) & (numbers == np.floor(numbers))).all():
+        raise refuse(header.path, f"{title}: expected whole numbers from 0 to 1e12")
+    if symmetric and (numbers != numbers.T).any():
+        raise refuse(header.path, f"{title}: expected symmetric distances")
+    whole = numbers.astype(np.int64)
+    # Files have a filler on the diagonal; a route that stays at the depot would pay it.
+    np.fill_diagonal(whole, 0)
+    return whole
