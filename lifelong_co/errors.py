@@ -102,21 +102,20 @@ class NotFiniteError(LifelongError, ArithmeticError):
         The folder of the run or pretraining.
     fault
         The step, and what is not finite there.
-    rates
-        The settings to lower, with their values, e.g. ``learning_rate (now 0.1)``.
+    remedy
+        What the user can do.
     """
 
-    def __init__(self, folder: Path, fault: str, rates: str) -> None:
+    def __init__(self, folder: Path, fault: str, remedy: str) -> None:
         self.folder = folder
         self.fault = fault
-        self.rates = rates
-        super().__init__(folder, fault, rates)  # all arguments, so that it can be pickled
+        self.remedy = remedy
+        super().__init__(folder, fault, remedy)  # all arguments, so that it can be pickled
 
     def __str__(self) -> str:
         return (
             f"{self.folder}: {self.fault}, expected a finite number; nothing of this step is saved,"
-            " and a resumed run stops here again; start a new run with other loss terms or a lower"
-            f" {self.rates}"
+            f" and a resumed run stops here again; {self.remedy}"
         )
 
 

@@ -72,7 +72,8 @@ def best_costs(
             part = records.to(records.select(instances, rows), device)
             if augment:
                 part = images(solver.problem, part, None if angles is None else angles[:, rows])
-            best, sound = best_of(solver.problem, part, solver.rollout(part, "greedy"))
+            copied = records.transform(part, Tensor.clone)  # a solver must not change the test
+            best, sound = best_of(solver.problem, part, solver.rollout(copied, "greedy"))
             costs.append(best.view(IMAGES, -1).min(dim=0).values if augment else best)
             valid.append(sound.view(IMAGES, -1).all(dim=0) if augment else sound)
     found = torch.cat(costs)

@@ -15,6 +15,7 @@ from lifelong_co.errors import Interrupted
 from lifelong_co.evaluation import mean_cost, named_test
 from lifelong_co.protocols import Observer, Rollout
 from lifelong_co.rollout.one_pass import one_pass
+from lifelong_co.rollout.soundness import checked
 from lifelong_co.runs.costs import Cost, due
 from lifelong_co.runs.learning_rate import decay, rate_factor
 from lifelong_co.runs.run import (
@@ -41,8 +42,7 @@ from lifelong_co.tensors.backward import differentiate
 from lifelong_co.tensors.precision import each_in, learning_in
 from lifelong_co.tensors.schedule import scaled_rate
 
-SHOWN = 12
-"""The most costs in the line of a test."""
+SHOWN = 12  # costs in the line of a test, at most
 
 
 def learn(
@@ -152,11 +152,16 @@ def train_batch(run: Run) -> dict[str, Tensor]:
 
 
 def sampled(run: Run, instances: Any, observe: Observer | None) -> Rollout:
-    """Return the rollout to learn from."""
-    solver = run.learner.solver
-    if run.config.one_pass:
-        return one_pass(solver, instances, generator=run.actions, observe=observe)
-    return solver.rollout(instances, "sample", generator=run.actions, observe=observe)
+    """Return the rollout to learn from; that of a task's first step is checked."""
+    learner, solver = run.learner, run.learner.solver
+
+    def rollout(observe: Observer | None) -> Rollout:
+        if run.config.one_pass:
+            return one_pass(solver, instances, generator=run.actions, observe=observe)
+        return solver.rollout(instances, "sample", generator=run.actions, observe=observe)
+
+    names = set(learner.initial) if learner.epoch == learner.batch == 0 else None
+    return checked(run.config.solver, solver, instances, rollout, observe, names)
 
 
 def after_epoch(run: Run, log: Log) -> None:

@@ -201,5 +201,6 @@ def _in_unit_square(file: Path, field: str, array: Array) -> None:
             file,
             f"{field}: expected coordinates in the unit square, "
             f"got {array.min():g} to {array.max():g};"
-            " the option scale scales each instance (in a task: scale = true; of references: scaled)",
+            " the option scale scales each instance (in a task: scale = true;"
+            " of references: scaled)",
         )

@@ -158,11 +158,12 @@ def require_finite(state: Pretraining, where: str, numbers: dict[str, Tensor]) -
     """Raise `NotFiniteError` if one of these scalars is not finite."""
     found = fault(where, numbers)
     if found:
-        rates = (
-            f"inner_learning_rate (now {state.settings.inner_learning_rate:g}) or "
-            f"meta_learning_rate (now {state.settings.meta_learning_rate:g})"
+        remedy = (
+            "start a new pretraining with a lower inner_learning_rate (now "
+            f"{state.settings.inner_learning_rate:g}) or meta_learning_rate (now"
+            f" {state.settings.meta_learning_rate:g})"
         )
-        raise NotFiniteError(state.folder.path, found, rates)
+        raise NotFiniteError(state.folder.path, found, remedy)
 
 
 def count(state: Pretraining, name: str, value: float) -> None:

@@ -123,8 +123,12 @@ def require_valid(solver: Solver, costs: Tensor, valid: Tensor) -> None:
     if bool(valid.all()):
         return
     number = int((~valid).nonzero()[0])
+    finite = all(bool(each.isfinite().all()) for each in solver.module.parameters())
+    reason = "its parameters are finite: check it with lifelong_co.testing.check_solver"
+    if not finite:
+        reason = "its parameters are not finite"
     raise InvalidRolloutError(
         f"{type(solver).__name__}, instance {number + 1} of {len(valid)}: expected a complete and"
         " feasible solution of finite cost, as the problem counts it, got an invalid one (cost"
-        f" {float(costs[number]):g}); are the solver's parameters finite?"
+        f" {float(costs[number]):g}); {reason}"
     )

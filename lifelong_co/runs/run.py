@@ -23,6 +23,7 @@ from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.stream import TaskStream, task_stream
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors.finiteness import Watch
+from lifelong_co.tensors.modules import require_learnable
 
 Stop = Callable[[], bool]
 """Returns whether the run should be saved and stop."""
@@ -146,6 +147,7 @@ def new_solver(config: Config, problem: Problem) -> Solver:
     with torch.random.fork_rng(devices=[]), torch.device("cpu"):
         torch.default_generator.manual_seed(python_seed(config.seed, "parameters"))
         solver = registry.solver(config.solver, problem, **config.solver_options)
+    require_learnable(config.solver, solver.module)
     solver.module.to(config.device).train()
     return solver
 

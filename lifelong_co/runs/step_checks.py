@@ -35,8 +35,11 @@ def require_rest_finite(run: Run) -> None:
 def _require(run: Run, fault: str | None) -> None:
     if run.ranks.any(fault is not None):
         found = fault or f"{place(run)}: a number in another process is not finite"
-        rate = f"learning_rate (now {run.config.learning_rate:g})"
-        raise NotFiniteError(run.folder.path, found, rate)
+        rate = run.config.learning_rate
+        remedy = f"start a new run with other loss terms or a lower learning_rate (now {rate:g})"
+        if not run.steps and "the norm of" not in found:  # computed before the first step
+            remedy = "check the solver with lifelong_co.testing.check_solver"
+        raise NotFiniteError(run.folder.path, found, remedy)
 
 
 def place(run: Run) -> str:

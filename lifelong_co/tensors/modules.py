@@ -1,4 +1,4 @@
-"""Modules of solvers: their device, their kind of normalisation, other parameters for a call."""
+"""Modules of solvers: their device and normalisation, checks, other parameters for a call."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -8,6 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.dropout import _DropoutNd
+
+from lifelong_co.errors import ComponentError
 
 T = TypeVar("T")
 
@@ -37,7 +40,9 @@ def with_parameters(module: nn.Module, tensors: Mapping[str, Tensor], call: Call
     call
         A function that uses the module, directly or through its solver.
     """
-    named = {f"module.{name}": tensor for name, tensor in tensors.items()}
+    # Of tied parameters only the first name: torch refuses two tensors for one parameter.
+    first = {name for name, _ in (*module.named_parameters(), *module.named_buffers())}
+    named = {f"module.{name}": tensor for name, tensor in tensors.items() if name in first}
     return cast(T, functional_call(Calling(module), named, (call,)))
 
 
@@ -67,3 +72,31 @@ def normalises_over_batch(module: nn.Module) -> bool:
         isinstance(part, _BatchNorm) and (part.training or part.running_mean is None)
         for part in module.modules()
     )
+
+
+def require_learnable(name: str, module: nn.Module) -> None:
+    """Refuse a module that a run cannot train.
+
+    Raises
+    ------
+    ComponentError
+        If it has no trainable parameters, lazy ones, ones in another precision than float32, or
+        active dropout.
+    """
+    parameters = dict(module.named_parameters())
+    label = f"solver {name!r}: expected"
+    if not any(each.requires_grad for each in parameters.values()):
+        raise ComponentError(f"{label} a module with trainable parameters, got none")
+    for key, each in parameters.items():
+        if isinstance(each, nn.parameter.UninitializedParameter):
+            raise ComponentError(
+                f"{label} initialised parameters, got the lazy {key}: give its layer all sizes"
+            )
+        if each.dtype != torch.float32:
+            raise ComponentError(f"{label} parameters in float32, got {key} in {each.dtype}")
+    for key, part in module.named_modules():
+        if isinstance(part, _DropoutNd) and part.p > 0:
+            raise ComponentError(
+                f"{label} no dropout, got {key} with p = {part.p:g}: it draws from torch's global"
+                " stream, so no run is repeatable"
+            )

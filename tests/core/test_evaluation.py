@@ -1,6 +1,6 @@
 """Testing a solver: the best of its starts, for any batch, in evaluation mode."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -72,6 +72,23 @@ def test_training_mode_is_restored(name: str, training: bool) -> None:
     assert modes == [False, False]
     assert solver.module.training is training
     assert not costs.requires_grad
+
+
+def test_solver_cannot_change_what_it_is_tested_on() -> None:
+    """The instances stay, and a cost of changed instances is refused."""
+    solver, instances = golden("tsp").solver(), drawn("tsp", 3)
+    before = instances.nodes.clone()
+
+    class Halving:
+        problem, module = solver.problem, solver.module
+
+        def rollout(self, given: Any, decode: Any) -> Any:
+            given.nodes.mul_(0.5)
+            return solver.rollout(given, decode)
+
+    with pytest.raises(InvalidRolloutError, match=r"Halving.*finite: check it with .*check_sol"):
+        best_costs(cast(Any, Halving()), instances)
+    assert torch.equal(instances.nodes, before)
 
 
 @both

@@ -129,6 +129,9 @@ def test_refusal_names_solver_and_first_instance() -> None:
     require_valid(solver, costs, torch.tensor([True, True, True]))
     with pytest.raises(InvalidRolloutError, match=r"POMO, instance 2 of 3: .* \(cost 0.5\)"):
         require_valid(solver, costs, torch.tensor([True, False, False]))
+    next(solver.module.parameters()).data[0] = math.nan
+    with pytest.raises(InvalidRolloutError, match="its parameters are not finite"):
+        require_valid(solver, costs, torch.tensor([True, False, False]))
 
 
 @pytest.mark.parametrize("decode", ["greedy", "sample"])

@@ -92,6 +92,7 @@ def test_step_that_is_not_finite_ends_the_run(tmp_path: Path, late: bool) -> Non
     """Late reading ends it at the next step or before a save."""
     made = run(tmp_path)
     made.watch = Watch(late=late)
+    made.steps = 1
     bad: dict[str, Any] = {"policy": torch.tensor(torch.nan)}
     message = (
         "step 2 of 2: the loss term 'policy' is nan, expected .* a lower learning_rate .now 0.01"
@@ -119,3 +120,12 @@ def test_fault_of_another_process_ends_the_run(tmp_path: Path) -> None:
     made.ranks = Two()
     with pytest.raises(NotFiniteError, match="a number in another process is not finite"):
         require_finite_step(made, {"policy": torch.tensor(1.0)})
+
+
+def test_first_step_that_is_not_finite_is_the_fault_of_the_solver(tmp_path: Path) -> None:
+    """A lower learning rate would change nothing: no step has been taken."""
+    made = run(tmp_path)
+    made.steps = 0
+    made.watch = Watch(late=False)
+    with pytest.raises(NotFiniteError, match=r"check the solver with .*check_solver$"):
+        require_finite_step(made, {"policy": torch.tensor(torch.nan)})

@@ -1,10 +1,16 @@
-"""Modules with other parameters for a call, their device and their normalisation."""
+"""Modules: other parameters for a call, their device, normalisation, and what is refused."""
 
 import pytest
 import torch
 from torch import nn
 
-from lifelong_co.tensors.modules import device_of, normalises_over_batch, with_parameters
+from lifelong_co.errors import ComponentError
+from lifelong_co.tensors.modules import (
+    device_of,
+    normalises_over_batch,
+    require_learnable,
+    with_parameters,
+)
 
 
 def test_module_has_other_tensors_only_during_the_call() -> None:
@@ -65,3 +71,38 @@ def test_only_batch_statistics_count_as_normalising_over_the_batch(
 def test_device_is_that_of_the_parameters() -> None:
     """A module made on the meta device is there."""
     assert device_of(nn.Linear(1, 1, device="meta")) == torch.device("meta")
+
+
+def test_tied_parameters_are_given_once() -> None:
+    """Both layers have the first tensor, and its gradient is that of both."""
+    module = nn.Sequential(nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False))
+    module[1].weight = module[0].weight
+    given = {name: torch.full((1, 1), 3.0, requires_grad=True) for name in module.state_dict()}
+    assert len(given) == 2
+    found = with_parameters(module, given, lambda: module(torch.ones(1, 1)))
+    assert found.item() == 9
+    found.backward()
+    assert given["0.weight"].grad is not None
+    assert given["0.weight"].grad.item() == 6
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        (nn.ReLU(), "trainable parameters, got none"),
+        (nn.Linear(1, 1).requires_grad_(False), "trainable parameters, got none"),
+        (nn.LazyLinear(1), "initialised parameters, got the lazy weight"),
+        (nn.Linear(1, 1).double(), "float32, got weight in torch.float64"),
+        (nn.Sequential(nn.Linear(1, 1), nn.Dropout(0.1)), "no dropout, got 1 with p = 0.1"),
+    ],
+)
+def test_module_that_a_run_cannot_train_is_refused(module: nn.Module, message: str) -> None:
+    """The message names the solver and the part."""
+    with pytest.raises(ComponentError, match=f"solver 'mine': expected .*{message}"):
+        require_learnable("mine", module)
+
+
+def test_module_that_a_run_can_train_is_accepted() -> None:
+    """Also with frozen parameters and a dropout that drops nothing."""
+    module = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1).requires_grad_(False), nn.Dropout(0.0))
+    require_learnable("mine", module)

@@ -51,7 +51,7 @@ def test_instances_in_any_unit_are_scaled_as_in_a_task(tmp_path):
     """So a test with `scale` finds the reference."""
     file = tmp_path / "town.npz"
     np.savez(file, nodes=np.array([[[0.0, 0.0], [0.0, 30.0], [40.0, 0.0]]], dtype=np.float32))
-    with pytest.raises(FileFormatError, match="the option scale .*of references: scaled"):
+    with pytest.raises(FileFormatError, match=r"the option scale .*of references: scaled"):
         sources.from_files(file, TSP)
     (one,) = sources.from_files(file, TSP, scaled=True)
     (group,) = load_instances(file, TSP, scale=True)

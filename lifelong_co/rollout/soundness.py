@@ -1,0 +1,197 @@
+"""Checks of a solver in the first step of a task: that what is learned from is what it says.
+
+A solver of a plugin can be wrong in ways that give no error, only numbers that mean nothing: it
+changes the instances, leaves out the observer, returns probabilities instead of their logarithms.
+`lifelong_co.testing.check_solver` finds more, before a run.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+import torch
+from torch import Tensor
+
+from lifelong_co.errors import ComponentError
+from lifelong_co.protocols import Observer, Rollout, Solver
+from lifelong_co.rollout.verification import WRONG_COST, complete
+from lifelong_co.tensors import records
+from lifelong_co.tensors.modules import evaluating
+
+FIELDS = ("actions", "cost", "log_likelihood")
+ROWS = 2
+"""Instances on which the probabilities are checked."""
+WRONG_SUM = 0.02
+"""A difference of a sum of probabilities from 1 that rounding in bfloat16 does not explain."""
+
+
+@attrs.define
+class Counted:
+    """An observer that counts its calls."""
+
+    observe: Observer
+    calls: int = 0
+
+    def __call__(self, state: Any, log_probs: Tensor) -> None:
+        """Pass a decoding step on."""
+        self.calls += 1
+        self.observe(state, log_probs)
+
+
+def checked(
+    name: str,
+    solver: Solver,
+    instances: Any,
+    rollout: Callable[[Observer | None], Rollout],
+    observe: Observer | None,
+    names: set[str] | None,
+) -> Rollout:
+    """Return a rollout that has called its observer, if not all of its actions are forced.
+
+    Parameters
+    ----------
+    name
+        The registered name of the solver, for messages.
+    solver, instances
+        The solver in training mode, and what it solves.
+    rollout
+        Makes the rollout with the observer that it is given.
+    observe
+        What the method observes with; None: nothing.
+    names
+        In the first step of a task the names of the solver's tensors: then the rollout has all
+        checks of `FirstRollout`.
+
+    Raises
+    ------
+    ComponentError
+        If the solver fails a check; the message names it.
+    """
+    check = None if names is None else FirstRollout(name, solver, instances, names)
+    counted = None if observe is None else Counted(observe)
+    found = rollout(counted)
+    if check is not None:
+        check(found)
+    if counted is not None and not counted.calls:
+        _, S, T = found.actions.shape
+        if len(solver.problem.starts(instances, S)) < T:
+            raise ComponentError(
+                f"solver {name!r}: expected a rollout that calls observe(state, log_probs) at each"
+                " decoding step, got no call; the method would remember nothing"
+            )
+    return found
+
+
+class FirstRollout:
+    """Checks one rollout: made before it, called with it.
+
+    Parameters
+    ----------
+    name, solver, instances, names
+        As for `checked`; the names are those of the module's ``state_dict``.
+    """
+
+    def __init__(self, name: str, solver: Solver, instances: Any, names: set[str]) -> None:
+        self.label = f"solver {name!r}"
+        self.solver = solver
+        self.instances = instances
+        self.names = names
+        self.before = records.transform(instances, torch.Tensor.clone)
+        self.random = torch.get_rng_state()
+
+    def __call__(self, rollout: Rollout) -> None:
+        """Check the solver, and the rollout that it has made.
+
+        Raises
+        ------
+        ComponentError
+            If the solver draws from torch's global random stream, or changes the instances or the
+            names of its tensors; if solutions have another shape, are infeasible or cost something
+            else than the problem counts; if probabilities do not sum to 1 over feasible actions;
+            if gradients flow into tensors that the module does not have.
+        """
+        if new := set(self.solver.module.state_dict()) ^ self.names:
+            what = ", ".join(sorted(new)[:3])
+            self._refuse("a module that keeps its parameters and buffers", f"a change of {what}")
+        if not torch.equal(self.random, torch.get_rng_state()):
+            self._refuse(
+                "random numbers from the given generator only, so that the run is repeatable",
+                "some from torch's global stream; is a dropout layer active?",
+            )
+        kept = records.tensors(self.before)
+        for field, tensor in records.tensors(self.instances).items():
+            if not torch.equal(tensor, kept[field]):
+                self._refuse("a rollout that does not change the instances", f"other {field}")
+        self._check_solutions(rollout)
+        self._check_probabilities(rollout.actions.shape[1])
+        own = {id(parameter) for parameter in self.solver.module.parameters()}
+        for leaf in leaves(rollout.log_likelihood):
+            if id(leaf) not in own:  # nothing trains or saves it
+                shape = list(leaf.shape)
+                self._refuse("all parameters in its module", f"another one, of shape {shape}")
+
+    @torch.no_grad()
+    def _check_solutions(self, rollout: Rollout) -> None:
+        if not all(isinstance(getattr(rollout, name, None), Tensor) for name in FIELDS):
+            self._refuse("a Rollout of tensors from rollout(…)", f"{type(rollout).__name__}")
+        problem, cost, actions = self.solver.problem, rollout.cost, rollout.actions
+        B = records.rows(self.instances)
+        if actions.dim() != 3 or actions.shape[0] != B or actions.dtype != torch.long:
+            got = f"{list(actions.shape)} of {actions.dtype}"
+            self._refuse(f"long actions [B, S, T] with B = {B}", got)
+        S = actions.shape[1]
+        for field in FIELDS[1:]:
+            shape = list(getattr(rollout, field).shape)
+            if shape != [B, S]:
+                self._refuse(f"a {field} [B, S] = {[B, S]}", f"{shape}")
+        forced = problem.starts(self.instances, S)
+        if not bool(complete(problem, self.instances, actions, forced).all()):
+            self._refuse("sampled solutions that are complete and feasible", "others")
+        counted = problem.cost(self.instances, actions)
+        wrong = (cost - counted).abs() > WRONG_COST * counted.abs()
+        if bool(wrong.any()):
+            first = wrong.nonzero()[0].tolist()
+            got = f"{float(cost[*first]):g} where it counts {float(counted[*first]):g}"
+            self._refuse("the cost that the problem counts", got)
+
+    @torch.no_grad()
+    def _check_probabilities(self, S: int) -> None:
+        problem = self.solver.problem
+        part = records.select(self.before, slice(0, ROWS))
+        state = problem.reset(part, S)
+        for action in problem.starts(part, S):
+            state = problem.step(part, state, action)
+        feasible = problem.feasible(part, state)
+        with evaluating(self.solver.module):
+            log_probs = self.solver.log_probs(self.solver.encode(part), state)
+        if log_probs.shape != feasible.shape:
+            expected = f"log_probs [B, S, A] = {list(feasible.shape)}"
+            self._refuse(expected, f"{list(log_probs.shape)}")
+        probs = log_probs.float().exp()
+        if not bool(probs.isfinite().all()):
+            return  # the loss is not finite, too, and the check of the step names it
+        sums = probs.sum(dim=2)
+        worst = float(sums.flatten()[(sums - 1).abs().argmax()])
+        if abs(worst - 1) > WRONG_SUM:
+            self._refuse("log_probs whose exponentials sum to 1", f"a sum of {worst:g}")
+        if float(probs.masked_fill(feasible, 0).amax()) > WRONG_SUM:
+            self._refuse("log_probs of -inf where an action is infeasible", "a higher one")
+
+    def _refuse(self, expected: str, got: str) -> None:
+        check = "lifelong_co.testing.check_solver"
+        raise ComponentError(f"{self.label}: expected {expected}, got {got} ({check} says more)")
+
+
+def leaves(found: Tensor) -> Iterator[Tensor]:
+    """Yield the tensors into which gradients flow from a tensor, each once."""
+    seen: set[Any] = set()
+    open_nodes = [found.grad_fn]
+    while open_nodes:
+        node = open_nodes.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        leaf = getattr(node, "variable", None)  # of AccumulateGrad
+        if leaf is not None:
+            yield leaf
+        open_nodes += [following for following, _ in node.next_functions]
