@@ -160,8 +160,8 @@ def sampled(run: Run, instances: Any, observe: Observer | None) -> Rollout:
             return one_pass(solver, instances, generator=run.actions, observe=observe)
         return solver.rollout(instances, "sample", generator=run.actions, observe=observe)
 
-    names = set(learner.initial) if learner.epoch == learner.batch == 0 else None
-    return checked(run.config.solver, solver, instances, rollout, observe, names)
+    first = learner.epoch == learner.batch == 0
+    return checked(run.config.solver, solver, instances, rollout, observe, first)
 
 
 def after_epoch(run: Run, log: Log) -> None:

@@ -44,7 +44,7 @@ def checked(
     instances: Any,
     rollout: Callable[[Observer | None], Rollout],
     observe: Observer | None,
-    names: set[str] | None,
+    first: bool,
 ) -> Rollout:
     """Return a rollout that has called its observer, if not all of its actions are forced.
 
@@ -58,16 +58,15 @@ def checked(
         Makes the rollout with the observer that it is given.
     observe
         What the method observes with; None: nothing.
-    names
-        In the first step of a task the names of the solver's tensors: then the rollout has all
-        checks of `FirstRollout`.
+    first
+        Whether the rollout has all checks of `FirstRollout`.
 
     Raises
     ------
     ComponentError
         If the solver fails a check; the message names it.
     """
-    check = None if names is None else FirstRollout(name, solver, instances, names)
+    check = FirstRollout(name, solver, instances) if first else None
     counted = None if observe is None else Counted(observe)
     found = rollout(counted)
     if check is not None:
@@ -87,15 +86,15 @@ class FirstRollout:
 
     Parameters
     ----------
-    name, solver, instances, names
-        As for `checked`; the names are those of the module's ``state_dict``.
+    name, solver, instances
+        As for `checked`.
     """
 
-    def __init__(self, name: str, solver: Solver, instances: Any, names: set[str]) -> None:
+    def __init__(self, name: str, solver: Solver, instances: Any) -> None:
         self.label = f"solver {name!r}"
         self.solver = solver
         self.instances = instances
-        self.names = names
+        self.names = set(solver.module.state_dict())
         self.before = records.transform(instances, torch.Tensor.clone)
         self.random = torch.get_rng_state()
 
