@@ -133,6 +133,12 @@ def double_cost(problem: Any, instances: Any, rollout: Rollout) -> Rollout:  # n
     return attrs.evolve(rollout, cost=2 * rollout.cost)
 
 
+def scaled_in_place(problem: Any, instances: Any, rollout: Rollout) -> Rollout:  # noqa: ARG001
+    """Change the instances."""
+    instances.nodes.mul_(0.5)
+    return rollout
+
+
 def mean_likelihood(problem: Any, instances: Any, rollout: Rollout) -> Rollout:  # noqa: ARG001
     """Report the mean of the log-probabilities instead of the sum."""
     mean = rollout.log_likelihood / rollout.actions.shape[2]

@@ -34,6 +34,14 @@ class NeverGreedy(Wrapped):
         return super().rollout(instances, "sample", **keywords)
 
 
+class AlwaysGreedy(Wrapped):
+    """Decodes greedily, whatever is asked for."""
+
+    def rollout(self, instances: Any, decode: str = "greedy", **keywords: Any) -> Rollout:  # noqa: ARG002
+        """Decode greedily."""
+        return super().rollout(instances, "greedy", **keywords)
+
+
 class IgnoresGenerator(Wrapped):
     """Draws from torch's own stream."""
 

