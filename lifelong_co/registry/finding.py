@@ -11,7 +11,8 @@ from lifelong_co.registry.plugins import catalog
 def find(kind: str, name: str) -> Entry:
     """Return what is registered under a name."""
     if not isinstance(name, str):
-        raise ConfigError(f"{kind}: expected a name, got {name!r}")
+        given = repr(name).partition("\n")[0]
+        raise ConfigError(f"{kind}: expected a registered name, got {given:.80}")
     return catalog().find(kind, name)
 
 

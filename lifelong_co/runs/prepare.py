@@ -11,6 +11,7 @@ from lifelong_co.evaluation import note_batches
 from lifelong_co.runs import data_files, provenance
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.plugins_used import plugins_used
 from lifelong_co.runs.resume import resume as load_latest
 from lifelong_co.runs.run import Log, Run, load, start
 from lifelong_co.runs.warm_start import take_over
@@ -63,7 +64,8 @@ def prepare(
         take_over(run)
     run.journal.start_loggers()
     if ranks.first and not finished(run):
-        provenance.note(folder, run.steps, provenance.present(config.device, ranks.count))
+        made = provenance.present(config.device, ranks.count, plugins_used(config))
+        provenance.note(folder, run.steps, made)
     return run
 
 

@@ -47,17 +47,20 @@ class Maker:
     """Threads of an operation on the CPU; 0 if unknown."""
     processes: int = 1
     """Processes that learn the run together."""
+    plugins: tuple[str, ...] = ()
+    """The third-party plugins that the run uses; see `plugins_used`."""
 
     @property
     def versions(self) -> str:
-        """The version and commit of lifelong-co, and the version of torch, for people.
+        """The version and commit of lifelong-co, the version of torch, and plugins, for people.
 
         A ``+`` after the commit stands for changes.
         """
         if self.lifelong_co == self.torch == UNKNOWN:
             return UNKNOWN
         commit = "" if self.commit == UNKNOWN else f" ({self.commit[:12]}{'+' * self.changed})"
-        return f"lifelong-co {self.lifelong_co}{commit}, torch {self.torch}"
+        named = (f"lifelong-co {self.lifelong_co}{commit}", f"torch {self.torch}", *self.plugins)
+        return ", ".join(named)
 
 
 @attrs.frozen
@@ -69,7 +72,7 @@ class Entry:
     maker: Maker
 
 
-def present(device: str, processes: int = 1) -> Maker:
+def present(device: str, processes: int = 1, plugins: tuple[str, ...] = ()) -> Maker:
     """Return what makes the steps of a run of this process on a device."""
     commit, changed = checkout(SOURCE)
     return Maker(
@@ -84,6 +87,7 @@ def present(device: str, processes: int = 1) -> Maker:
         gpu=torch.cuda.get_device_name(device) if device.startswith("cuda") else "",
         threads=torch.get_num_threads(),
         processes=processes,
+        plugins=plugins,
     )
 
 

@@ -18,7 +18,7 @@ def test_what_is_no_name_or_option_is_refused():
     """By the kind of the component."""
     with pytest.raises(UnknownNameError, match="Unknown buffer 'heap'"):
         find("buffer", "heap")
-    with pytest.raises(ConfigError, match="buffer: expected a name, got 3"):
+    with pytest.raises(ConfigError, match="buffer: expected a registered name, got 3"):
         find("buffer", 3)
     with pytest.raises(ConfigError, match="buffer 'reservoir'"):
         made("buffer", "reservoir", Buffer, 3, 0, size=4)

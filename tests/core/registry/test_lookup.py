@@ -177,7 +177,9 @@ def test_unknown_name_suggests_the_nearest():
 
 def test_name_that_is_no_string_is_refused():
     """A function in place of a name is refused."""
-    with pytest.raises(lco.ConfigError, match=r"weighting: expected a name, got <built-in"):
+    with pytest.raises(
+        lco.ConfigError, match=r"weighting: expected a registered name, got <built-in"
+    ):
         lco.weighting(torch.amax)
 
 

@@ -125,9 +125,9 @@ def test_run_notes_who_made_which_steps(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(Interrupted):
         learn(prepare(tiny_config(), tmp_path / "run"), stop=lambda: True)
     assert provenance.read(tmp_path / "run") == [Entry(0, here)]
-    monkeypatch.setattr(provenance, "present", lambda device, processes: TWO)  # noqa: ARG005
+    monkeypatch.setattr(provenance, "present", lambda device, processes, plugins: TWO)  # noqa: ARG005
     learn(prepare(tiny_config(), tmp_path / "run", resume=True))
     assert provenance.read(tmp_path / "run") == [Entry(0, here), Entry(1, TWO)]
-    monkeypatch.setattr(provenance, "present", lambda device, processes: ONE)  # noqa: ARG005
+    monkeypatch.setattr(provenance, "present", lambda device, processes, plugins: ONE)  # noqa: ARG005
     learn(prepare(tiny_config(), tmp_path / "run", resume=True))
     assert provenance.read(tmp_path / "run") == [Entry(0, here), Entry(1, TWO)]

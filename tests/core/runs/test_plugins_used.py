@@ -1,0 +1,56 @@
+"""The plugins of a run are noted, with what identifies their code."""
+
+import hashlib
+from pathlib import Path
+
+import attrs
+import pytest
+from tiny_runs import tiny_config
+
+import lifelong_co as lco
+from lifelong_co.learner import learn
+from lifelong_co.runs import provenance
+from lifelong_co.runs.plugins_used import plugins_used
+from lifelong_co.runs.prepare import prepare
+
+pytestmark = pytest.mark.usefixtures("fresh_registry")
+HERE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]
+
+
+def confidence(probs):
+    """Weigh by the largest probability."""
+    return 1.0 - probs.amax(dim=-1)
+
+
+def test_run_without_plugins_names_none(tmp_path):
+    """Our own components are those of the version and the commit."""
+    assert plugins_used(tiny_config("llr-bc")) == ()
+    learn(prepare(tiny_config("fine-tuning"), tmp_path / "run"))
+    (entry,) = provenance.read(tmp_path / "run")
+    assert entry.maker.plugins == ()
+
+
+def test_plugin_in_an_option_is_noted_with_its_code(plugin, tmp_path):
+    """Another content of the file is another maker, so `compare` warns."""
+    lco.register_plugin(plugin("register_weightings", "mine", confidence))
+    config = tiny_config("llr-bc", weighting="mine")
+    assert plugins_used(config) == (f"this process ({HERE})",)
+    prepare(config, tmp_path / "run")
+    (entry,) = provenance.read(tmp_path / "run")
+    assert entry.maker.plugins == (f"this process ({HERE})",)
+    assert entry.maker.versions.endswith(f", this process ({HERE})")
+    other = attrs.evolve(entry.maker, plugins=("this process (0)",))
+    provenance.note(tmp_path / "run", 5, other)
+    assert [one.maker for one in provenance.read(tmp_path / "run")] == [entry.maker, other]
+
+
+def test_solver_of_a_notebook_has_no_file(plugin):
+    """Only its owner is known."""
+
+    def build(problem):
+        return lco.solver("pomo", problem)
+
+    build.__module__ = "a notebook"
+    lco.register_plugin(plugin("register_solvers", "mine", build))
+    config = attrs.evolve(tiny_config("fine-tuning"), solver="mine")
+    assert plugins_used(config) == ("this process",)
