@@ -16,13 +16,16 @@ IN_OPTIONS = ("weighting", "divergence", "buffer")
 DIGITS = 12
 
 
-def plugins_used(config: Config) -> tuple[str, ...]:
-    """Return owner, version and hash of the code of each plugin that is not ours, sorted.
+def plugins_used(config: Config) -> dict[str, str]:
+    """Return version and code of each plugin that is not ours, by owner: ``{"mine": "0.1 3f2a…"}``.
 
-    An example is ``mine 0.1 (3f2a…)``. The hash is that of the file that defines the component; a
-    component of a notebook has none.
+    The code is a hash of each file that defines a used component; a notebook has no file.
     """
-    return tuple(sorted({_said(entry) for entry in _entries(config)}))
+    found: dict[str, dict[str, None]] = {}
+    for entry in _entries(config):
+        owner = found.setdefault(entry.component.owner, {entry.component.version: None})
+        owner[_code(entry)] = None
+    return {owner: " ".join(filter(None, texts)) for owner, texts in found.items()}
 
 
 def _entries(config: Config) -> Iterator[Entry]:
@@ -39,10 +42,7 @@ def _entries(config: Config) -> Iterator[Entry]:
             yield entry
 
 
-def _said(entry: Entry) -> str:
-    owner = f"{entry.component.owner} {entry.component.version}".strip()
+def _code(entry: Entry) -> str:
     thing = entry.thing if hasattr(entry.thing, "__module__") else type(entry.thing)
     file = getattr(sys.modules.get(thing.__module__), "__file__", None)
-    if file is None:
-        return owner
-    return f"{owner} ({hashlib.sha256(Path(file).read_bytes()).hexdigest()[:DIGITS]})"
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:DIGITS] if file else ""

@@ -47,20 +47,19 @@ class Maker:
     """Threads of an operation on the CPU; 0 if unknown."""
     processes: int = 1
     """Processes that learn the run together."""
-    plugins: tuple[str, ...] = ()
+    plugins: dict[str, str] = attrs.field(factory=dict)
     """The third-party plugins that the run uses; see `plugins_used`."""
 
     @property
     def versions(self) -> str:
-        """The version and commit of lifelong-co, the version of torch, and plugins, for people.
+        """The version and commit of lifelong-co, and the version of torch, for people.
 
         A ``+`` after the commit stands for changes.
         """
         if self.lifelong_co == self.torch == UNKNOWN:
             return UNKNOWN
         commit = "" if self.commit == UNKNOWN else f" ({self.commit[:12]}{'+' * self.changed})"
-        named = (f"lifelong-co {self.lifelong_co}{commit}", f"torch {self.torch}", *self.plugins)
-        return ", ".join(named)
+        return f"lifelong-co {self.lifelong_co}{commit}, torch {self.torch}"
 
 
 @attrs.frozen
@@ -72,7 +71,7 @@ class Entry:
     maker: Maker
 
 
-def present(device: str, processes: int = 1, plugins: tuple[str, ...] = ()) -> Maker:
+def present(device: str, processes: int = 1, plugins: dict[str, str] | None = None) -> Maker:
     """Return what makes the steps of a run of this process on a device."""
     commit, changed = checkout(SOURCE)
     return Maker(
@@ -87,7 +86,7 @@ def present(device: str, processes: int = 1, plugins: tuple[str, ...] = ()) -> M
         gpu=torch.cuda.get_device_name(device) if device.startswith("cuda") else "",
         threads=torch.get_num_threads(),
         processes=processes,
-        plugins=plugins,
+        plugins=plugins or {},
     )
 
 

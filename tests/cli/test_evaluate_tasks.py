@@ -228,7 +228,7 @@ def test_demo_trains_two_methods_and_compares_them(tmp_path, monkeypatch):
         solver_options={"pomo": MODEL},
     )
     monkeypatch.setitem(presets.PRESETS, "demo", tiny)
-    in_turn = lambda commands: [call(*command).status for command in commands]  # noqa: E731
+    in_turn = lambda by_label: [call(*one).status for one in by_label.values()]  # noqa: E731
     monkeypatch.setattr(demo, "run_side_by_side", in_turn)
     done = call("demo", "--out", tmp_path / "demo", "--problem", "tsp")
     assert done.status == 0, done.err
@@ -241,7 +241,7 @@ def test_demo_trains_two_methods_and_compares_them(tmp_path, monkeypatch):
 
 def test_demo_reports_a_failed_run(capfd):
     """Both commands run as processes; an error is one line with status 2."""
-    assert demo.run_side_by_side([["run", "--order", "9"], ["plugins"]]) == [2, 0]
+    assert demo.run_side_by_side({"a": ["run", "--order", "9"], "b": ["plugins"]}) == [2, 0]
     shown = capfd.readouterr()
     assert shown.out == ""  # only tests and the way to resume are relayed
     assert shown.err == ("lifelong-co: Unknown task order '9'; expected one of: 1, 2, 3, 4, 5.\n")

@@ -6,16 +6,22 @@ from lifelong_co.experiments.comparison.runs import Run
 
 
 def mixed(runs: Iterable[Run]) -> str:
-    """Return a sentence if runs were made by different versions of lifelong-co or torch.
+    """Return a sentence if runs were made by different versions of lifelong-co, torch or a plugin.
 
     Versions are unknown for a run of a lifelong-co that did not note them. The sentence is empty
     if all runs, and all parts of each run, were made by the same versions.
     """
     made: dict[str, list[Run]] = {}
+    plugins: dict[str, dict[str, list[Run]]] = {}
     for run in runs:
         for versions in run.made_by:
             made.setdefault(versions, []).append(run)
-    if len(made) < 2:
+        for owner, version in sorted(run.plugins):
+            plugins.setdefault(owner, {}).setdefault(f"{owner} {version}", []).append(run)
+    made = made if len(made) > 1 else {}
+    for of_owner in plugins.values():
+        made |= of_owner if len(of_owner) > 1 else {}
+    if not made:
         return ""
     each = "; ".join(f"{versions}: {_named(several)}" for versions, several in made.items())
     return f"these runs were made by different versions: {each}"

@@ -32,6 +32,8 @@ class Run:
     """Time spent in training, from ``log.jsonl``; None if unknown."""
     made_by: tuple[str, ...]
     """`provenance.Maker.versions`, each once; several if the run was resumed by another version."""
+    plugins: frozenset[tuple[str, str]] = frozenset()
+    """Owner, and version with code, of the third-party plugins that made it."""
     data: Digests = attrs.field(factory=dict)
     """`data_files.read`."""
 
@@ -137,9 +139,11 @@ def load_run(path: Path | str) -> Run:
                 f"{folder}: the run is not finished: {i} of {len(names)} tasks are learned and"
                 f" tested; continue it with: {again}"
             )
-    made_by = tuple(dict.fromkeys(entry.maker.versions for entry in provenance.read(folder)))
+    makers = [entry.maker for entry in provenance.read(folder)]
+    made_by = tuple(dict.fromkeys(maker.versions for maker in makers))
+    plugins = frozenset(pair for maker in makers for pair in maker.plugins.items())
     data = data_files.read(folder)
-    return Run(folder, tests, config, _seconds(folder / "log.jsonl"), made_by, data)
+    return Run(folder, tests, config, _seconds(folder / "log.jsonl"), made_by, plugins, data)
 
 
 def final_note(runs: Iterable[Run]) -> str:

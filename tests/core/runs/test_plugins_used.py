@@ -24,22 +24,21 @@ def confidence(probs):
 
 def test_run_without_plugins_names_none(tmp_path):
     """Our own components are those of the version and the commit."""
-    assert plugins_used(tiny_config("llr-bc")) == ()
+    assert plugins_used(tiny_config("llr-bc")) == {}
     learn(prepare(tiny_config("fine-tuning"), tmp_path / "run"))
     (entry,) = provenance.read(tmp_path / "run")
-    assert entry.maker.plugins == ()
+    assert entry.maker.plugins == {}
 
 
 def test_plugin_in_an_option_is_noted_with_its_code(plugin, tmp_path):
-    """Another content of the file is another maker, so `compare` warns."""
+    """Another content of the file is another maker."""
     lco.register_plugin(plugin("register_weightings", "mine", confidence))
     config = tiny_config("llr-bc", weighting="mine")
-    assert plugins_used(config) == (f"this process ({HERE})",)
+    assert plugins_used(config) == {"this process": HERE}
     prepare(config, tmp_path / "run")
     (entry,) = provenance.read(tmp_path / "run")
-    assert entry.maker.plugins == (f"this process ({HERE})",)
-    assert entry.maker.versions.endswith(f", this process ({HERE})")
-    other = attrs.evolve(entry.maker, plugins=("this process (0)",))
+    assert entry.maker.plugins == {"this process": HERE}
+    other = attrs.evolve(entry.maker, plugins={"this process": "0"})
     provenance.note(tmp_path / "run", 5, other)
     assert [one.maker for one in provenance.read(tmp_path / "run")] == [entry.maker, other]
 
@@ -53,4 +52,4 @@ def test_solver_of_a_notebook_has_no_file(plugin):
     build.__module__ = "a notebook"
     lco.register_plugin(plugin("register_solvers", "mine", build))
     config = attrs.evolve(tiny_config("fine-tuning"), solver="mine")
-    assert plugins_used(config) == ("this process",)
+    assert plugins_used(config) == {"this process": ""}

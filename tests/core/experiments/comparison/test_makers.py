@@ -54,6 +54,16 @@ def test_other_versions_are_named(folders: list[Path], other: Maker | None) -> N
     assert line == f"{SAID}: {folders[0]}; {second}: {folders[1]}"
 
 
+def test_other_code_of_one_plugin_is_named(folders: list[Path]) -> None:
+    """A run without the plugin is no reason; two versions of it are."""
+    provenance.note(folders[0], 0, attrs.evolve(ONE, plugins={"mine": "0.1 aa"}))
+    provenance.note(folders[1], 0, ONE)
+    assert mixed(compare_folders(folders).runs) == ""
+    provenance.note(folders[1], 0, attrs.evolve(ONE, plugins={"mine": "0.2 bb", "other": "1 cc"}))
+    line = mixed(compare_folders(folders).runs)
+    assert line.endswith(f"versions: mine 0.1 aa: {folders[0]}; mine 0.2 bb: {folders[1]}")
+
+
 def test_run_resumed_by_another_version_is_mixed_alone(folders: list[Path]) -> None:
     """Its first steps and its last ones were made by different versions."""
     provenance.note(folders[0], 0, ONE)
