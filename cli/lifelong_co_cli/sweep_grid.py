@@ -67,8 +67,8 @@ def _device(name: str, engine: str) -> str:
         return choose_device(name)
     if name not in ("cpu", "cuda"):
         raise ConfigError(
-            f"--device: expected cpu or cuda with --engine slurm, because this machine cannot see"
-            f" the devices of the nodes, got {name!r}"
+            f"--device: expected cpu or cuda with --engine slurm, got {name!r}: this machine cannot"
+            " see the devices of the nodes; give --device, or device in the file"
         )
     return name
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from lifelong_co.instance_files.file_instance import FileInstance
 from lifelong_co.instance_files.route_rules import with_windows
 from lifelong_co.instance_files.vrplib_instances import read_instance
-from lifelong_co.instance_files.vrplib_parser import read_text, refuse, require_end
+from lifelong_co.instance_files.vrplib_parser import read_text, refuse, warn_of_cut
 
 COLUMNS = 7
 
@@ -33,7 +33,7 @@ def read(path: str | os.PathLike[str], *, best_known: float | None = None) -> Fi
     titles = [" ".join(words).upper() for words in lines]
     if "CUSTOMER" not in titles or "VEHICLE" not in titles:
         return read_instance(path, best_known=best_known)
-    require_end(path, text)
+    warn_of_cut(path, text)
     vehicle, customer = titles.index("VEHICLE"), titles.index("CUSTOMER")
     capacity = _numbers(path, "VEHICLE", lines[vehicle + 2 : vehicle + 3], 2)[0, 1]
     rows = _numbers(path, "CUSTOMER", lines[customer + 2 :], COLUMNS)

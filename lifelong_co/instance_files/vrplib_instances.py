@@ -17,9 +17,9 @@ from lifelong_co.instance_files.vrplib_parser import (
     parse,
     read_text,
     refuse,
-    require_end,
     scan,
     table,
+    warn_of_cut,
 )
 
 # "(Augerat et al, No of trucks: 5, Optimal value: 784)"; without the colon "optimal 3-opt" fits.
@@ -55,7 +55,7 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
         need), backhauls, a depot that is not node 1.
     """
     text = read_text(path)
-    require_end(path, text)
+    warn_of_cut(path, text)
     header = scan(path, text)
     kind = header.value("TYPE").split()[0].upper()
     if kind == "VRPB" or "BACKHAUL" in header.ids:

@@ -7,6 +7,7 @@ checks the node numbers. It reads the sections whose numbers can stand in lines 
 """
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -42,19 +43,12 @@ def read_text(path: str | os.PathLike[str]) -> str:
     return content.decode("utf-8-sig", errors="replace")
 
 
-def require_end(path: str | os.PathLike[str], text: str) -> None:
-    """Refuse a text that breaks off in its last line, where a number could be cut.
-
-    Raises
-    ------
-    FileFormatError
-        If the text ends neither with a line end nor with ``EOF`` nor with the ``-1`` of a section.
-    """
-    if text.split()[-1:] not in (["EOF"], ["-1"]) and not text.endswith(("\n", "\r")):
-        raise refuse(
-            path,
-            "expected a line end or EOF after the last row, got none: the file may be cut; if it"
-            " is complete, end its last line",
+def warn_of_cut(path: str | os.PathLike[str], text: str) -> None:
+    """Warn of a text without a line end, ``EOF`` or ``-1`` at its end: a number could be cut."""
+    if text.strip() and not text.rstrip(" \t:\x1a").endswith(("EOF", "-1", "\n", "\r")):
+        warnings.warn(
+            f"{os.fspath(path)}: no line end or EOF after the last row; the file may be cut",
+            stacklevel=3,
         )
 
 
@@ -109,7 +103,7 @@ def scan(path: str | os.PathLike[str], text: str) -> Header:
         # vrplib's rule for comments, so that both read the same rows.
         if not words or words[0].startswith("#"):
             continue
-        title = line.strip(" \t:")
+        title = line.strip(" \t:\x1a")
         if title == "EOF":
             break
         if title.endswith("_SECTION") and title == title.split()[0]:

@@ -104,17 +104,17 @@ class FirstRollout:
         Raises
         ------
         ComponentError
-            If the solver draws from torch's global random stream, or changes the instances or the
-            names of its tensors; if solutions have another shape, are infeasible or cost something
-            else than the problem counts; if probabilities do not sum to 1 over feasible actions;
-            if gradients flow into tensors that the module does not have.
+            If the solver draws from torch's global random stream of the CPU, or changes the
+            instances or the names of its tensors; if solutions have another shape, are infeasible
+            or cost something else than the problem counts; if probabilities do not sum to 1 over
+            feasible actions; if gradients flow into tensors that the module does not have.
         """
         if new := set(self.solver.module.state_dict()) ^ self.names:
             what = ", ".join(sorted(new)[:3])
             self._refuse("a module that keeps its parameters and buffers", f"a change of {what}")
         if not torch.equal(self.random, torch.get_rng_state()):
             self._refuse(
-                "random numbers from the given generator only, so that the run is repeatable",
+                "random numbers from the given generator only (also in the observer of a method)",
                 "some from torch's global stream; is a dropout layer active?",
             )
         kept = records.tensors(self.before)

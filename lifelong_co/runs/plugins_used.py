@@ -1,5 +1,6 @@
-"""The third-party plugins that a run learns with: their code is part of what makes its steps."""
+"""The third-party plugins of the components that a configuration names: they make its steps."""
 
+import functools
 import hashlib
 import sys
 from collections.abc import Iterator
@@ -43,6 +44,12 @@ def _entries(config: Config) -> Iterator[Entry]:
 
 
 def _code(entry: Entry) -> str:
-    thing = entry.thing if hasattr(entry.thing, "__module__") else type(entry.thing)
+    thing = entry.thing
+    while isinstance(thing, functools.partial):
+        thing = thing.func
+    thing = thing if hasattr(thing, "__module__") else type(thing)
     file = getattr(sys.modules.get(thing.__module__), "__file__", None)
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:DIGITS] if file else ""
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:DIGITS] if file else ""
+    except OSError:  # in an archive, or moved since the import
+        return ""

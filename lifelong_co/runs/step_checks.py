@@ -37,7 +37,8 @@ def _require(run: Run, fault: str | None) -> None:
         found = fault or f"{place(run)}: a number in another process is not finite"
         rate = run.config.learning_rate
         remedy = f"start a new run with other loss terms or a lower learning_rate (now {rate:g})"
-        if not run.steps and "the norm of" not in found:  # computed before the first step
+        of_solver = ("the cost of the rollout", "the loss term 'policy'")
+        if not run.steps and any(name in found for name in of_solver):  # no step was too long
             remedy = "check the solver with lifelong_co.testing.check_solver"
         raise NotFiniteError(run.folder.path, found, remedy)
 

@@ -40,9 +40,12 @@ def with_parameters(module: nn.Module, tensors: Mapping[str, Tensor], call: Call
     call
         A function that uses the module, directly or through its solver.
     """
-    # Of tied parameters only the first name: torch refuses two tensors for one parameter.
-    first = {name for name, _ in (*module.named_parameters(), *module.named_buffers())}
-    named = {f"module.{name}": tensor for name, tensor in tensors.items() if name in first}
+    # Of tied parameters only one name: torch refuses two tensors for one parameter.
+    tied: dict[int, str] = {}
+    named = {f"module.{name}": tensor for name, tensor in tensors.items()}
+    for name, parameter in module.named_parameters(remove_duplicate=False):
+        if name in tensors and tied.setdefault(id(parameter), name) != name:
+            del named[f"module.{name}"]
     return cast(T, functional_call(Calling(module), named, (call,)))
 
 
@@ -92,7 +95,7 @@ def require_learnable(name: str, module: nn.Module) -> None:
             raise ComponentError(
                 f"{label} initialised parameters, got the lazy {key}: give its layer all sizes"
             )
-        if each.dtype != torch.float32:
+        if each.requires_grad and each.dtype != torch.float32:
             raise ComponentError(f"{label} parameters in float32, got {key} in {each.dtype}")
     for key, part in module.named_modules():
         if isinstance(part, _DropoutNd) and part.p > 0:

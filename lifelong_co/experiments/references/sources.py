@@ -61,8 +61,8 @@ def from_files(
         The problem of an ``.npz`` file; in a folder only files of this problem are read.
     scaled
         Whether files of a format are scaled to the unit square without rounding, as in
-        the tests of tasks. Else the distances are rounded as the file says. An ``.npz`` file whose
-        coordinates have another unit is scaled, as in a task with ``scale``.
+        the tests of tasks. Else the distances are rounded as the file says. An ``.npz`` file with
+        coordinates outside the unit square is scaled, as in a task with ``scale``.
     log
         Called with a line for each file of a folder that cannot be used; the others are read.
 
@@ -74,7 +74,7 @@ def from_files(
         If the file, or each file of the folder, has errors.
     """
     if path.suffix == ".npz" or scaled:
-        groups: list[Any] = load_instances(path, problem, scale=scaled and path.suffix == ".npz")
+        groups = _loaded(path, problem, scaled)
         return [
             one
             for group in groups
@@ -100,3 +100,12 @@ def from_files(
     for fault in faults:
         log(f"left out: {fault}")
     return found
+
+
+def _loaded(path: Path, problem: Problem, scaled: bool) -> list[Any]:
+    try:
+        return load_instances(path, problem)
+    except FileFormatError:
+        if not scaled:
+            raise
+        return load_instances(path, problem, scale=True)  # if its unit is the only fault

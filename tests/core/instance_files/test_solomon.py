@@ -110,6 +110,7 @@ def test_library_file_with_limited_routes_is_read(
         check(one, [0, 1, 2, 0, 3, 4, 0])
 
 
+@pytest.mark.filterwarnings("ignore:.*the file may be cut")
 @settings(deadline=None, max_examples=200)
 @given(st.data())
 def test_damaged_files_are_read_or_refused(

@@ -106,3 +106,11 @@ def test_module_that_a_run_can_train_is_accepted() -> None:
     """Also with frozen parameters and a dropout that drops nothing."""
     module = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1).requires_grad_(False), nn.Dropout(0.0))
     require_learnable("mine", module)
+
+
+def test_tied_parameter_can_be_given_by_either_name() -> None:
+    """The second name alone stands for both."""
+    module = nn.Sequential(nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False))
+    module[1].weight = module[0].weight
+    given = {"1.weight": torch.full((1, 1), 3.0)}
+    assert with_parameters(module, given, lambda: module(torch.ones(1, 1))).item() == 9
