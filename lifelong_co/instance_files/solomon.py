@@ -33,7 +33,6 @@ def read(path: str | os.PathLike[str], *, best_known: float | None = None) -> Fi
     titles = [" ".join(words).upper() for words in lines]
     if "CUSTOMER" not in titles or "VEHICLE" not in titles:
         return read_instance(path, best_known=best_known)
-    warn_of_cut(path, text)
     vehicle, customer = titles.index("VEHICLE"), titles.index("CUSTOMER")
     capacity = _numbers(path, "VEHICLE", lines[vehicle + 2 : vehicle + 3], 2)[0, 1]
     rows = _numbers(path, "CUSTOMER", lines[customer + 2 :], COLUMNS)
@@ -52,6 +51,7 @@ def read(path: str | os.PathLike[str], *, best_known: float | None = None) -> Fi
         distance_rule="UNROUNDED",
         best_known=best_known,
     )
+    warn_of_cut(path, text)
     return with_windows(path, instance, rows[:, 4:6], rows[:, 6])
 
 

@@ -55,7 +55,6 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
         need), backhauls, a depot that is not node 1.
     """
     text = read_text(path)
-    warn_of_cut(path, text)
     header = scan(path, text)
     kind = header.value("TYPE").split()[0].upper()
     if kind == "VRPB" or "BACKHAUL" in header.ids:
@@ -88,6 +87,7 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
         weights=weights(header, count, symmetric=kind != "ATSP") if rule == "EXPLICIT" else None,
     )
     service = _service(header, parsed, count)
+    warn_of_cut(path, text)
     if "TIME_WINDOW" in header.ids:
         bounds = table(header, parsed, "TIME_WINDOW", 2, count)
         return with_windows(path, instance, bounds, service)

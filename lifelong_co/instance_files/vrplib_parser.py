@@ -45,7 +45,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 def warn_of_cut(path: str | os.PathLike[str], text: str) -> None:
     """Warn of a text without a line end, ``EOF`` or ``-1`` at its end: a number could be cut."""
-    if text.strip() and not text.rstrip(" \t:\x1a").endswith(("EOF", "-1", "\n", "\r")):
+    if not text.rstrip(" \t:\x1a").endswith(("EOF", "-1", "\n", "\r")):
         warnings.warn(
             f"{os.fspath(path)}: no line end or EOF after the last row; the file may be cut",
             stacklevel=3,
