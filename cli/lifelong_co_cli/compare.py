@@ -45,9 +45,10 @@ def compare(
     """Compare finished runs: metrics, costs and figures.
 
     The metrics are AP, AF, AMF, APl and AG. Their best costs d* are taken over
-    all lifelong runs. The runs must have the same problem and the same test tasks. Runs
-    that differ only in the seed become one row with mean and standard deviation.
-    Paired tests compare each row with the first one of the same task order.
+    all lifelong runs. The runs must have the same problem and the same test
+    tasks. Runs that differ only in the seed become one row with mean and standard
+    deviation. Paired tests compare each row with the first one of the same task
+    order.
     """
     import json
 

@@ -16,6 +16,7 @@ from lifelong_co.pretraining.algorithms import Loss, adapt, leaves
 from lifelong_co.pretraining.inner import Parameters, moments_of
 from lifelong_co.pretraining.state import Pretraining, restore, save, start
 from lifelong_co.runs import provenance
+from lifelong_co.runs.plugins_used import plugins_used
 from lifelong_co.runs.run import Log, Stop
 from lifelong_co.runs.warm_start import load_parameters
 from lifelong_co.seeding import generator
@@ -74,7 +75,8 @@ def pretrain(
     log(to_toml(config))
     restored = resume and restore(state, log)
     if state.iteration < state.settings.iterations:
-        provenance.note(folder, state.iteration, provenance.present(config.device))
+        made = provenance.present(config.device, plugins=plugins_used(config))
+        provenance.note(folder, state.iteration, made)
     if not restored:
         if resume:
             take_parameters(state)

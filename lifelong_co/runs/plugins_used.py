@@ -9,9 +9,9 @@ from pathlib import Path
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import LifelongError
 from lifelong_co.registry.catalog import Entry
+from lifelong_co.registry.entry_points import OURS
 from lifelong_co.registry.finding import find
 
-OWN = "lifelong-co"
 IN_OPTIONS = ("weighting", "divergence", "buffer")
 """The kinds of components that options of a method name."""
 DIGITS = 12
@@ -39,7 +39,7 @@ def _entries(config: Config) -> Iterator[Entry]:
             entry = find(kind, name)
         except LifelongError:  # an option that names no component
             continue
-        if entry.component.owner != OWN:
+        if entry.component.owner != OURS:
             yield entry
 
 

@@ -42,6 +42,9 @@ def known_of(file: Path, instance: FileInstance, references: Path | None) -> flo
 def best_known(path: str | os.PathLike[str], instance: FileInstance | None = None) -> float | None:
     """Return the best-known cost of an instance file, in the file's units.
 
+    A warning says if a solution file states another whole number than its solution costs: the file
+    may be cut, or the number belongs to another rounding.
+
     Parameters
     ----------
     path
@@ -60,9 +63,6 @@ def best_known(path: str | os.PathLike[str], instance: FileInstance | None = Non
     ------
     FileFormatError
         If either file cannot be used, or the solution does not solve the instance.
-
-    A warning says if the file states another whole number than its solution costs: its end may be
-    cut, or the cost belongs to another rounding.
     """
     instance = instance or read_instance(path)
     file = beside(Path(path), instance)

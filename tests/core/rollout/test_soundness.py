@@ -5,122 +5,95 @@ from typing import Any
 import attrs
 import pytest
 import torch
+from changed_solvers import Changed, Replaced, Wrapped, double_cost, scaled_in_place, visits_twice
 from tiny_runs import MODEL, tiny_config
 from torch import Tensor, nn
 
 import lifelong_co as lco
 from lifelong_co.errors import ComponentError
 from lifelong_co.learner import learn
+from lifelong_co.protocols import Rollout
 from lifelong_co.rollout.soundness import leaves
 from lifelong_co.runs.prepare import prepare
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
-
-
-class Changed:
-    """POMO with some members replaced."""
-
-    def __init__(self, problem: Any, **members: Any) -> None:
-        self.inner = lco.solver("pomo", problem, **MODEL)
-        self.members = members
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("inner", "members"):
-            raise AttributeError(name)
-        member = self.members.get(name)
-        return getattr(self.inner, name) if member is None else member.__get__(self)
-
-
-def rollout_with(change: Any) -> Any:
-    """Return a rollout whose result is changed."""
-
-    def rollout(self: Any, instances: Any, decode: Any = "greedy", **given: Any) -> Any:
-        return change(self, instances, self.inner.rollout(instances, decode, **given))
-
-    return rollout
-
-
-def divided(self: Any, instances: Any, found: Any) -> Any:  # noqa: ARG001
-    """Change the instances in place, as a careless normalisation does."""
-    instances.nodes.mul_(0.5)
-    return found
-
-
-def first_twice(self: Any, instances: Any, found: Any) -> Any:  # noqa: ARG001
-    """Visit the first node again at the end."""
-    actions = found.actions.clone()
-    actions[..., -1] = actions[..., 0]
-    return attrs.evolve(found, actions=actions)
-
-
-def drawing(self: Any, instances: Any, found: Any) -> Any:  # noqa: ARG001
-    """Draw from the global stream."""
-    torch.rand(())
-    return found
-
-
-def growing(self: Any, instances: Any, found: Any) -> Any:  # noqa: ARG001
-    """Make a layer late."""
-    self.inner.module.late = nn.Linear(1, 1)
-    return found
-
-
 OUTSIDE = nn.Parameter(torch.ones(()))
 
 
-def with_outside(self: Any, instances: Any, found: Any) -> Any:  # noqa: ARG001
-    """Use a parameter that the module does not have."""
-    return attrs.evolve(found, log_likelihood=found.log_likelihood * OUTSIDE)
+def replaced(change: Any) -> Any:
+    """Return what builds a solver whose rollouts pass through a function."""
+    return lambda problem: Replaced(lambda _, __, rollout: change(rollout), problem)
 
 
-def silent(self: Any, instances: Any, decode: Any = "greedy", **given: Any) -> Any:
-    """Do not call the observer."""
-    return self.inner.rollout(instances, decode, **{**given, "observe": None})
+def drawing(rollout: Rollout) -> Rollout:
+    """Draw from the global stream."""
+    torch.rand(())
+    return rollout
 
 
-def log_probs_with(change: Any) -> Any:
-    """Return a policy that is changed outside rollouts."""
-    return lambda self, encoding, state: change(self.inner.log_probs(encoding, state))
+class Growing(Wrapped):
+    """Makes a layer in its first rollout."""
+
+    def rollout(self, *arguments: Any, **keywords: Any) -> Rollout:
+        """Make it."""
+        self.module.late = nn.Linear(1, 1)
+        return super().rollout(*arguments, **keywords)
 
 
-def infeasible_too(log_probs: Tensor) -> Tensor:
-    """Give every action the same probability."""
-    return torch.full_like(log_probs, -torch.tensor(float(log_probs.shape[2])).log().item())
+class Silent(Wrapped):
+    """Does not call an observer."""
+
+    def rollout(self, *arguments: Any, observe: Any = None, **keywords: Any) -> Rollout:  # noqa: ARG002
+        """Hand on no observer."""
+        return super().rollout(*arguments, **keywords)
+
+
+class Apart(Changed):
+    """Changes its log-probabilities, except in its rollouts."""
+
+    def rollout(self, *arguments: Any, **keywords: Any) -> Rollout:
+        """Return the good one."""
+        return self.inner.rollout(*arguments, **keywords)  # type: ignore[no-any-return]
+
+
+def uniform(log_probs: Tensor) -> Tensor:
+    """Give every action the same probability, also where it is infeasible."""
+    return torch.zeros_like(log_probs).log_softmax(dim=2)
 
 
 WRONG = {
-    "instances": ({"rollout": rollout_with(divided)}, "does not change the instances, got other n"),
-    "infeasible": ({"rollout": rollout_with(first_twice)}, "complete and feasible, got others"),
-    "reward": (
-        {"rollout": rollout_with(lambda _, __, found: attrs.evolve(found, cost=-found.cost))},
-        "the cost that the problem counts, got -",
+    "instances": (
+        lambda problem: Replaced(scaled_in_place, problem),
+        "does not change the instances, got other nodes",
     ),
-    "tuple": ({"rollout": rollout_with(lambda _, __, found: (found,))}, "a Rollout .* got tuple"),
+    "infeasible": (
+        lambda problem: Replaced(visits_twice, problem),
+        "complete and feasible, got others",
+    ),
+    "cost": (lambda problem: Replaced(double_cost, problem), "the cost that the problem counts"),
+    "tuple": (replaced(lambda found: (found,)), "a Rollout .* got tuple"),
     "shape": (
-        {
-            "rollout": rollout_with(
-                lambda _, __, f: attrs.evolve(f, log_likelihood=f.log_likelihood[..., None])
-            )
-        },
+        replaced(lambda found: attrs.evolve(found, log_likelihood=found.cost[..., None])),
         r"a log_likelihood \[B, S\] = \[4, 5\], got \[4, 5, 1\]",
     ),
-    "random": ({"rollout": rollout_with(drawing)}, "given generator only"),
-    "late": ({"rollout": rollout_with(growing)}, "a change of late.bias, late.weight"),
-    "outside": ({"rollout": rollout_with(with_outside)}, r"another one, of shape \[\]"),
-    "silent": ({"rollout": silent}, "calls observe"),
-    "probabilities": ({"log_probs": log_probs_with(torch.exp)}, "exponentials sum to 1, got a sum"),
-    "unmasked": ({"log_probs": log_probs_with(infeasible_too)}, "-inf where an action is infeas"),
-    "width": ({"log_probs": log_probs_with(lambda x: x[..., 1:])}, r"log_probs \[B, S, A\] = "),
+    "outside": (
+        replaced(lambda found: attrs.evolve(found, log_likelihood=found.log_likelihood * OUTSIDE)),
+        r"another one, of shape \[\]",
+    ),
+    "random": (replaced(drawing), "given generator only"),
+    "late": (Growing, "a change of late.bias, late.weight"),
+    "silent": (Silent, "calls observe"),
+    "probabilities": (lambda problem: Apart(torch.exp, problem), "exponentials sum to 1, got a"),
+    "unmasked": (lambda problem: Apart(uniform, problem), "-inf where an action is infeasible"),
+    "width": (lambda problem: Apart(lambda x: x[..., 1:], problem), r"log_probs \[B, S, A\] = "),
 }
 
 
 @pytest.mark.parametrize("mistake", WRONG)
 def test_wrong_solver_is_refused_in_the_first_step(mistake, plugin, tmp_path):
     """Nothing is learned from it; the message names the solver and what is wrong."""
-    members, message = WRONG[mistake]
-    lco.register_plugin(
-        plugin("register_solvers", "wrong", lambda problem: Changed(problem, **members))
-    )
+    build, message = WRONG[mistake]
+    lco.register_plugin(plugin("register_solvers", "wrong", build))
     config = attrs.evolve(tiny_config("llr-bc", "tsp"), solver="wrong", solver_options={})
     config = attrs.evolve(config, method_options={"record": "always", "buffer_size": 8})
     run = prepare(config, tmp_path / "run")
@@ -130,8 +103,8 @@ def test_wrong_solver_is_refused_in_the_first_step(mistake, plugin, tmp_path):
 
 
 def test_sound_solver_learns_as_without_the_wrapper(plugin, tmp_path):
-    """The checks change nothing."""
-    lco.register_plugin(plugin("register_solvers", "same", Changed))
+    """A wrapped solver is accepted, and learns as the one inside."""
+    lco.register_plugin(plugin("register_solvers", "same", Wrapped))
     costs = []
     for name, options in (("same", {}), ("pomo", MODEL)):
         config = attrs.evolve(

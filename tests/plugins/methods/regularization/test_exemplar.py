@@ -1,16 +1,20 @@
 """The exemplar: the divergence from it, and the best epoch of a task."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import attrs
 import pytest
 import torch
 from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, frozen_copy
-from tiny_runs import exact_run, parameters, same, tiny_config
+from tiny_runs import MODEL, exact_run, parameters, same, stopped_and_resumed, tiny_config
 from torch import Tensor, nn
 
 import lifelong_co as lco
+from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run, start
 from lifelong_co.tensors.modules import with_parameters
 
@@ -88,3 +92,26 @@ def test_best_epoch_is_kept(tmp_path: Path) -> None:
     best.note(99.0)
     best.after_epoch(learner)
     assert same(exemplar.tensors, parameters(run))
+
+
+@pytest.mark.usefixtures("fresh_registry")
+@pytest.mark.parametrize("method", ["ewc", "libog", "li-inter", "li-intra"])
+def test_solver_with_tied_parameters_is_held(method: str, tmp_path: Path) -> None:
+    """Torch refuses two tensors for one parameter; a resumed run has the same costs."""
+
+    def tied(problem: Any) -> Any:
+        solver: Any = lco.solver("pomo", problem, **MODEL)
+        solver.module.value.weight = solver.module.key.weight
+        return solver
+
+    @lco.hookimpl
+    def register_solvers(register: Any) -> None:
+        register("tied", tied)
+
+    lco.register_plugin(SimpleNamespace(register_solvers=register_solvers))
+    config = attrs.evolve(tiny_config(method), solver="tied", solver_options={})
+    whole = learn(prepare(config, tmp_path / "whole"))
+    parted = stopped_and_resumed(config, tmp_path, whole.steps - 2)
+    assert same(parameters(parted), parameters(whole))
+    assert parted.costs == whole.costs
+    assert whole.learner.solver.module.value.weight is whole.learner.solver.module.key.weight
