@@ -183,7 +183,7 @@ def measure(
 ) -> list[Figure]:
     """Measure and print all figures for one problem and size; after each, write all so far."""
     found = []
-    with torch.device(options.device):
+    with official.on(options.device):
         for figure in figures(problem, n, checkout, options):
             print(figure.line(), flush=True)
             found.append(figure)

@@ -7,7 +7,9 @@ and GPUs.
 
 import copy
 import random
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -36,6 +38,19 @@ def find(path: Path | None = None) -> Path | None:
     """Return the given checkout or the submodule; None if it does not contain the code."""
     place = path or Path(__file__).parents[1] / "adapters/upstream/LLR-BC"
     return place if (place / "CVRP/LLRBC-POMO/CVRPModel.py").exists() else None
+
+
+@contextmanager
+def on(device: str) -> Iterator[None]:
+    """Make new tensors on a device, as the official code does; `torch.device` slows each call."""
+    kinds = {"cpu": torch.FloatTensor, "cuda": torch.cuda.FloatTensor}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # deprecated, but there is no other function
+        torch.set_default_tensor_type(kinds[torch.device(device).type])
+        try:
+            yield
+        finally:
+            torch.set_default_tensor_type(kinds["cpu"])
 
 
 @attrs.frozen
@@ -73,7 +88,7 @@ class Official:
             env=self.environment(n),
             optimizer=torch.optim.Adam(model.parameters(), lr=1e-4, weight_decay=1e-6),
             aug_factor=1,
-            device=torch.get_default_device(),
+            device=torch.empty(0).device,
             consolidation_loss_weight=alpha,
             clone_sample_size=16,
             old_experience_buffer=module.ExperienceBuffer(buffer_size),
@@ -111,7 +126,7 @@ def test(official: Official, n: int, tests: int) -> Callable[[], object]:
         model=official.part("Model")(**MODEL),
         env=official.environment(n),
         tester_params={"augmentation_enable": False},
-        device=torch.get_default_device(),
+        device=torch.empty(0).device,
     )
     whole, rest = divmod(tests, BATCH[n])
     sizes = [BATCH[n]] * whole + [rest] * (rest > 0)

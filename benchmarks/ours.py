@@ -30,13 +30,13 @@ TASK_BATCHES = {20: 157, 50: 125, 100: 125}
 def prepared(problem: str, n: int, batch: int, method: str, **options: Any) -> Run:
     """Return a run of preset `paper` at the beginning of the second of two equal tasks.
 
-    The run is on torch's default device (``with torch.device(...)``).
+    The run is on torch's default device.
     """
     config = resolve(
         method=method,
         preset="paper",
         problem=problem,
-        device=str(torch.get_default_device()),
+        device=torch.empty(0).device.type,
         method_options=options or None,
     )
     task = Task(distribution="U", size=n, epochs=2, batches=1, batch_size=batch)
@@ -50,7 +50,7 @@ def prepared(problem: str, n: int, batch: int, method: str, **options: Any) -> R
         learner.epoch = 1  # the last epoch: it fills the buffer
         for _ in range(2):
             train_batch(run)
-    learner.task, learner.epoch = 1, 0
+    learner.task, learner.epoch, learner.batch = 1, 0, 1  # the first step checks the solver
     run.method.before_task(learner)
     return run
 
@@ -161,7 +161,7 @@ def encoder(problem: str, n: int, rows: int, batch: int, *, learns: bool) -> Cal
 def sampling(problem: str, n: int, batch: int, name: str) -> Callable[[], object]:
     """Return a function that draws a training batch."""
     source = distribution(name, problem)
-    stream = generator(0, "sampling", torch.get_default_device())  # draws on its device, as a run
+    stream = generator(0, "sampling", torch.empty(0).device)  # draws on its device, as a run
     return lambda: source.sample(batch, n, generator=stream)
 
 

@@ -1,5 +1,6 @@
 """What all tests share: Hypothesis without deadlines, a new registry, and installed plugins."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +13,9 @@ from lifelong_co import registry
 # No deadline, because machines are shared; derandomized, so that failures can be repeated.
 settings.register_profile("lifelong-co", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("lifelong-co")
+
+# Also where there is a GPU: most tests compare numbers of the CPU. `benchmarks/gpu.py` tests a GPU.
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 
 @pytest.fixture

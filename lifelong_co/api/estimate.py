@@ -106,7 +106,7 @@ def learned_briefly(run: Run, index: int, *, timed: bool = False) -> float:
     A step in the last epoch is among them, because then methods remember what they need.
     """
     learner, task = run.learner, run.config.tasks[index]
-    learner.task, learner.epoch = index, 0
+    learner.task, learner.epoch, learner.batch = index, 0, 0
     before_task(run)
     run.method.before_epoch(learner)
     train_batch(run)
@@ -123,7 +123,8 @@ def learned_briefly(run: Run, index: int, *, timed: bool = False) -> float:
 def seconds_of_step(run: Run) -> float:
     """Return the mean seconds of a training step of the present task."""
     began = now(run)
-    for _ in range(STEPS):
+    for step in range(1, 1 + STEPS):  # the first step of a task has checks that others have not
+        run.learner.batch = step % run.method.batches(run.learner)
         train_batch(run)
     return (now(run) - began) / STEPS
 

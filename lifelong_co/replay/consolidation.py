@@ -46,9 +46,9 @@ class ProbabilityConsolidation:
 
     def normalise(self, raw: Sequence[Tensor]) -> list[Tensor]:
         """Return ``[B, S]`` per unit; all of them together sum to 1."""
-        total = sum(weight.sum() for weight in raw)
         # If all behavior is certain, no state matters, and 0 / 0 would be NaN.
-        return [weight / (total + 1e-9) for weight in raw]
+        total = sum(weight.sum() for weight in raw) + 1e-9
+        return [weight / total for weight in raw]
 
     def unit(self, weights: Tensor, teacher: Tensor, learner: Tensor) -> Tensor:
         """Return the unit's share of the loss."""

@@ -31,7 +31,7 @@ def by_weight(
     For each bundle the drawn rows, long ``[b]`` in ascending order, and the factors ``[b]`` of
     their weights, with which they stand for all rows. None for a bundle without a drawn row.
     """
-    each = torch.cat([weight.detach().double().cpu() for weight in weights])
+    each = torch.cat([weight.detach() for weight in weights]).double().cpu()
     count = max(1, round(share * len(each)))
     if not bool(each.any()):  # all certain: all rows are alike
         each = torch.ones_like(each)
@@ -42,14 +42,9 @@ def by_weight(
     drawn = torch.searchsorted(upto, places, right=True).clamp(max=last)
     times = torch.bincount(drawn, minlength=len(each)).double()
     factors = times * (total / count) / torch.where(times > 0, each, 1.0)
-    found: list[tuple[Tensor, Tensor] | None] = []
-    for weight, often, factor in zip(
-        weights,
-        times.split([len(weight) for weight in weights]),
-        factors.split([len(weight) for weight in weights]),
-        strict=True,
-    ):
-        rows = often.nonzero().squeeze(1)
-        chosen = rows.to(weight.device), factor[rows].to(weight)
-        found.append(chosen if len(rows) else None)
-    return found
+    rows = [often.nonzero().squeeze(1) for often in times.split([len(w) for w in weights])]
+    counts = [len(own) for own in rows]
+    # Moved to a GPU at once.
+    moved = torch.cat(rows).to(weights[0].device), factors[times > 0].to(weights[0])
+    pairs = zip(*(each.split(counts) for each in moved), strict=True)
+    return [pair if len(pair[0]) else None for pair in pairs]

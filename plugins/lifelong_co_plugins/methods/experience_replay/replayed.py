@@ -5,6 +5,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co.replay.experience import PackedExperience
+from lifelong_co.replay.joined import joined_log_probs
 from lifelong_co.tensors import records
 
 # Tokens of one encoder pass on the CPU, where larger temporaries cost more than they save.
@@ -51,7 +52,7 @@ class Replayed:
     @property
     def teacher(self) -> Tensor:
         """The recorded log-probs ``[R, S, A]``."""
-        return torch.cat([s.log_probs(each.rows) for each in self.bundles for s in each.steps])
+        return joined_log_probs([(s, each.rows) for each in self.bundles for s in each.steps])
 
     @property
     def sizes(self) -> list[int]:

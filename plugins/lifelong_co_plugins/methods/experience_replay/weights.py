@@ -77,11 +77,12 @@ def drawn_by_weight(
     share, start
         See `by_weight`.
     """
-    of_rows = [torch.stack([each.sum(dim=1) for each in own]).sum(dim=0) for own in weights]
+    stacked = [torch.stack(own) for own in weights]  # [steps, B, S]
+    of_rows = [own.sum(dim=2).sum(dim=0) for own in stacked]
     found = []
-    for bundle, own, drawn in zip(bundles, weights, by_weight(of_rows, share, start), strict=True):
+    for bundle, own, drawn in zip(bundles, stacked, by_weight(of_rows, share, start), strict=True):
         if drawn is not None:
             rows, factors = drawn
-            weighed = tuple(each[rows] * factors[:, None] for each in own)
+            weighed = (own[:, rows] * factors[:, None]).unbind()
             found.append(ReplayedBundle(bundle.steps, rows, weighed))
     return found

@@ -15,6 +15,8 @@ from lifelong_co_plugins.methods.experience_replay.memory import Memory
 from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, ReplayedBundle
 from tiny_runs import BATCH_SIZE, MODEL, tiny_config, tiny_learn
 
+import lifelong_co as lco
+
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 @pytest.mark.parametrize("fraction", [1.0, 0.5])
@@ -39,6 +41,27 @@ def test_one_encoding_gives_the_behavior_of_a_bundle(
         for step in bundle.steps
     ]
     for got, want in zip(together, alone, strict=True):
+        torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+@pytest.mark.parametrize("rows", [1, 70, 10_000])
+def test_states_decoded_at_once_have_the_same_behavior(
+    monkeypatch: pytest.MonkeyPatch, problem: str, rows: int
+) -> None:
+    """As a GPU decodes them: one state, some, or all at once."""
+    solver: Any = lco.solver("pomo", problem=problem, **MODEL)
+    stream = torch.Generator().manual_seed(0)
+    instances = lco.distribution("U", problem=problem).sample(4, 8, generator=stream)
+    states: list[Any] = []
+    with torch.no_grad():
+        solver.rollout(instances, "sample", generator=stream, observe=lambda s, _: states.append(s))
+    encoding = solver.encode(instances)
+    monkeypatch.setattr(behaviors, "ROWS", rows)
+    found = behaviors.decoded(solver, encoding, states[1:6], together=True)
+    expected = behaviors.decoded(solver, encoding, states[1:6], together=False)
+    assert len(found) == len(expected) == 5
+    for got, want in zip(found, expected, strict=True):
         torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
 
 
