@@ -16,8 +16,8 @@ with the same order and seed. Instead of ``table`` it may be
   metrics follow;
 - ``paired``: tests against the row whose name stands in quotes after the number;
 - ``published``: each metric by the paper's text and by the official code;
-- ``other`` or ``measured``: the name of a function of `other_tables` or `speed_tables` and its
-  arguments follow.
+- ``other``, ``measured`` or ``gpu``: the name of a function of `other_tables`, `speed_tables` or
+  `gpu_tables` and its arguments follow.
 
 Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table;
 ``<!-- speed: "WHAT" cvrp -->2, 2 and 1.5<!-- end -->`` the ratios of `against_official.py` by size;
@@ -33,6 +33,7 @@ from collections.abc import Callable
 from functools import cache
 
 import attrs
+import gpu_tables
 import other_tables
 import speed_tables
 from equal_time import equal_time
@@ -53,7 +54,7 @@ from lifelong_co.metrics import NAMES
 
 VALUE = re.compile(r"(<!-- (value|share|span|speed|steps): (.+?) -->)(.*?)(<!-- end -->)")
 MARKED = re.compile(
-    r"(<!-- (table|paired|published|split|goals|equal|other|measured): (.+?) -->\n)"
+    r"(<!-- (table|paired|published|split|goals|equal|other|measured|gpu): (.+?) -->\n)"
     r"(.*?)(<!-- end -->)",
     re.DOTALL,
 )
@@ -142,7 +143,7 @@ def split(found: Results, block: Block, names: list[str]) -> Sheet:  # noqa: ARG
     return attrs.evolve(split_sheet(rows), title="")
 
 
-OTHER = {"other": other_tables, "measured": speed_tables}
+OTHER = {"other": other_tables, "measured": speed_tables, "gpu": gpu_tables}
 KINDS: dict[str, Callable[[Results, Block, list[str]], Sheet]] = {
     "table": metrics_table,
     "published": published,

@@ -8,6 +8,8 @@ from tiny_runs import tiny_config
 from lifelong_co.api import estimate as module
 from lifelong_co.api.estimate import bytes_of, estimate
 from lifelong_co.learner import train_batch
+from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.run import start
 
 METHODS = (
     *("llr-bc", "fine-tuning", "ewc", "li-inter", "feng", "restart", "multi-task-batch"),
@@ -52,6 +54,19 @@ def test_measured_steps_have_replay(sizes, monkeypatch):
     estimate(tiny_config("rehearsal", sizes=sizes))
     assert seen == sorted(seen)
     assert max(seen) == 2 * len(set(sizes)) - 1
+
+
+def test_measured_steps_are_not_the_first_of_a_task(monkeypatch):
+    """The first step has checks of the solver; a task of 2 batches has other steps, too."""
+    seen = []
+    monkeypatch.setattr(module, "train_batch", lambda run: seen.append(run.learner.batch))
+    run = start(tiny_config("fine-tuning"), RunFolder(module.NOWHERE))
+    module.seconds_of_step(run)
+    assert seen == [1, 0]
+    assert run.method.batches(run.learner) == 2
+    run.method = attrs.evolve(run.method, batches=lambda _: 5)
+    module.seconds_of_step(run)
+    assert seen[2:] == [1, 2]
 
 
 def test_full_buffer_is_the_capacity_times_the_largest_item():

@@ -1,0 +1,92 @@
+"""The tables of what `gpu.py` stored."""
+
+import importlib
+import json
+
+import pytest
+from paths import ROOT
+
+ABOUT = {"gpu": "a GPU", "threads": 2, "cpu": "a processor", "torch": "2.0"}
+
+
+def job(result, state="done", commit="0123456"):
+    """Return a stored job."""
+    return {"state": state, "seconds": 1.0, "commit": commit, "result": result}
+
+
+def check(precision, **figures):
+    """Return a stored comparison."""
+    found = {"precision": precision, "what": "greedy", "holds": True, "actions": 1.0}
+    return {**found, "cost": 1e-9, "likelihood": 2e-9, "gradient": None, **figures}
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch):
+    """Return the module with stored pieces of these jobs."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    found = importlib.import_module("gpu_tables")
+
+    def store(piece, **jobs):
+        pieces = {piece: {"jobs": jobs}}
+        text = json.dumps({"about": ABOUT, "pieces": pieces})
+        (tmp_path / "gpu.json").write_text(text, encoding="utf-8")
+        return found
+
+    monkeypatch.setattr(found, "RESULTS", tmp_path)
+    return store
+
+
+def shown(sheet):
+    """Return the texts of all rows."""
+    return [[cell.shown for cell in row] for row in sheet.rows]
+
+
+def test_checks_are_the_largest_of_each_precision(tables):
+    """A job that failed is left out; resumed runs are in the note."""
+    checks = [
+        check("float64"),
+        check("float64", cost=3e-7, gradient=2e-5),
+        check("float32", actions=0.975),
+        check("bfloat16", cost=1.0),
+    ]
+    found = tables(
+        "correctness",
+        **{
+            "pomo-cvrp": job({"checks": checks}),
+            "pomo-tsp": job({"checks": checks}, state="failed"),
+            "resumed-pomo-cvrp": job({"checks": [{"difference": 0.25}]}, commit="abcdefg"),
+        },
+    ).checks()
+    assert shown(found) == [
+        ["pomo-cvrp", "float64", "2", "100.0%", "3e-07", "2e-09", "2e-05"],
+        ["pomo-cvrp", "float32", "1", "97.5%", "1e-09", "2e-09", "0e+00"],
+    ]
+    assert "Costs of 1 runs that were stopped and resumed differ by at most 0.25" in found.note
+    assert "Commits 0123456 and abcdefg, a GPU with 2 threads of a processor" in found.note
+
+
+def test_ratios_have_a_column_for_each_size(tables):
+    """A size without a ratio is empty there."""
+
+    def figure(what, n, median):
+        mark = {"what": what}
+        return {"mark": mark, "problem": "tsp", "n": n, "value": {"median": median}}
+
+    small = job({"figures": [figure("a step", 20, 2.0), figure("a test", 20, 3.0)]})
+    large = job({"figures": [figure("a step", 50, 1.234)]})
+    found = tables("official", **{"tsp-20": small, "tsp-50": large}).ratios()
+    assert found.header == ("median of 3 turns", "tsp 20", "tsp 50")
+    assert shown(found) == [["a step", "2.00", "1.23"], ["a test", "3.00", ""]]
+
+
+def test_run_has_the_time_of_a_step_of_each_size(tables):
+    """Sizes ascend; the note has the whole run."""
+    result = {
+        "steps": 1800,
+        "minutes of steps": 12.4,
+        "minutes of tests": 0.5,
+        "seconds of a step": {"100 x 16": 0.0936, "20 x 64": 0.01},
+    }
+    found = tables("paper", float32=job(result)).run()
+    assert shown(found) == [["20 x 64", "10 ms"], ["100 x 16", "94 ms"]]
+    assert found.note.startswith("1,800 steps of LLR-BC take 12 minutes, tests 0.5.")
