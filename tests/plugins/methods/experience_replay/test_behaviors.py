@@ -16,6 +16,7 @@ from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, Rep
 from tiny_runs import BATCH_SIZE, MODEL, tiny_config, tiny_learn
 
 import lifelong_co as lco
+from lifelong_co.replay.experience import BEHAVIOR, PackedExperience
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
@@ -45,24 +46,35 @@ def test_one_encoding_gives_the_behavior_of_a_bundle(
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-@pytest.mark.parametrize("rows", [1, 70, 10_000])
-def test_states_decoded_at_once_have_the_same_behavior(
-    monkeypatch: pytest.MonkeyPatch, problem: str, rows: int
-) -> None:
-    """As a GPU decodes them: one state, some, or all at once."""
+@pytest.mark.parametrize("together", [2, 5])
+def test_states_decoded_together_have_the_same_behavior(problem: str, together: int) -> None:
+    """As a GPU decodes them, all five or some."""
     solver: Any = lco.solver("pomo", problem=problem, **MODEL)
     stream = torch.Generator().manual_seed(0)
     instances = lco.distribution("U", problem=problem).sample(4, 8, generator=stream)
     states: list[Any] = []
     with torch.no_grad():
         solver.rollout(instances, "sample", generator=stream, observe=lambda s, _: states.append(s))
-    encoding = solver.encode(instances)
-    monkeypatch.setattr(behaviors, "ROWS", rows)
-    found = behaviors.decoded(solver, encoding, states[1:6], together=True)
-    expected = behaviors.decoded(solver, encoding, states[1:6], together=False)
-    assert len(found) == len(expected) == 5
-    for got, want in zip(found, expected, strict=True):
+    encoding, chosen = solver.encode(instances), states[1:6]
+    found = behaviors.decoded(solver, encoding, chosen, together)
+    assert len(found) == 5
+    for got, state in zip(found, chosen, strict=True):
+        want = solver.log_probs(encoding, state)
         torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("alone", "device", "steps"), [(False, "cpu", 1), (True, "meta", 1)])
+def test_cpu_and_networks_that_normalise_decode_step_by_step(
+    alone: bool, device: str, steps: int
+) -> None:
+    """Otherwise as many steps as a GPU's attention takes."""
+    packed = {BEHAVIOR: torch.zeros(40, 3, dtype=torch.half, device=device)}
+    step = PackedExperience(0, None, object, packed, {BEHAVIOR: (30, 31)})
+    bundle = ReplayedBundle((step,))
+    assert behaviors.at_once(Replayed((bundle, bundle), each_alone=alone)) == steps
+    there = attrs.evolve(step, packed={BEHAVIOR: packed[BEHAVIOR].to("meta")})
+    many = ReplayedBundle((there,))
+    assert behaviors.at_once(Replayed((many, many))) == 60_000 // (80 * 30)
 
 
 @pytest.mark.parametrize("method", ["llr-bc", "der++"])
