@@ -107,15 +107,16 @@ def _check_type(label: str, parameter: inspect.Parameter | None, value: Any) -> 
 
 
 def check(label: str, thing: object, protocol: type) -> None:
-    """Refuse an object that lacks a public member of its protocol.
+    """Refuse an object that lacks a public member of its protocol, or a parameter of a method.
 
-    Only presence is checked, with `hasattr`: ``isinstance`` on a protocol does not see the
+    Presence is checked with `hasattr`: ``isinstance`` on a protocol does not see the
     submodules of a ``torch.nn.Module``.
 
     Raises
     ------
     PluginError
-        If members are missing; the message names them.
+        If members are missing, or if a method cannot be called as that of the protocol; the message
+        names them.
     """
     members = dict.fromkeys((*inspect.get_annotations(protocol), *vars(protocol)))
     missing = [
@@ -126,3 +127,43 @@ def check(label: str, thing: object, protocol: type) -> None:
             f"{label}: expected a {protocol.__name__}, got {type(thing).__name__} "
             f"without {', '.join(missing)}"
         )
+    for member in members:
+        contract = vars(protocol).get(member)
+        if member.startswith("_") or not inspect.isfunction(contract):
+            continue
+        wanted, own = inspect.signature(contract), _signature(getattr(thing, member))
+        if own is not None and not _can_be_called(own, wanted):
+            raise PluginError(
+                f"{label}: expected {member}({_in_words(wanted)}), got {member}({_in_words(own)})"
+            )
+
+
+def _signature(function: Any) -> inspect.Signature | None:
+    """Return the signature of a method; None if it has no readable one."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def _can_be_called(own: inspect.Signature, wanted: inspect.Signature) -> bool:
+    """Return whether a bound method takes what the function of a protocol takes after ``self``."""
+    _, *after = wanted.parameters.values()
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in after):
+        return True  # what it takes depends on the object
+    named = {p.name: None for p in after if p.kind is p.KEYWORD_ONLY}
+    try:
+        own.bind(*[None] * (len(after) - len(named)), **named)
+    except TypeError:
+        return False
+    return True
+
+
+def _in_words(signature: inspect.Signature) -> str:
+    """Return the names of parameters as they are written, without ``self``."""
+    plain = [
+        p.replace(annotation=p.empty, default=p.empty)
+        for p in signature.parameters.values()
+        if p.name != "self"
+    ]
+    return str(inspect.Signature(plain))[1:-1]

@@ -1,6 +1,9 @@
 """The factories of components: their options, and a check of what they return."""
 # ruff: noqa: ARG005  (a factory has the parameters of its contract, used or not)
 
+from typing import Any
+
+import attrs
 import pytest
 
 import lifelong_co as lco
@@ -57,3 +60,40 @@ def test_result_of_a_factory_is_checked(plugin):
     lco.register_plugin(plugin("register_buffers", "new", lambda capacity, seed: [1, 2]))
     with pytest.raises(lco.PluginError, match=r"'new' of third_party.* Buffer, got list .*admit"):
         lco.buffer("new", capacity=3)
+
+
+@attrs.frozen
+class Unseeded:
+    """A solver whose rollout leaves out the generator and the observer."""
+
+    inner: Any
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def rollout(self, instances, decode="greedy", *, trajectories=None):
+        """Solve as the solver inside."""
+        return self.inner.rollout(instances, decode, trajectories=trajectories)
+
+
+def test_method_without_a_parameter_of_its_protocol_is_refused(plugin):
+    """The error has the parameters that were expected, and those that are there."""
+    inner = lco.solver("pomo", problem="tsp", encoder_layer_num=1)
+    lco.register_plugin(plugin("register_solvers", "new", lambda problem: Unseeded(inner)))
+    message = (
+        r"solver 'new' of third_party.*: expected rollout\(instances, decode, \*, trajectories, "
+        r"generator, observe\), got rollout\(instances, decode, \*, trajectories\)"
+    )
+    with pytest.raises(lco.PluginError, match=message):
+        lco.solver("new", problem="tsp")
+
+
+def test_method_with_other_names_and_more_options_is_accepted(plugin):
+    """Positional parameters may have any name; more of them need defaults."""
+
+    class Buffer(lco.buffer("reservoir", capacity=1, seed=0).__class__):
+        def sample(self, many, more=None):
+            return [more] * many
+
+    lco.register_plugin(plugin("register_buffers", "new", lambda capacity, seed: Buffer(1, 0)))
+    assert lco.buffer("new", capacity=3).sample(2) == [None, None]
