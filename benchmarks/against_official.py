@@ -147,7 +147,7 @@ def main() -> int:
     parser.add_argument("--recorded", type=int, default=10, help="batches of the last epoch")
     parser.add_argument("--tests", type=int, default=1000)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--device", default="cpu", help="cpu or cuda; the targets are for the CPU")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--json", type=Path)
     parser.add_argument("--smoke", action="store_true", help="n = 20, steps only")
     options = parser.parse_args()

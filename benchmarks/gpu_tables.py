@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from measurement import RESULTS
-from speed_tables import rows_of, sheet
+from speed_tables import by_mark, rows_of, sheet
 
 from lifelong_co.experiments.sheet import Sheet, words
 
@@ -12,9 +12,11 @@ FIGURES = ("cost", "likelihood", "gradient")
 
 
 def jobs(piece: str) -> dict[str, dict[str, Any]]:
-    """Return the finished jobs of a piece by name."""
+    """Return the finished jobs of a piece by name; one that failed is an error."""
     stored = json.loads((RESULTS / "gpu.json").read_text(encoding="utf-8"))
     found = stored["pieces"][piece]["jobs"]
+    if failed := [name for name, job in found.items() if job["state"] == "failed"]:
+        raise ValueError(f"gpu.json, {piece}: failed: {', '.join(failed)}")
     return {name: job for name, job in found.items() if job["state"] == "done"}
 
 
@@ -44,9 +46,9 @@ def checks() -> Sheet:
     header = ("", "precision", "comparisons", "same actions", "cost", "log-likelihood", "gradient")
     difference = max(check["difference"] for check in resumed)
     note = (
-        "The largest relative differences, of trajectories with the same actions. Costs of "
-        f"{len(resumed)} runs that were stopped and resumed differ by at most {difference:g} from "
-        f"those of whole runs. {made('correctness')}"
+        "The largest relative differences, of trajectories with the same actions. The largest of "
+        f"the costs of a resumed run from those of a whole one, in {len(resumed)} runs: "
+        f"{difference:g}. {made('correctness')}"
     )
     return sheet("gpu checks", header, rows, note)
 
@@ -56,9 +58,7 @@ def ratios() -> Sheet:
     figures = [one for job in jobs("official").values() for one in job["result"]["figures"]]
     columns = {(one["problem"], one["n"]): "" for one in figures}
     rows = []
-    for what, of in rows_of(
-        [{**one, "what": one["mark"]["what"]} for one in figures], "what"
-    ).items():
+    for what, of in by_mark(figures).items():
         values = {(one["problem"], one["n"]): f"{one['value']['median']:.2f}" for one in of}
         rows.append(words(what, *(columns | values).values()))
     header = ("median of 3 turns", *(f"{problem} {n}" for problem, n in columns))
@@ -66,15 +66,20 @@ def ratios() -> Sheet:
 
 
 def run() -> Sheet:
-    """Return the time of the run of preset `paper`, estimated from steps of each size."""
-    found = jobs("paper")["float32"]["result"]
-    each = found["seconds of a step"]
-    rows = [words(shape, f"{1e3 * each[shape]:.0f} ms") for shape in sorted(each, key=size)]
-    note = (
-        f"{found['steps']:,} steps of LLR-BC take {found['minutes of steps']:.0f} minutes, tests "
-        f"{found['minutes of tests']:.1f}. {made('paper')}"
-    )
-    return sheet("gpu run", ("nodes x batch", "a step"), rows, note)
+    """Return the time of the run of preset `paper`, estimated from a few steps of each size."""
+    found = {name: jobs("paper")[name]["result"] for name in ("float32", "bfloat16")}
+    shapes = sorted(found["float32"]["seconds of a step"], key=size)
+    rows = [
+        words(
+            name,
+            *(f"{1e3 * one['seconds of a step'][shape]:.0f} ms" for shape in shapes),
+            *(f"{one[f'minutes of {what}']:.1f}" for what in ("steps", "tests")),
+        )
+        for name, one in found.items()
+    ]
+    header = ("", *(f"a step, {shape}" for shape in shapes), "all steps, min", "all tests, min")
+    note = f"{found['float32']['steps']:,} steps (nodes x batch). {made('paper')}"
+    return sheet("gpu run", header, rows, note)
 
 
 def size(shape: str) -> int:

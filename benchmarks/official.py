@@ -46,7 +46,7 @@ def on(device: str) -> Iterator[None]:
     kinds = {"cpu": torch.FloatTensor, "cuda": torch.cuda.FloatTensor}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecated, but there is no other function
-        torch.set_default_tensor_type(kinds[torch.device(device).type])
+        torch.set_default_tensor_type(kinds[device])
         try:
             yield
         finally:

@@ -28,7 +28,7 @@ TASK_BATCHES = {20: 157, 50: 125, 100: 125}
 
 
 def prepared(problem: str, n: int, batch: int, method: str, **options: Any) -> Run:
-    """Return a run of preset `paper` at the beginning of the second of two equal tasks.
+    """Return a run of preset `paper` at the second step of the second of two equal tasks.
 
     The run is on torch's default device.
     """
@@ -36,7 +36,7 @@ def prepared(problem: str, n: int, batch: int, method: str, **options: Any) -> R
         method=method,
         preset="paper",
         problem=problem,
-        device=torch.empty(0).device.type,
+        device=str(torch.empty(0).device),
         method_options=options or None,
     )
     task = Task(distribution="U", size=n, epochs=2, batches=1, batch_size=batch)

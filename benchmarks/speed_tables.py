@@ -30,10 +30,15 @@ def rows_of(figures: list[dict[str, Any]], key: str) -> dict[str, list[dict[str,
     return found
 
 
+def by_mark(figures: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return figures by what they measure, in order."""
+    return rows_of([{**one, "what": one["mark"]["what"]} for one in figures], "what")
+
+
 def targets() -> Sheet:
     """Return the ratios of `against_official.py` with their targets, a row for each of both."""
     stored = read("against_official")
-    found = rows_of([{**one, "what": one["mark"]["what"]} for one in stored["figures"]], "what")
+    found = by_mark(stored["figures"])
     rows = []
     for what, figures in found.items():
         bounds = {int(n): bound for n, bound in figures[0]["mark"]["bounds"].items()}

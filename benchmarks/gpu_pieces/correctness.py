@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import torch
 from gpu_pieces import paper
+from gpu_pieces.replays import replay
 from gpu_pieces.rollouts import (
     Difference,
     Draws,
@@ -177,6 +178,7 @@ def comparisons(given: Case) -> Iterator[tuple[str, Callable[[], Difference]]]:
         yield f"gradient of one pass, {way}", partial(sampled, learned, True)
     stepwise = partial(ways["no graphs"].rollout, there, "sample")
     yield "gradient step by step", partial(sampled, stepwise, True)
+    yield "replay", partial(replay, given.reference, given.solver, given.instances)
     for module in (given.solver.module, given.reference.module):
         for parameter in module.parameters():
             parameter.data.mul_(1.1)

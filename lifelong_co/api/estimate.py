@@ -112,7 +112,7 @@ def learned_briefly(run: Run, index: int, *, timed: bool = False) -> float:
     train_batch(run)
     seconds = seconds_of_step(run) if timed else 0.0
     if task.epochs > 1:
-        learner.epoch = task.epochs - 1
+        learner.epoch, learner.batch = task.epochs - 1, 0
         run.method.before_epoch(learner)
         train_batch(run)
     run.method.after_epoch(learner)
@@ -121,10 +121,13 @@ def learned_briefly(run: Run, index: int, *, timed: bool = False) -> float:
 
 
 def seconds_of_step(run: Run) -> float:
-    """Return the mean seconds of a training step of the present task."""
+    """Return the mean seconds of a training step of the present task.
+
+    It is the second step, if there is one: the first one has checks that others have not.
+    """
+    run.learner.batch = min(1, run.method.batches(run.learner) - 1)
     began = now(run)
-    for step in range(1, 1 + STEPS):  # the first step of a task has checks that others have not
-        run.learner.batch = step % run.method.batches(run.learner)
+    for _ in range(STEPS):
         train_batch(run)
     return (now(run) - began) / STEPS
 

@@ -83,5 +83,7 @@ def pack_on_device(flat: Tensor) -> tuple[Tensor, Tensor]:
 
 def unpack_on_device(values: Tensor, feasible: Tensor) -> Tensor:
     """Return the behavior ``[b, S A]`` by torch on any device; ``feasible`` has its shape."""
+    if not values.shape[1]:
+        return torch.full(feasible.shape, -torch.inf, dtype=values.dtype, device=values.device)
     places = (feasible.cumsum(dim=1) - 1).clamp_(min=0)  # a mask as an index would wait for a GPU
     return values.gather(1, places).masked_fill_(~feasible, -torch.inf)

@@ -23,7 +23,7 @@ def joined_state(chosen: Chosen) -> Any:
     """Return the states ``[R, S, ...]`` of all chosen rows, one experience after another."""
     first = chosen[0][0]
     names = list(first.states)
-    if any(list(step.states) != names or step.shapes != first.shapes for step, _ in chosen):
+    if any(list(step.states) != names for step, _ in chosen):  # some lack a field
         return records.concatenate([step.state(rows) for step, rows in chosen])
     packed = {name: torch.cat([step.packed[name][rows] for step, rows in chosen]) for name in names}
     return first.state_type(**{k: unpack(x, first.shapes.get(k)) for k, x in packed.items()})

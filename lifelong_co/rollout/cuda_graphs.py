@@ -1,6 +1,6 @@
 """Decoding on a GPU by CUDA graphs: each step is captured once and then replayed.
 
-A step of decoding has some seventy small kernels; to launch them takes longer than to run them. So
+A step of decoding has many small kernels; to launch them takes longer than to run them. So
 the beginning of a rollout (encoding, forced actions) and its step are captured once per shape of a
 batch, and then replayed. The tensors that they read and write therefore stay at fixed places in
 memory. The host waits for the device only to read whether all trajectories are done; it reads the

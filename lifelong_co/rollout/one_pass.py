@@ -3,7 +3,7 @@
 The usual rollout keeps the graph of every step for the backward pass: many small kernels, forward
 and backward, for each of up to ``2 n`` steps. Here the actions are chosen without gradients. Then
 all states are decoded at once, as if each step were another trajectory. The sum of the
-log-probabilities is the same, and so are the gradients up to rounding, with a few hundred kernels.
+log-probabilities is the same, and so are the gradients up to rounding, with far fewer kernels.
 Every state is decoded twice, so this is faster only where launching kernels takes most of the time,
 that is on a GPU. Instances are encoded twice, too: if the solver keeps running statistics, they are
 updated twice per step.

@@ -15,6 +15,7 @@ WAYS = {
     "gradient of one pass",
     "gradient step by step",
     "greedy after a step",
+    "replay",
 }
 
 

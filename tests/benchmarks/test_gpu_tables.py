@@ -42,7 +42,7 @@ def shown(sheet):
 
 
 def test_checks_are_the_largest_of_each_precision(tables):
-    """A job that failed is left out; resumed runs are in the note."""
+    """A job that is not finished is left out; resumed runs are in the note."""
     checks = [
         check("float64"),
         check("float64", cost=3e-7, gradient=2e-5),
@@ -53,7 +53,7 @@ def test_checks_are_the_largest_of_each_precision(tables):
         "correctness",
         **{
             "pomo-cvrp": job({"checks": checks}),
-            "pomo-tsp": job({"checks": checks}, state="failed"),
+            "pomo-tsp": job({"checks": checks}, state="unfinished"),
             "resumed-pomo-cvrp": job({"checks": [{"difference": 0.25}]}, commit="abcdefg"),
         },
     ).checks()
@@ -61,7 +61,7 @@ def test_checks_are_the_largest_of_each_precision(tables):
         ["pomo-cvrp", "float64", "2", "100.0%", "3e-07", "2e-09", "2e-05"],
         ["pomo-cvrp", "float32", "1", "97.5%", "1e-09", "2e-09", "0e+00"],
     ]
-    assert "Costs of 1 runs that were stopped and resumed differ by at most 0.25" in found.note
+    assert "from those of a whole one, in 1 runs: 0.25." in found.note
     assert "Commits 0123456 and abcdefg, a GPU with 2 threads of a processor" in found.note
 
 
@@ -79,14 +79,27 @@ def test_ratios_have_a_column_for_each_size(tables):
     assert shown(found) == [["a step", "2.00", "1.23"], ["a test", "3.00", ""]]
 
 
+def test_failed_job_is_an_error(tables):
+    """No table is made of the others: its text says that all hold."""
+    found = tables("correctness", **{"pomo-cvrp": job({}, state="failed")})
+    with pytest.raises(ValueError, match="correctness: failed: pomo-cvrp"):
+        found.checks()
+
+
 def test_run_has_the_time_of_a_step_of_each_size(tables):
-    """Sizes ascend; the note has the whole run."""
-    result = {
-        "steps": 1800,
-        "minutes of steps": 12.4,
-        "minutes of tests": 0.5,
-        "seconds of a step": {"100 x 16": 0.0936, "20 x 64": 0.01},
-    }
-    found = tables("paper", float32=job(result)).run()
-    assert shown(found) == [["20 x 64", "10 ms"], ["100 x 16", "94 ms"]]
-    assert found.note.startswith("1,800 steps of LLR-BC take 12 minutes, tests 0.5.")
+    """Sizes ascend; both precisions have a row."""
+
+    def result(factor):
+        seconds = {"100 x 16": 0.0936 * factor, "20 x 64": 0.01 * factor}
+        minutes = {"minutes of steps": 12.4 * factor, "minutes of tests": 0.5}
+        return job({"steps": 1800, "seconds of a step": seconds, **minutes})
+
+    found = tables("paper", float32=result(1), bfloat16=result(2)).run()
+    assert found.header == (
+        "", "a step, 20 x 64", "a step, 100 x 16", "all steps, min", "all tests, min",
+    )  # fmt: skip
+    assert shown(found) == [
+        ["float32", "10 ms", "94 ms", "12.4", "0.5"],
+        ["bfloat16", "20 ms", "187 ms", "24.8", "0.5"],
+    ]
+    assert found.note.startswith("1,800 steps")

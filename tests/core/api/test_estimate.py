@@ -56,17 +56,29 @@ def test_measured_steps_have_replay(sizes, monkeypatch):
     assert max(seen) == 2 * len(set(sizes)) - 1
 
 
-def test_measured_steps_are_not_the_first_of_a_task(monkeypatch):
-    """The first step has checks of the solver; a task of 2 batches has other steps, too."""
+@pytest.mark.parametrize(("batches", "measured"), [(5, 1), (2, 1), (1, 0)])
+def test_measured_step_is_the_second_if_there_is_one(monkeypatch, batches, measured):
+    """The first step of a task has checks of the solver."""
     seen = []
     monkeypatch.setattr(module, "train_batch", lambda run: seen.append(run.learner.batch))
     run = start(tiny_config("fine-tuning"), RunFolder(module.NOWHERE))
+    run.method = attrs.evolve(run.method, batches=lambda _: batches)
     module.seconds_of_step(run)
-    assert seen == [1, 0]
-    assert run.method.batches(run.learner) == 2
-    run.method = attrs.evolve(run.method, batches=lambda _: 5)
-    module.seconds_of_step(run)
-    assert seen[2:] == [1, 2]
+    assert seen == [measured] * module.STEPS
+
+
+def test_last_epoch_begins_with_its_first_batch(monkeypatch):
+    """It can have fewer batches than the others, as those of multi-task learning in the code."""
+    seen = []
+
+    def trained(run):
+        seen.append((run.learner.epoch, run.learner.batch))
+
+    monkeypatch.setattr(module, "train_batch", trained)
+    run = start(tiny_config("fine-tuning"), RunFolder(module.NOWHERE))
+    module.learned_briefly(run, 0, timed=True)
+    last = run.config.tasks[0].epochs - 1
+    assert seen == [(0, 0), (0, 1), (0, 1), (last, 0)]
 
 
 def test_full_buffer_is_the_capacity_times_the_largest_item():

@@ -20,11 +20,18 @@ from lifelong_co.replay.experience import BEHAVIOR, PackedExperience
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
-@pytest.mark.parametrize("fraction", [1.0, 0.5])
+@pytest.mark.parametrize(("fraction", "together"), [(1.0, 1), (0.5, 1), (0.5, 2)])
 def test_one_encoding_gives_the_behavior_of_a_bundle(
-    tmp_path: Path, problem: str, fraction: float
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: str, fraction: float, together: int
 ) -> None:
     """Bundles of any length give what each step gives with a separate encoding."""
+    decoded: list[int] = []
+
+    def at_once(replayed: Replayed) -> int:
+        decoded.append(len(replayed.bundles))
+        return together
+
+    monkeypatch.setattr(behaviors, "at_once", at_once)
     config = tiny_config(problem=problem, sizes=(6,), bundle_size=2, buffer_size=40)
     run = tiny_learn(config, tmp_path)
     memory = Memory("reservoir", 40, bundle_size=2)
@@ -35,13 +42,14 @@ def test_one_encoding_gives_the_behavior_of_a_bundle(
     assert len(lengths) > 1
     (batch,) = found.of_one_size()
     assert batch.bundles == found.bundles
-    together = behavior(run.learner.solver, batch).split(batch.sizes)
+    found_together = behavior(run.learner.solver, batch).split(batch.sizes)
+    assert decoded[-1] == len(batch.bundles)
     alone = [
         behavior(run.learner.solver, Replayed((ReplayedBundle((step,), bundle.rows),)))
         for bundle in batch.bundles
         for step in bundle.steps
     ]
-    for got, want in zip(together, alone, strict=True):
+    for got, want in zip(found_together, alone, strict=True):
         torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
 
 
