@@ -73,6 +73,7 @@ def prepared(config: Config, weights: dict[str, torch.Tensor], n: int, batch: in
     run.method.before_task(learner)
     run.objective.before_task(learner)
     learner.stream = Repeated(learner.draw(0))
+    learner.batch = 1  # the first step checks the solver
     return run
 
 
