@@ -44,13 +44,18 @@ def find(path: Path | None = None) -> Path | None:
 def on(device: str) -> Iterator[None]:
     """Make new tensors on a device, as the official code does; `torch.device` slows each call."""
     kinds = {"cpu": torch.FloatTensor, "cuda": torch.cuda.FloatTensor}
+    make(kinds[device])
+    try:
+        yield
+    finally:
+        make(kinds["cpu"])
+
+
+def make(kind: type) -> None:
+    """Set the type of new tensors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecated, but there is no other function
-        torch.set_default_tensor_type(kinds[device])
-        try:
-            yield
-        finally:
-            torch.set_default_tensor_type(kinds["cpu"])
+        torch.set_default_tensor_type(kind)
 
 
 @attrs.frozen

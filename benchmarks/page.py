@@ -122,8 +122,11 @@ def paired(found: Results, block: Block, names: list[str]) -> Sheet:
     ]
     whole = paired_table(pairs)
     rows = tuple(row for row in whole.rows if row[2].shown in names)
-    tests = f"{len(pairs)} test{'s' * (len(pairs) > 1)}"
+    tested = {row[0].shown for row in rows}
+    tests = f"{len(tested)} test{'s' * (len(tested) != 1)}"
     note = f"Negative: better than `{against}`. p (Holm): for {tests} of each metric."
+    if few := [pair.label for pair in pairs if pair.label not in tested]:
+        note += f" Too few common seeds for a test: {', '.join(few)}."
     return attrs.evolve(whole, title="", blocks=(rows,), note=note)
 
 

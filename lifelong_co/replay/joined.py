@@ -1,4 +1,4 @@
-"""Rows of several experiences as one batch: they are joined while they are packed.
+"""Rows of several experiences as one batch, joined while they are packed.
 
 So a training step unpacks all that it replays at once. On a GPU each operation takes the same time
 for a few rows as for all, and a step replays some forty experiences.
@@ -32,12 +32,12 @@ def joined_state(chosen: Chosen) -> Any:
 def joined_log_probs(chosen: Chosen) -> Tensor:
     """Return the recorded log-probs ``[R, S, A]`` of all chosen rows, in the same order."""
     first = chosen[0][0]
-    values = stacked([step.packed[BEHAVIOR][rows] for step, rows in chosen])
+    values = padded([step.packed[BEHAVIOR][rows] for step, rows in chosen])
     bits = torch.cat([step.packed[FEASIBLE][rows] for step, rows in chosen])
     return unpack_behavior(values, bits, first.trajectories_and_actions).to(first.precision)
 
 
-def stacked(parts: Sequence[Tensor]) -> Tensor:
+def padded(parts: Sequence[Tensor]) -> Tensor:
     """Join rows ``[b, M]`` of different lengths ``M``, filled with zeros to the longest."""
     longest = max(part.shape[1] for part in parts)
     found = parts[0].new_zeros((sum(map(len, parts)), longest))

@@ -67,6 +67,15 @@ def test_mistyped_metric_is_refused(page, found, monkeypatch):
         page.paired(found, block, [label, "time"])
 
 
+def test_pair_with_too_few_seeds_is_named_and_not_counted(page, found):
+    """Only tests that were made are corrected for."""
+    block = found.plan.blocks[0]
+    first, other = (row.label for row in block.rows[:2])
+    assert page.paired(found, block, [first, "AP"]).note.endswith(
+        f"for 0 tests of each metric. Too few common seeds for a test: {other}."
+    )
+
+
 def test_both_definitions_stand_side_by_side(page, found):
     """Each is that of `compare_runs`."""
     block = found.plan.blocks[0]
