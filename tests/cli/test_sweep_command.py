@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -214,6 +215,26 @@ def until(happened: Callable[[], bool]) -> None:
     while not happened():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.05)
+
+
+def test_signal_before_a_job_has_its_run_stops_the_run(tmp_path):
+    """Else the job ends and leaves the run behind."""
+    program = (
+        "import os, signal, subprocess, sys\n"
+        "from lifelong_co.experiments.sweep import cluster\n"
+        "start = subprocess.Popen\n"
+        "def interrupted(*given, **options):\n"
+        "    process = start(*given, **options)\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    return process\n"
+        "subprocess.Popen = interrupted\n"
+        "print(cluster.run_command(['sleep', '60'], sys.argv[1]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "log"],
+        capture_output=True, text=True, check=False, timeout=50,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.split()) == (0, [str(-signal.SIGTERM)]), done.stderr
 
 
 def test_runs_as_jobs_of_submitit(tmp_path, monkeypatch, request):

@@ -21,6 +21,20 @@ INSTALL = "install it with: pip install 'lifelong-co[cluster]'"
 
 def run_command(arguments: Sequence[str], log: str) -> int:
     """Run a command inside a job and return its exit status; signals to stop are passed on."""
+    process: subprocess.Popen[bytes] | None = None
+    early = False  # whether a signal came before there was a process
+
+    def pass_on(number: int, frame: Any) -> None:  # noqa: ARG001
+        nonlocal early
+        if process is None:
+            early = True
+        else:
+            process.terminate()
+
+    # submitit's local mode cancels with SIGINT and Slurm with SIGTERM. Both send SIGUSR2 before the
+    # time is over: then the run saves, and the sweep resumes it in another job.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR2):
+        signal.signal(number, pass_on)
     with Path(log).open("ab") as output:
         process = subprocess.Popen(
             arguments,
@@ -30,14 +44,8 @@ def run_command(arguments: Sequence[str], log: str) -> int:
             env=run_environment(),
             start_new_session=True,  # so it gets the scheduler's signals only from this process
         )
-
-    def pass_on(number: int, frame: Any) -> None:  # noqa: ARG001
+    if early:
         process.terminate()
-
-    # submitit's local mode cancels with SIGINT and Slurm with SIGTERM. Both send SIGUSR2 before the
-    # time is over: then the run saves, and the sweep resumes it in another job.
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR2):
-        signal.signal(number, pass_on)
     return process.wait()
 
 
