@@ -1,7 +1,6 @@
 """``lifelong-co demo``: two runs in about two minutes, one forgets, one does not."""
 
 import re
-import signal
 import subprocess
 import threading
 import time
@@ -63,32 +62,40 @@ def demo(
 def run_side_by_side(commands: Mapping[str, list[str]]) -> list[int]:
     """Run commands by label at the same time, each on one thread; print their tests with labels.
 
-    Ctrl-C reaches all processes through the terminal; each one saves and stops.
+    At a signal to stop each one saves and stops, and so does this program.
     """
-    from lifelong_co.experiments.sweep.engines import command, run_environment
+    from lifelong_co.experiments.sweep.engines import command, run_environment, without_interrupts
 
-    processes = [
-        subprocess.Popen(
-            command(arguments), stdout=subprocess.PIPE, text=True, env=run_environment()
-        )
-        for arguments in commands.values()
-    ]
-    readers = [
-        threading.Thread(target=relay, args=(process.stdout, label), daemon=True)
-        for process, label in zip(processes, commands, strict=True)
-    ]
-    for reader in readers:
-        reader.start()
     with stop_on_signal() as stop:
-        while any(process.poll() is None for process in processes):
-            time.sleep(0.2)
-            if stop.signal == signal.SIGTERM:  # unlike Ctrl-C it reaches this process only
-                for process in processes:
-                    process.terminate()
-                break
-        statuses = [process.wait() for process in processes]
+        with without_interrupts():
+            processes = [
+                subprocess.Popen(
+                    command(arguments), stdout=subprocess.PIPE, text=True, env=run_environment()
+                )
+                for arguments in commands.values()
+            ]
+        readers = [
+            threading.Thread(target=relay, args=(process.stdout, label), daemon=True)
+            for process, label in zip(processes, commands, strict=True)
+        ]
+        for reader in readers:
+            reader.start()
+        try:
+            while any(process.poll() is None for process in processes):
+                time.sleep(0.2)
+                if stop():
+                    for process in processes:
+                        process.terminate()
+                    break
+            statuses = [process.wait() for process in processes]
+        except BaseException:  # a second signal
+            for process in processes:
+                process.kill()
+            raise
     for reader in readers:
         reader.join()
+    if stop():
+        raise typer.Exit(stop.status)
     return statuses
 
 

@@ -1,19 +1,16 @@
-"""`lifelong-co evaluate`, `tasks`, `plugins` and `demo`, and runs whose tasks come from files."""
+"""`lifelong-co evaluate`, `tasks` and `plugins`, and runs whose tasks come from files."""
 
 import json
 import shutil
 from pathlib import Path
 
-import attrs
 import numpy as np
 import pytest
-from command_line import MODEL, call, run_options
-from lifelong_co_cli import demo
+from command_line import call, run_options
 from paths import FIXTURES
 
 import lifelong_co as lco
 from lifelong_co.config import presets
-from lifelong_co.config.presets import Scale
 from lifelong_co.config.run_config import read_tasks
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.seeding import generator
@@ -215,33 +212,3 @@ def test_plugins_lists_all_our_components():
     assert {c["version"] for c in listing["components"] if c["owner"] == "lifelong-co"} == {"0.1.0"}
     assert listing["clashes"] == []
     assert "llr-bc" in call("plugins").out
-
-
-def test_demo_trains_two_methods_and_compares_them(tmp_path, monkeypatch):
-    """The scale is tiny; table, figure and page have both methods."""
-    scale = Scale(5, 2, 4)
-    tiny = attrs.evolve(
-        presets.PRESETS["demo"],
-        scales=dict.fromkeys(presets.PRESETS["demo"].scales, scale),
-        epochs=1,
-        tests=4,
-        solver_options={"pomo": MODEL},
-    )
-    monkeypatch.setitem(presets.PRESETS, "demo", tiny)
-    in_turn = lambda by_label: [call(*one).status for one in by_label.values()]  # noqa: E731
-    monkeypatch.setattr(demo, "run_side_by_side", in_turn)
-    done = call("demo", "--out", tmp_path / "demo", "--problem", "tsp")
-    assert done.status == 0, done.err
-    assert "\nfine-tuning " in done.out
-    assert "\nllr-bc " in done.out
-    for name in ("forgetting.png", "report.html"):
-        assert str(tmp_path / "demo" / "report" / name) in done.out
-        assert (tmp_path / "demo" / "report" / name).is_file()
-
-
-def test_demo_reports_a_failed_run(capfd):
-    """Both commands run as processes; an error is one line with status 2."""
-    assert demo.run_side_by_side({"a": ["run", "--order", "9"], "b": ["plugins"]}) == [2, 0]
-    shown = capfd.readouterr()
-    assert shown.out == ""  # only tests and the way to resume are relayed
-    assert shown.err == ("lifelong-co: Unknown task order '9'; expected one of: 1, 2, 3, 4, 5.\n")

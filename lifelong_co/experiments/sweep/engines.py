@@ -4,7 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -107,20 +108,28 @@ class Process:
 def _start(
     arguments: list[str], log: Path, environment: Mapping[str, str], lock: int | None
 ) -> "subprocess.Popen[bytes]":
-    # A terminal sends Ctrl-C to all its processes. The sweep then sends a second signal, and a run
-    # that gets two signals stops without saving. So SIGINT is blocked here: a child inherits the
-    # block, and gets only the signal of the sweep.
+    with without_interrupts(), log.open("ab") as output:
+        return subprocess.Popen(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            pass_fds=() if lock is None else (lock,),
+        )
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Block SIGINT, also in the processes that are started meanwhile.
+
+    A terminal sends Ctrl-C to all its processes. The one that started the runs then sends a second
+    signal, and a run that gets two signals stops without saving. A child inherits the block, and
+    gets only the second one.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        with log.open("ab") as output:
-            return subprocess.Popen(
-                arguments,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=environment,
-                pass_fds=() if lock is None else (lock,),
-            )
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
