@@ -60,6 +60,7 @@ def multi_start(
     decode: Decode = "greedy",
     *,
     graphs: Graphs | None = None,
+    encoding: Any = None,
     **options: Any,
 ) -> Rollout:
     """Solve with one trajectory from every node, or from the first ``trajectories`` nodes.
@@ -73,14 +74,16 @@ def multi_start(
     graphs
         With these a GPU replays captured steps whenever gradients are off. Then the solver's
         `encode` and `log_probs` must not wait for the device.
+    encoding
+        As for `decoded`.
     """
     problem = solver.problem
     decoding = with_default(problem.size(instances), decode, **options)
     S = decoding.trajectories
     on_gpu = records.device(instances).type == "cuda"
-    if graphs is not None and on_gpu and not torch.is_grad_enabled():
+    if graphs is not None and on_gpu and encoding is None and not torch.is_grad_enabled():
         return graphs.rollout(solver, instances, decoding, lambda batch: problem.starts(batch, S))
-    return decoded(solver, instances, decoding, problem.starts(instances, S))
+    return decoded(solver, instances, decoding, problem.starts(instances, S), encoding)
 
 
 def single(solver: Solver, instances: Any, decode: Decode = "greedy", **options: Any) -> Rollout:
@@ -98,27 +101,33 @@ def single(solver: Solver, instances: Any, decode: Decode = "greedy", **options:
 
 
 def decoded(
-    solver: Policy, instances: Any, decoding: Decoding, starts: Sequence[Tensor]
+    solver: Policy,
+    instances: Any,
+    decoding: Decoding,
+    starts: Sequence[Tensor],
+    encoding: Any = None,
 ) -> Rollout:
     """Build the ``S = decoding.trajectories`` solutions of every instance.
 
     Parameters
     ----------
     solver
-        Its `encode` is called once, and its `log_probs` at every step that is not forced.
+        Its `log_probs` is called at every step that is not forced.
     instances
         ``B`` instances of the solver's problem.
     decoding
         How actions are chosen, and the observer of the steps.
     starts
         The forced first actions, each long ``[B, S]``.
+    encoding
+        What `encode` has returned for the instances; None: it is called now.
     """
     problem, S = solver.problem, decoding.trajectories
     least, most = problem.steps(problem.size(instances))
     # An observer must not see a step after all trajectories are done.
     waits = records.device(instances).type == "cpu" or decoding.observe is not None
 
-    encoding = solver.encode(instances)
+    encoding = solver.encode(instances) if encoding is None else encoding
     state = problem.reset(instances, S)
     # One tensor for all actions. Small tensors that are kept, allocated between large ones that
     # are freed, make the heap grow at every step (500 nodes: by 1.6 GiB in total).

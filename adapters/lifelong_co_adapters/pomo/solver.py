@@ -70,6 +70,12 @@ class POMO:
             return decoded(Inference(self.problem, self.module), instances, decoding, starts)
         return multi_start(self, instances, decode, graphs=self.graphs, **options)
 
+    def solve_encoded(
+        self, encoding: Encoding, decode: Decode = "greedy", **options: Any
+    ) -> Rollout:
+        """Return `rollout` of a batch that `encode` has encoded; its graph reaches the encoding."""
+        return multi_start(self, encoding.instances, decode, encoding=encoding, **options)
+
     def objective(self) -> Objective:
         """Return REINFORCE with the shared baseline."""
         return shared_baseline()

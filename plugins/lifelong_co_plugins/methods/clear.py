@@ -86,7 +86,8 @@ def clear(
         for part in parts:
             share = part.advantage.shape[0] / total
             instances, actions, forced = part.instances, part.actions, part.forced
-            now = behavior_along(learner.solver, instances, actions, forced)
+            encoding = learner.solver.encode(instances)
+            now = behavior_along(learner.solver, instances, encoding, actions, forced)
             old = part.behavior.float()
             taken = part.actions[..., part.forced :, None]
             new, past = (x.gather(3, taken).squeeze(3) for x in (now, old))

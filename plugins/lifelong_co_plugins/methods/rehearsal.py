@@ -77,13 +77,19 @@ def rehearsal(
         places = memory.places(learner, task, share)
         if not places:
             return
-        batch = one_image(learner, memory.take(task, places))
+        batch, parts = one_image(learner, memory.take(task, places)), []
+        # Both parts share an encoding, so one backward pass is for both.
+        encoding = learner.solver.encode(batch) if imitation else None
         if imitation:
             forced = solutions.forced(learner.solver, batch)
-            lost = mismatch(learner.solver, batch, solutions.take(task, places), forced)
-            yield "imitation", imitation * norm * lost
+            actions = solutions.take(task, places)
+            lost = mismatch(learner.solver, batch, encoding, actions, forced)
+            parts.append(imitation * norm * lost)
         if weight:
-            yield "replay", weight * objective.loss(learner, batch, f"of task {task}")
+            loss = objective.loss(learner, batch, f"of task {task}", encoding)
+            parts.append(weight * loss)
+        if parts:
+            yield "replay", torch.stack(parts).sum()
 
     def state_dict() -> dict[str, Any]:
         return {
@@ -109,7 +115,7 @@ def rehearsal(
     )
 
 
-def mismatch(solver: Solver, instances: Any, actions: Tensor, forced: int) -> Tensor:
+def mismatch(solver: Solver, instances: Any, encoding: Any, actions: Tensor, forced: int) -> Tensor:
     """Return how unlikely wrong decisions make given solutions, in nats, a scalar of at least 0.
 
     It is the mean over all decisions of ``-log p(a)``, with 0 where ``a`` is the most likely
@@ -117,12 +123,14 @@ def mismatch(solver: Solver, instances: Any, actions: Tensor, forced: int) -> Te
 
     Parameters
     ----------
+    encoding
+        That of the instances.
     actions
         Solutions ``a`` of the instances, long ``[b, s, T]``.
     forced
         How many of their first actions are forced, so that they are no decisions.
     """
-    log_probs = behavior_along(solver, instances, actions, forced)  # [b, s, t, A]
+    log_probs = behavior_along(solver, instances, encoding, actions, forced)  # [b, s, t, A]
     wanted = actions[..., forced:]
     chosen = log_probs.gather(3, wanted[..., None]).squeeze(3)
     # INViT allows the nearest nodes only. If several are equally near, rounding in an image can

@@ -1,13 +1,24 @@
 """``L_DRL`` on replayed instances, beside the ``L_DRL`` of the present batch."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
+import torch
 from torch import Tensor
 
-from lifelong_co.protocols import LearnerState, Objective
+from lifelong_co.protocols import Decode, LearnerState, Objective, Rollout, Solver
 from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
+
+
+@runtime_checkable
+class SolvesEncoded(Protocol):
+    """A solver that can solve instances that are encoded already; ours are POMO and Omni."""
+
+    def solve_encoded(
+        self, encoding: Any, decode: Decode = "greedy", *, generator: torch.Generator | None = None
+    ) -> Rollout:
+        """Return the rollout of the instances of an encoding, with gradients that reach it."""
 
 
 class ReplayObjective:
@@ -31,12 +42,20 @@ class ReplayObjective:
         objective.before_task(learner)
         return objective
 
-    def loss(self, learner: LearnerState, instances: Any, purpose: str) -> Tensor:
-        """Return ``L_DRL`` of sampled solutions of these instances, a scalar with a graph."""
+    def loss(
+        self, learner: LearnerState, instances: Any, purpose: str, encoding: Any = None
+    ) -> Tensor:
+        """Return ``L_DRL`` of sampled solutions of these instances, a scalar with a graph.
+
+        Parameters
+        ----------
+        encoding
+            That of the instances, which a solver that `SolvesEncoded` uses again.
+        """
         objective = self.objective or self.start(learner)
         place = f"{learner.task} {learner.epoch} {learner.batch} {purpose}"
         stream = generator(learner.seed, f"replayed actions {place}", records.device(instances))
-        rollout = learner.solver.rollout(instances, "sample", generator=stream)
+        rollout = sampled(learner.solver, instances, stream, encoding)
         return objective.loss(instances, rollout)
 
     def state_dict(self) -> dict[str, Any]:
@@ -48,3 +67,12 @@ class ReplayObjective:
         self.objective = learner.objective(learner.solver)
         if state:
             self.objective.load_state_dict(learner, state)
+
+
+def sampled(
+    solver: Solver, instances: Any, generator: torch.Generator, encoding: Any = None
+) -> Rollout:
+    """Return sampled solutions; an encoding of the instances is used if the solver can."""
+    if encoding is not None and isinstance(solver, SolvesEncoded):
+        return solver.solve_encoded(encoding, "sample", generator=generator)
+    return solver.rollout(instances, "sample", generator=generator)

@@ -187,11 +187,15 @@ def waiting(actions: Tensor, T: int) -> Tensor:
     return torch.cat([actions, actions[..., -1:].expand(*actions.shape[:-1], more)], dim=-1)
 
 
-def behavior_along(solver: Solver, instances: Any, actions: Tensor, forced: int) -> Tensor:
+def behavior_along(
+    solver: Solver, instances: Any, encoding: Any, actions: Tensor, forced: int
+) -> Tensor:
     """Return log-probabilities ``[b, s, T - forced, A]`` on the way of given solutions.
 
     Parameters
     ----------
+    encoding
+        That of the instances.
     actions
         Long ``[b, s, T]``.
     forced
@@ -205,5 +209,5 @@ def behavior_along(solver: Solver, instances: Any, actions: Tensor, forced: int)
         if t >= forced:
             states.append(state)
         state = problem.step(instances, state, actions[..., t])
-    log_probs = solver.log_probs(solver.encode(instances), side_by_side(states))
+    log_probs = solver.log_probs(encoding, side_by_side(states))
     return log_probs.view(b, len(states), s, -1).transpose(1, 2)

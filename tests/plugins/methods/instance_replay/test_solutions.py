@@ -38,7 +38,9 @@ def recorded(
 
 def behavior_now(run: Run, kept: Solutions) -> torch.Tensor:
     """Return the behavior of a run's solver on the way of stored solutions."""
-    return behavior_along(run.learner.solver, kept.instances, kept.actions, kept.forced)
+    solver = run.learner.solver
+    encoding = solver.encode(kept.instances)
+    return behavior_along(solver, kept.instances, encoding, kept.actions, kept.forced)
 
 
 def test_behavior_costs_and_actions_are_those_of_the_rollout(tmp_path: Path) -> None:
