@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lifelong_co.protocols import LearnerState
@@ -26,6 +26,8 @@ class InstanceMemory:
         self.capacity = capacity
         self._thread = CopyThread()
         self.reservoirs: list[Reservoir[Any]] = []
+        self._alike: dict[int, list[list[int]]] = {}
+        """For each place of a task the places of instances of the same shape."""
 
     def share(self, learner: LearnerState) -> int:
         """Return how many instances of a task this process holds."""
@@ -48,6 +50,7 @@ class InstanceMemory:
             slot = reservoir.admit()
             if slot is not None:
                 taken[slot] = records.select(batch, slice(row, row + 1))
+        self._alike.pop(learner.task, None)
         # Copies: a view would keep the whole batch alive.
         copies = self._thread.copies([records.tensors(one) for one in taken.values()])
         for slot, copy in zip(taken, copies, strict=True):
@@ -70,15 +73,21 @@ class InstanceMemory:
         are held. If a task has instances of several sizes, the size is drawn first. The random
         stream follows from the seed, task, epoch and batch, so no stream has to be saved.
         """
-        held = list(self.reservoirs[task]) if task < len(self.reservoirs) else []
-        if not held:
+        if task >= len(self.reservoirs) or not len(self.reservoirs[task]):
             return []
         place = f"{learner.task} {learner.epoch} {learner.batch} {task}"
         stream = random.Random(python_seed(learner.seed, f"replayed instances {place}"))
-        kind = shape(stream.choice(held))
-        alike = [i for i, instance in enumerate(held) if shape(instance) == kind]
+        alike = stream.choice(self.alike(task))
         k = min(max(1, round(share * learner.tasks[task].batch_size)), len(alike))
         return stream.sample(alike, k)
+
+    def alike(self, task: int) -> list[list[int]]:
+        """Return for each place the places of instances of its shape; counted once for a task."""
+        if task not in self._alike:
+            groups = by_shape(self.reservoirs[task]).values()
+            group_of = {place: group for group in groups for place in group}
+            self._alike[task] = [group_of[place] for place in range(len(group_of))]
+        return self._alike[task]
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state of all reservoirs, with instances of one shape as one batch."""
@@ -87,7 +96,7 @@ class InstanceMemory:
 
     def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:
         """Restore `state_dict`."""
-        self.reservoirs = []
+        self.reservoirs, self._alike = [], {}
         for each in state["reservoirs"]:
             reservoir: Reservoir[Any] = Reservoir(self.share(learner))
             reservoir.load_state_dict({**each, "items": unpack(each["items"], learner)})
@@ -99,14 +108,19 @@ def shape(instances: Any) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(tensor.shape[1:]) for tensor in records.tensors(instances).values())
 
 
-def pack(items: list[Any]) -> list[dict[str, Any]]:
-    """Return single instances as one batch per shape, with the places of its rows in the list."""
+def by_shape(items: Iterable[Any]) -> dict[Any, list[int]]:
+    """Return the places of single instances by their `shape`, in the order of the places."""
     places: dict[Any, list[int]] = {}
     for place, item in enumerate(items):
         places.setdefault(shape(item), []).append(place)
+    return places
+
+
+def pack(items: list[Any]) -> list[dict[str, Any]]:
+    """Return single instances as one batch per shape, with the places of its rows in the list."""
     return [
         {"places": at, "fields": records.tensors(records.concatenate([items[i] for i in at]))}
-        for at in places.values()
+        for at in by_shape(items).values()
     ]
 
 

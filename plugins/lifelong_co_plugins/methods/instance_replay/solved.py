@@ -10,7 +10,7 @@ from torch import Tensor
 from lifelong_co.protocols import LearnerState, Solver
 from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import device_of, evaluating
-from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory, shape
+from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory, by_shape
 from lifelong_co_plugins.methods.instance_replay.solutions import waiting
 
 
@@ -72,11 +72,8 @@ class SolvedTasks:
 
 def solved(solver: Solver, held: Sequence[Any], batch_size: int) -> Solved:
     """Return greedy solutions of single instances, which may differ in size."""
-    groups: dict[Any, list[int]] = {}
-    for place, instance in enumerate(held):
-        groups.setdefault(shape(instance), []).append(place)
     found: dict[int, tuple[Tensor, Tensor]] = {}
-    for places in groups.values():
+    for places in by_shape(held).values():
         for first in range(0, len(places), batch_size):
             part = places[first : first + batch_size]
             rollout = solver.rollout(records.concatenate([held[i] for i in part]), "greedy")

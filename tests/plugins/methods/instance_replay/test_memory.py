@@ -99,3 +99,18 @@ def test_without_a_buffer_nothing_is_replayed(tmp_path: Path) -> None:
     for method in ("li-inter", "li-intra", "feng"):
         config = tiny_config(method, buffer_size=0, alpha=0.0)
         assert same(parameters(tiny_learn(config, tmp_path / method)), parameters(plain))
+
+
+def test_places_alike_follow_what_is_held(tmp_path: Path) -> None:
+    """They are counted again after the task has offered instances, and after a restart."""
+    run = begun(tmp_path, longer("li-inter", 2))
+    memory, again = InstanceMemory(10), InstanceMemory(10)
+    memory.offer(run.learner, labelled(range(2)))
+    assert memory.alike(0) == [[0, 1]] * 2
+    larger = lco.problem("tsp").instances(nodes=torch.rand(2, 4, 2))
+    memory.offer(run.learner, larger)
+    assert memory.alike(0) == [[0, 1], [0, 1], [2, 3], [2, 3]]
+    again.offer(run.learner, larger)
+    assert again.alike(0) == [[0, 1]] * 2
+    again.load_state_dict(run.learner, memory.state_dict())
+    assert again.alike(0) == memory.alike(0)
