@@ -15,6 +15,7 @@ with the same order and seed. Instead of ``table`` it may be
 - ``split`` (what AP consists of), ``goals`` (see `goals`) or ``equal`` (see `equal_time`): no
   metrics follow;
 - ``paired``: tests against the row whose name stands in quotes after the number;
+- ``orders``: AP of each order, beside that of the row named (see `each_order`);
 - ``published``: each metric by the paper's text and by the official code;
 - ``other``, ``measured`` or ``gpu``: the name of a function of `other_tables`, `speed_tables` or
   `gpu_tables` and its arguments follow.
@@ -36,6 +37,7 @@ import attrs
 import gpu_tables
 import other_tables
 import speed_tables
+from each_order import each_order
 from equal_time import equal_time
 from goals import goals
 from row_values import commits, measured, row_of, times
@@ -54,7 +56,7 @@ from lifelong_co.metrics import NAMES
 
 VALUE = re.compile(r"(<!-- (value|share|span|speed|steps): (.+?) -->)(.*?)(<!-- end -->)")
 MARKED = re.compile(
-    r"(<!-- (table|paired|published|split|goals|equal|other|measured|gpu): (.+?) -->\n)"
+    r"(<!-- (table|paired|orders|published|split|goals|equal|other|measured|gpu): (.+?) -->\n)"
     r"(.*?)(<!-- end -->)",
     re.DOTALL,
 )
@@ -151,6 +153,7 @@ KINDS: dict[str, Callable[[Results, Block, list[str]], Sheet]] = {
     "table": metrics_table,
     "published": published,
     "paired": paired,
+    "orders": each_order,
     "split": split,
     "goals": goals,
     "equal": equal_time,
