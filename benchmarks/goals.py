@@ -50,7 +50,7 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:  # noqa: ARG
     )
     header = ("method", "metric", "at most", "mean", "bound", "above the bound", "reached")
     note = (
-        f"Time: that of whole runs in `{TIMED}.toml`, the median of the seeds, commit "
+        f"Time: that of all training steps in `{TIMED}.toml`, the median of the seeds, commit "
         f"{', '.join(commits(whole, beside.rows))}. Above the bound: paired by seed; negative is "
         f"better. All else: commit {', '.join(commits(found, block.rows))}."
     )

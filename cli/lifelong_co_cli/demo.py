@@ -1,12 +1,13 @@
 """``lifelong-co demo``: two runs in about two minutes, one forgets, one does not."""
 
 import re
+import signal
 import subprocess
 import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Any
 
 import typer
 
@@ -62,25 +63,22 @@ def demo(
 def run_side_by_side(commands: Mapping[str, list[str]]) -> list[int]:
     """Run commands by label at the same time, each on one thread; print their tests with labels.
 
-    At a signal to stop each one saves and stops, and so does this program.
+    At a signal to stop each one saves and stops. Its status is then that of this signal.
     """
     from lifelong_co.experiments.sweep.engines import command, run_environment, without_interrupts
 
+    processes: list[subprocess.Popen[str]] = []
+    readers: list[threading.Thread] = []
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True, "env": run_environment()}
     with stop_on_signal() as stop:
-        with without_interrupts():
-            processes = [
-                subprocess.Popen(
-                    command(arguments), stdout=subprocess.PIPE, text=True, env=run_environment()
-                )
-                for arguments in commands.values()
-            ]
-        readers = [
-            threading.Thread(target=relay, args=(process.stdout, label), daemon=True)
-            for process, label in zip(processes, commands, strict=True)
-        ]
-        for reader in readers:
-            reader.start()
         try:
+            for label, arguments in commands.items():
+                with without_interrupts():
+                    process = subprocess.Popen(command(arguments), **pipes)
+                processes.append(process)
+                reader = threading.Thread(target=relay, args=(process.stdout, label), daemon=True)
+                readers.append(reader)
+                reader.start()
             while any(process.poll() is None for process in processes):
                 time.sleep(0.2)
                 if stop():
@@ -88,15 +86,14 @@ def run_side_by_side(commands: Mapping[str, list[str]]) -> list[int]:
                         process.terminate()
                     break
             statuses = [process.wait() for process in processes]
-        except BaseException:  # a second signal
+        except BaseException:  # e.g. a second Ctrl-C
             for process in processes:
                 process.kill()
             raise
     for reader in readers:
         reader.join()
-    if stop():
-        raise typer.Exit(stop.status)
-    return statuses
+    ended = (128 + signal.SIGTERM, -signal.SIGTERM)  # the second: a run that had already saved
+    return [stop.status if stop() and status in ended else status for status in statuses]
 
 
 def relay(lines: IO[str], label: str) -> None:

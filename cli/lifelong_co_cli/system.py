@@ -77,12 +77,18 @@ class Stop:
 
 @contextmanager
 def stop_on_signal() -> Iterator[Stop]:
-    """Set a flag at the first SIGINT or SIGTERM; end the program at the second."""
+    """Set a flag at SIGINT or SIGTERM; end the program at a SIGINT after that.
+
+    A scheduler can send SIGTERM to a run and to the process that started it, which passes it on. So
+    a second SIGTERM changes nothing.
+    """
     stop = Stop()
 
     def ask(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         if stop():
-            raise KeyboardInterrupt
+            if number == signal.SIGINT:
+                raise KeyboardInterrupt
+            return
         stop.signal = number
         # A signal handler writes without a buffer. A test that has begun ends first.
         # On a terminal it first erases the line in which the progress bar and `^C` stand.

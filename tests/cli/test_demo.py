@@ -1,19 +1,21 @@
 """`lifelong-co demo`: two runs at once, their report, and what stops them."""
 
+import json
 import os
 import signal
-import threading
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import attrs
 import pytest
-import typer
 from command_line import MODEL, call, run_options
 from lifelong_co_cli import demo
 
 from lifelong_co.config import presets
 from lifelong_co.config.presets import Scale
+from lifelong_co.experiments.sweep import engines
 
 LONG = """
 epochs = 100000
@@ -53,27 +55,56 @@ def test_demo_reports_a_failed_run(capfd):
     assert shown.err == ("lifelong-co: Unknown task order '9'; expected one of: 1, 2, 3, 4, 5.\n")
 
 
-def interrupt_after(folders: list[Path]) -> None:
-    """Send Ctrl-C to this process, but not to its children, as soon as all runs have begun."""
-    while not all((folder / "log.jsonl").exists() for folder in folders):
-        time.sleep(0.1)
-    os.kill(os.getpid(), signal.SIGINT)
+def begun(folders: list[Path]) -> bool:
+    """Return whether all runs have begun."""
+    return all((folder / "log.jsonl").exists() for folder in folders)
 
 
 @pytest.mark.timeout(200)
-def test_ctrl_c_stops_both_runs_of_a_demo(tmp_path, capfd):
-    """Each one saves, so that it can go on; the status is that of Ctrl-C."""
+@pytest.mark.parametrize(
+    ("send", "sent"),
+    [(os.kill, signal.SIGINT), (os.killpg, signal.SIGINT), (os.killpg, signal.SIGTERM)],
+    ids=["its own SIGINT", "Ctrl-C in a terminal", "SIGTERM from a scheduler"],
+)
+def test_a_signal_stops_both_runs_of_a_demo(send, sent, tmp_path):
+    """Each one saves, so that it can go on, whether or not it gets the signal, too."""
     (tmp_path / "tasks.toml").write_text(LONG)
     folders = [tmp_path / method for method in demo.METHODS]
     commands = {
         method: [*run_options(tmp_path / "tasks.toml", method, "tsp"), f"--out={folder}"]
         for method, folder in zip(demo.METHODS, folders, strict=True)
     }
-    threading.Thread(target=interrupt_after, args=(folders,), daemon=True).start()
-    with pytest.raises(typer.Exit) as stopped:
-        demo.run_side_by_side(commands)
-    assert stopped.value.exit_code == 128 + signal.SIGINT
-    shown = capfd.readouterr().out
+    program = "import json, sys; from lifelong_co_cli import demo\n"
+    program += "print(demo.run_side_by_side(json.loads(sys.argv[1])))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, json.dumps(commands)],
+        stdout=subprocess.PIPE, text=True, process_group=0,
+    )  # fmt: skip
+    try:
+        while not begun(folders):
+            time.sleep(0.1)
+        send(process.pid, sent)
+        shown, _ = process.communicate(timeout=100)
+    finally:
+        process.kill()
+    assert shown.endswith(f"{[128 + sent] * 2}\n")
     for folder in folders:
         assert f"stopped; continue with: lifelong-co run --resume {folder}\n" in shown
         assert list(folder.glob("checkpoints/checkpoint-*"))
+
+
+def test_a_demo_that_cannot_start_leaves_no_run_behind(monkeypatch):
+    """If the second run does not start, the first one ends."""
+    started: list[subprocess.Popen[str]] = []
+    programs = iter((["sleep", "60"], ["/nowhere/python"]))
+    start = subprocess.Popen
+
+    def noted(*given, **options):
+        started.append(start(*given, **options))
+        return started[-1]
+
+    monkeypatch.setattr(engines, "command", lambda _: next(programs))
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    with pytest.raises(FileNotFoundError):
+        demo.run_side_by_side({"a": [], "b": []})
+    assert [process.wait(timeout=20) for process in started] == [-signal.SIGKILL]

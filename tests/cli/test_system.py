@@ -24,6 +24,17 @@ def test_first_signal_asks_to_stop_on_a_line_of_its_own(terminal, monkeypatch):
     assert message.endswith(b"\n")
 
 
+def test_only_ctrl_c_stops_at_once(monkeypatch):
+    """SIGTERM can come twice: from a scheduler, and from the process that started the run."""
+    monkeypatch.setattr(os, "write", lambda *_: None)
+    with stop_on_signal() as stop:
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
+        assert (stop(), stop.status) == (True, 143)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
 def test_peak_memory_is_that_of_the_device_of_the_run(monkeypatch):
     """A run on the CPU has none on a GPU, also where there is one."""
     used = {"cuda": 2**20, "cuda:1": 3 * 2**20}

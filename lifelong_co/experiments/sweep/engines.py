@@ -22,7 +22,7 @@ class Handle(Protocol):
         """Return its exit status, negative for a signal; None while it runs."""
 
     def stop(self) -> None:
-        """Ask it to save and stop; after a second call it stops at once."""
+        """Ask it to save and stop; a second call changes nothing."""
 
     def kill(self) -> None:
         """End it now."""
@@ -123,9 +123,8 @@ def _start(
 def without_interrupts() -> Iterator[None]:
     """Block SIGINT, also in the processes that are started meanwhile.
 
-    A terminal sends Ctrl-C to all its processes. The one that started the runs then sends a second
-    signal, and a run that gets two signals stops without saving. A child inherits the block, and
-    gets only the second one.
+    A terminal sends each Ctrl-C to all its processes, and a run that gets two stops without saving.
+    A child inherits the block, and gets only the signal of the process that started it.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

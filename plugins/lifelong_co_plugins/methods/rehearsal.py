@@ -10,9 +10,10 @@
   the most likely action is another one count, so nothing holds a solver that still knows the task.
   ``g`` is the average norm of the policy's gradient (`weight_unit`).
 - A replayed instance is one of its eight images, drawn anew each time.
+- The log has the second and the third term together, as ``replay``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -23,7 +24,7 @@ from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
 from lifelong_co.validators import at_least_one, at_least_zero, fraction
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
-from lifelong_co_plugins.methods.instance_replay.objective import ReplayObjective
+from lifelong_co_plugins.methods.instance_replay.objective import ReplayObjective, SolvesEncoded
 from lifelong_co_plugins.methods.instance_replay.solutions import behavior_along
 from lifelong_co_plugins.methods.instance_replay.solved import SolvedTasks
 from lifelong_co_plugins.methods.regularization.weight_unit import GradientNorm
@@ -77,19 +78,23 @@ def rehearsal(
         places = memory.places(learner, task, share)
         if not places:
             return
-        batch, parts = one_image(learner, memory.take(task, places)), []
-        # Both parts share an encoding, so one backward pass is for both.
-        encoding = learner.solver.encode(batch) if imitation else None
-        if imitation:
-            forced = solutions.forced(learner.solver, batch)
-            actions = solutions.take(task, places)
-            lost = mismatch(learner.solver, batch, encoding, actions, forced)
-            parts.append(imitation * norm * lost)
-        if weight:
-            loss = objective.loss(learner, batch, f"of task {task}", encoding)
-            parts.append(weight * loss)
-        if parts:
-            yield "replay", torch.stack(parts).sum()
+        batch = one_image(learner, memory.take(task, places))
+
+        def parts() -> Iterator[Tensor]:
+            encoding = learner.solver.encode(batch) if imitation else None
+            if imitation:
+                forced = solutions.forced(learner.solver, batch)
+                actions = solutions.take(task, places)
+                lost = mismatch(learner.solver, batch, encoding, actions, forced)
+                yield imitation * norm * lost
+            if weight:
+                yield weight * objective.loss(learner, batch, f"of task {task}", encoding)
+
+        if weight and imitation and isinstance(learner.solver, SolvesEncoded):
+            # Both parts share an encoding, so one backward pass is for both.
+            yield "replay", torch.stack([*parts()]).sum()
+        else:  # one graph after the other takes less memory
+            yield from (("replay", part) for part in parts())
 
     def state_dict() -> dict[str, Any]:
         return {

@@ -108,7 +108,13 @@ def test_both_parts_have_the_gradients_that_they_have_alone(tmp_path: Path) -> N
         batch, stream = method.instances(learner), torch.Generator().manual_seed(1)
         rollout = learner.solver.rollout(batch, "sample", generator=stream)
         run.objective.loss(batch, rollout).backward()
-        ((_, term),) = method.loss_terms(learner, rollout)
+        calls: list[Any] = []
+        layer = module.layers[0]
+        with layer.register_forward_pre_hook(lambda _, given: calls.append(given)):
+            ((_, term),) = method.loss_terms(learner, rollout)
+        # One encoding is for both; before the first, a single instance is solved to count its
+        # forced actions.
+        assert len(calls) == 1 + bool(options.get("imitation", True))
         named = dict(module.named_parameters())
         return dict(zip(named, torch.autograd.grad(term, list(named.values())), strict=True))
 
