@@ -190,18 +190,19 @@ def test_second_sweep_in_the_same_folder_is_refused(sweep_file, tmp_path):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["lock"]
 
 
-def test_ctrl_c_saves_both_runs(sweep_file, tmp_path):
-    """Both stop within an epoch; the sweep prints the command that continues."""
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_all_processes_saves_both_runs(sent, sweep_file, tmp_path):
+    """A terminal sends Ctrl-C to the sweep and its runs, a scheduler SIGTERM; both stop soon."""
     folder = tmp_path / "out"
     folder.mkdir()
     process = spawn("sweep", sweep_file, f"--out={folder}", "--workers=2", process_group=0)
     try:
         until(lambda: sum("epoch 1/3" in log.read_text() for log in folder.glob("logs/*")) == 2)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: all of the group
+        os.killpg(process.pid, sent)
         stopped = wait(process)
     finally:
         process.kill()
-    assert stopped.status == 128 + signal.SIGINT, stopped
+    assert stopped.status == 128 + sent, stopped
     assert f"stopped; continue with: lifelong-co sweep --resume {folder}" in stopped.out
     for run in folder.glob("runs/*"):
         found = checkpoint.latest(run / "checkpoints")
