@@ -1,27 +1,17 @@
 """The table of each order has the differences of this order alone."""
 
-import importlib
 import statistics
 
 import attrs
 import pytest
-from paths import ROOT
 
 from lifelong_co.experiments.spread import half_width
 
 
 @pytest.fixture
-def module(monkeypatch):
+def module(program):
     """Return the module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("each_order")
-
-
-@pytest.fixture
-def found(monkeypatch):
-    """Return the stored runs of the study."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("page").results("methods")
+    return program("each_order")
 
 
 def test_differences_are_paired_by_seed_in_each_order(module, found):

@@ -1,27 +1,17 @@
 """Methods at equal time stand beside the row of `rehearsal` with the same seeds."""
 
-import importlib
 import statistics
 
 import attrs
 import pytest
-from paths import ROOT
 
 from lifelong_co.experiments.spread import half_width
 
 
 @pytest.fixture
-def equal(monkeypatch):
+def equal(program):
     """Return the module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("equal_time")
-
-
-@pytest.fixture
-def found(monkeypatch):
-    """Return the stored runs of the study."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("page").results("methods")
+    return program("equal_time")
 
 
 @pytest.mark.parametrize("number", [0, 1])

@@ -1,11 +1,9 @@
 """A goal is compared with each seed's own bound."""
 
-import importlib
 import statistics
 
 import attrs
 import pytest
-from paths import ROOT
 from synthetic_runs import write
 from synthetic_sweeps import FILE
 
@@ -17,10 +15,9 @@ from lifelong_co.experiments.sweep.table import results_of
 
 
 @pytest.fixture
-def goals(monkeypatch):
+def goals(program):
     """Return the module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("goals")
+    return program("goals")
 
 
 @pytest.fixture

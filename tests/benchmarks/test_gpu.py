@@ -1,6 +1,5 @@
 """Each piece of the proof for GPUs at tiny size on the CPU, where a graph is a repeated call."""
 
-import importlib
 import json
 import os
 import subprocess
@@ -20,10 +19,9 @@ WAYS = {
 
 
 @pytest.fixture
-def module(monkeypatch):
+def module(program):
     """Return a function that imports a module of the benchmark."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    return lambda name: importlib.import_module(f"gpu_pieces.{name}")
+    return lambda name: program(f"gpu_pieces.{name}")
 
 
 @pytest.mark.parametrize("problem", ["cvrp", "tsp"])

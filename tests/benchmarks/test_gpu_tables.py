@@ -1,10 +1,8 @@
 """The tables of what `gpu.py` stored."""
 
-import importlib
 import json
 
 import pytest
-from paths import ROOT
 
 ABOUT = {"gpu": "a GPU", "threads": 2, "cpu": "a processor", "torch": "2.0"}
 
@@ -21,10 +19,9 @@ def check(precision, **figures):
 
 
 @pytest.fixture
-def tables(tmp_path, monkeypatch):
+def tables(tmp_path, monkeypatch, program):
     """Return the module with stored pieces of these jobs."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    found = importlib.import_module("gpu_tables")
+    found = program("gpu_tables")
 
     def store(piece, **jobs):
         pieces = {piece: {"jobs": jobs}}

@@ -1,10 +1,7 @@
 """Solvers, rules and PyVRP on one file; what is stored is not solved again."""
 
-import importlib
-
 import numpy as np
 import pytest
-from paths import ROOT
 
 import lifelong_co as lco
 from lifelong_co.experiments.benchmark.conduct import Entrant
@@ -12,10 +9,9 @@ from lifelong_co.instance_files.file_instance import FileInstance
 
 
 @pytest.fixture
-def libraries(monkeypatch):
+def libraries(program):
     """Return the module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("libraries")
+    return program("libraries")
 
 
 def refused(*_):

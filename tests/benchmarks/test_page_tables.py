@@ -1,12 +1,10 @@
 """The tables that `page.py` adds to those of a sweep: time and both definitions."""
 
-import importlib
 import itertools
 import statistics
 
 import attrs
 import pytest
-from paths import ROOT
 from synthetic_runs import write
 from synthetic_sweeps import FILE
 
@@ -21,10 +19,9 @@ COMMITS = ("fedcba987654", "012345678901")
 
 
 @pytest.fixture
-def page(monkeypatch):
+def page(program):
     """Return the module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("page")
+    return program("page")
 
 
 @pytest.fixture

@@ -3,14 +3,12 @@
 import importlib
 
 import pytest
-from paths import ROOT
 
 
 @pytest.fixture
-def page(monkeypatch):
+def page(program):
     """Return the module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("page")
+    return program("page")
 
 
 @pytest.fixture
