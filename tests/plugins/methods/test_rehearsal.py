@@ -57,12 +57,8 @@ def test_only_decisions_that_differ_are_imitated(tmp_path: Path, problem: str) -
     solver, batch = run.learner.solver, run.learner.draw(0, size=8)
     forced = forced_actions(solver, batch)
     assert forced == {"tsp": 1, "cvrp": 2}[problem]
-    assert (
-        mismatch(
-            solver, batch, solver.encode(batch), solver.rollout(batch, "greedy").actions, forced
-        )
-        == 0.0
-    )
+    encoding, greedy = solver.encode(batch), solver.rollout(batch, "greedy")
+    assert mismatch(solver, batch, encoding, greedy.actions, forced) == 0.0
     steps: list[torch.Tensor] = []
     stream = torch.Generator().manual_seed(1)
     found = solver.rollout(
@@ -73,9 +69,8 @@ def test_only_decisions_that_differ_are_imitated(tmp_path: Path, problem: str) -
     lost = -log_probs.gather(3, taken[..., None]).squeeze(3)
     lost = torch.where(log_probs.argmax(dim=3) == taken, 0.0, lost)
     assert lost.sum() > 0
-    torch.testing.assert_close(
-        mismatch(solver, batch, solver.encode(batch), found.actions, forced), lost.mean()
-    )
+    came = mismatch(solver, batch, encoding, found.actions, forced)
+    torch.testing.assert_close(came, lost.mean())
 
 
 def test_imitation_brings_the_greedy_choices_back(tmp_path: Path) -> None:

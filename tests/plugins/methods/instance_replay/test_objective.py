@@ -1,7 +1,5 @@
 """The policy loss on replayed instances: its random stream, its baseline and its state."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,17 +53,6 @@ def test_loss_is_reinforce_on_a_stream_of_the_step(tmp_path: Path) -> None:
     assert not torch.equal(replayed.loss(learner, instances, "of task 0"), found)
 
 
-@contextmanager
-def counted_encodings(module: Any) -> Iterator[list[Any]]:
-    """Note each call of a network's encoder."""
-    calls: list[Any] = []
-    hook = module.layers[0].register_forward_pre_hook(lambda _, given: calls.append(given))
-    try:
-        yield calls
-    finally:
-        hook.remove()
-
-
 def gradients(module: torch.nn.Module, loss: torch.Tensor) -> list[torch.Tensor]:
     """Return the gradient of each parameter."""
     return list(torch.autograd.grad(loss, list(module.parameters())))
@@ -77,7 +64,8 @@ def test_an_encoding_is_used_again_and_gets_gradients(tmp_path: Path) -> None:
     replayed, module = ReplayObjective(), learner.solver.module
     expected = replayed.loss(learner, instances, "p")
     encoding, wanted = learner.solver.encode(instances), gradients(module, expected)
-    with counted_encodings(module) as calls:
+    calls: list[Any] = []
+    with module.layers[0].register_forward_pre_hook(lambda _, given: calls.append(given)):
         found = replayed.loss(learner, instances, "p", encoding)
     assert calls == []
     assert torch.equal(found, expected)
