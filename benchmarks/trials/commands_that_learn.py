@@ -34,6 +34,8 @@ OF_RUN = (
             ("--device=gpu", "--device"),
             ("--device=cuda:99", "--device"),
             ("--precision=half", "precision"),
+            ("--solver=invit --objective=best-of", "best-of.*trajectories"),
+            ("--solver=invit --method=clear", "clear.*trajectories"),
             ("--order=1", "order"),
             ("--start-from=absent", "absent"),
             ("--start-from=mine", "mine"),

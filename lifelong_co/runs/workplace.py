@@ -2,11 +2,12 @@
 
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, FolderError
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import lock
@@ -22,7 +23,8 @@ def at_work(folder: Path, ranks: Ranks = ALONE, *, new: bool = False) -> Iterato
 
     At the start, all that can be checked before training is checked: whether the folder can be
     written, and whether no folder lies where a file belongs or the other way round. Temporary
-    files of killed processes are removed. If the block writes nothing, nothing stays.
+    files of killed processes are removed. If the block writes nothing, nothing stays, and neither
+    does a new run that is refused before its first checkpoint: nothing was learned.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ def at_work(folder: Path, ranks: Ranks = ALONE, *, new: bool = False) -> Iterato
             try:
                 if new:
                     RunFolder(folder).check_new()
-                held.enter_context(_alone(folder))
+                held.enter_context(_alone(folder, new))
             except (ConfigError, OSError) as error:
                 refusal = error
         if ranks.any(refusal is not None):  # all processes end together, so that none waits
@@ -58,7 +60,7 @@ def at_work(folder: Path, ranks: Ranks = ALONE, *, new: bool = False) -> Iterato
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _alone(folder: Path, new: bool) -> Iterator[None]:
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     refusal = f"{folder}: another process is at work here; wait for it or stop it"
     with lock.locked(folder, refusal):
@@ -67,11 +69,26 @@ def _alone(folder: Path) -> Iterator[None]:
             for path in temporaries(folder):
                 path.unlink()
             yield
+        except FolderError:  # another process was faster: what lies there is not of this run
+            raise
+        except ConfigError:
+            if new and not any((folder / "checkpoints").glob("*")):
+                _clear(folder)
+            raise
         finally:
             (folder / lock.FILE).unlink(missing_ok=True)
             with suppress(OSError):  # not empty: the block has written something
                 for path in missing:
                     path.rmdir()
+
+
+def _clear(folder: Path) -> None:
+    """Remove all but the lock from a folder that was new, so that all in it is of this run."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != lock.FILE:
+            path.unlink()
 
 
 def _check(folder: Path) -> None:

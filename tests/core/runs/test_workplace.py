@@ -35,6 +35,30 @@ def test_refused_block_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["there"]
 
 
+def test_new_run_that_is_refused_before_a_checkpoint_leaves_nothing(tmp_path: Path) -> None:
+    """All that it wrote goes. A run with a checkpoint, and the run of somebody faster, stay."""
+
+    def write(folder: Path, made: str, error: ConfigError) -> None:
+        (folder / made).mkdir(parents=True)
+        (folder / "config.toml").touch()
+        raise error
+
+    def refused(folder: Path, *, new: bool, made: str, error: ConfigError) -> bool:
+        with pytest.raises(ConfigError), at_work(folder, new=new):
+            write(folder, made, error)
+        return not folder.exists()
+
+    error = ConfigError("objective: refused")
+    assert refused(tmp_path / "new", new=True, made="checkpoints", error=error)
+    assert not refused(tmp_path / "resumed", new=False, made="checkpoints", error=error)
+    assert not refused(tmp_path / "later", new=True, made="checkpoints/one", error=error)
+    other = FolderError(tmp_path / "lost", "a new folder", "a run")
+    assert not refused(tmp_path / "lost", new=True, made="checkpoints", error=other)
+    (tmp_path / "there").mkdir()
+    assert not refused(tmp_path / "there", new=True, made="checkpoints", error=error)
+    assert not contents(tmp_path / "there")
+
+
 def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     """Only files with the names of our temporaries; a folder of nothing else counts as empty."""
     left = (".config.toml.0123abcd.tmp", "lock", "checkpoints/.x.sha256.89abcdef.tmp")
