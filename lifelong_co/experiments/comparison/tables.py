@@ -175,7 +175,7 @@ def as_csv(
     for row, group, tested in zip(sheet.rows, comparison.groups, tests, strict=True):
         costs, found = group.final, comparison.gaps(group, means)
         shown = {t: "" if value is None else f"{value:.6f}" for t, value in found.items()}
-        more = ({"cost": f"{costs[t]:.6g}", "gap": shown[t]} for t in means)
+        more = ({"cost": f"{costs[t]:.6g}", "gap_fraction": shown[t]} for t in means)
         split_up = parts.get(group.label, words(*(formats.NOTHING for _ in of_ap)))
         rows.append((*row, *split_up, *tested, *(Cell("", each) for each in more)))
     header = (*sheet.header, *of_ap, *names, *means)

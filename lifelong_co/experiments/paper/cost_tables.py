@@ -170,7 +170,7 @@ def _columns(chapter: Chapter) -> list[str]:
 def _cell(costs: Mapping[str, float], gaps: Mapping[str, float | None], task: str) -> Cell:
     """Return a mean cost, with its gap if the task has a reference; a dash for an unknown gap."""
     cost = costs[task]
-    shown, parts = f"{cost:.3f}", {"": f"{cost:.6g}"}
+    shown, parts = f"{cost:.3f}", {"cost": f"{cost:.6g}"}
     if task in gaps:
         above = gaps[task]
         shown = f"{shown} ({percent(above, 1)})"

@@ -96,7 +96,7 @@ def test_every_form_has_the_same_gap(comparison):
     gap = cost / 6 - 1
     row = next(csv.DictReader(io.StringIO(tables.as_csv(comparison, MEANS))))
     assert float(row["U10_cost"]) == pytest.approx(cost, rel=1e-5)
-    assert float(row["U10_gap"]) == pytest.approx(gap, abs=1e-6)
+    assert float(row["U10_gap_fraction"]) == pytest.approx(gap, abs=1e-6)
     data = tables.as_json(comparison, MEANS)
     assert data["groups"][0]["gaps"]["U10"] == pytest.approx(gap)
     assert data["references"] == MEANS
@@ -146,6 +146,6 @@ def test_published_gaps_are_shown_where_they_are_known(folders: list[Path]) -> N
     assert [row[1].shown.partition(" ")[2] for row in sheet.rows] == ["", "(5.00%)", "(-)"]
     assert "mean over the instances" in sheet.note
     first, second = csv.DictReader(io.StringIO(tables.as_csv(found, MEANS)))
-    assert (first["E20_gap"], second["E20_gap"]) == ("0.050000", "")
+    assert (first["E20_gap_fraction"], second["E20_gap_fraction"]) == ("0.050000", "")
     groups = tables.as_json(found, MEANS)["groups"]
     assert [group["gaps"]["U10"] for group in groups] == [0.5, None]
