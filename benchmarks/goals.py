@@ -3,13 +3,14 @@
 import statistics
 
 import attrs
-from row_values import commits, measured, row_of, times
+from row_values import commits, measured, refuse_unknown, row_of, times
 from study import Study
 
 from lifelong_co.experiments.sheet import SCALE, Cell, Sheet, words
 from lifelong_co.experiments.spread import half_width
 from lifelong_co.experiments.sweep.plan import Block
 from lifelong_co.experiments.sweep.table import Results
+from lifelong_co.metrics import NAMES
 
 
 @attrs.frozen
@@ -41,19 +42,30 @@ GOALS = (
 )
 
 
-def goals(found: Results, block: Block, names: list[str]) -> Sheet:  # noqa: ARG001
-    """Return a row for each goal: the mean, its bound, and by how much it lies above the bound."""
+def goals(found: Results, block: Block, names: list[str]) -> Sheet:
+    """Return a row for each goal of the metrics ``names`` whose rows are in the table.
+
+    It has the mean, its bound, and by how much it lies above the bound.
+    """
+    refuse_unknown(names, (*NAMES, "time"))
+    labels = {row.label for row in block.rows}
+    chosen = [g for g in GOALS if g.metric in names and g.row in labels]
     whole = Study.named(TIMED).results()
     (beside,) = (each for each in whole.plan.blocks if each.problem == block.problem)
     rows = tuple(
-        timed(whole, beside, g) if g.metric == "time" else met(found, block, g) for g in GOALS
+        timed(whole, beside, g) if g.metric == "time" else met(found, block, g) for g in chosen
     )
     header = ("method", "metric", "at most", "mean", "bound", "above the bound", "reached")
+    counts = {len(measured(found, row_of(block, goal.row))) for goal in chosen}
     note = (
-        f"Time: that of all training steps in `{TIMED}.toml`, the median of the seeds, commit "
-        f"{', '.join(commits(whole, beside.rows))}. Above the bound: paired by seed; negative is "
-        f"better. All else: commit {', '.join(commits(found, block.rows))}."
+        f"Above the bound: paired by seed; negative is better. Seeds: "
+        f"{', '.join(map(str, sorted(counts)))}. Commit {', '.join(commits(found, block.rows))}."
     )
+    if "time" in names:
+        note += (
+            f" Time: that of all training steps in `{TIMED}.toml`, the median of the seeds, commit "
+            f"{', '.join(commits(whole, beside.rows))}."
+        )
     return Sheet(
         key="goals", title="", header=header, blocks=(rows,), note=note, best_of="none", left=3
     )
@@ -73,7 +85,9 @@ def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
         return words(goal.row, goal.metric, goal.said, *["-"] * 4)
     above = [own[at] - bounds[at] for at in seeds]
     mean, width = statistics.fmean(above), half_width(above) or float("inf")
-    shown = "yes" if mean <= 0 else "no, but the interval has 0" if mean <= width else "no"
+    shown = "yes" if mean <= 0 else "no"
+    if abs(mean) < width:
+        shown += ", but the interval has 0"
     figures = (statistics.fmean(of[at] for at in seeds) for of in (own, bounds))
     texts = (f"{SCALE * figure:.1f}" for figure in figures)
     off = f"{SCALE * mean:+.1f} ± {SCALE * width:.1f}"

@@ -12,8 +12,8 @@ NAME is a study (``benchmarks/NAME.toml``), NUMBER one of its tables, from 1; th
 shown follow. The metric ``time`` is that of all training steps, in multiples of ``fine-tuning``
 with the same order and seed. Instead of ``table`` it may be
 
-- ``split`` (what AP consists of), ``goals`` (see `goals`) or ``equal`` (see `equal_time`): no
-  metrics follow;
+- ``split`` (what AP consists of) or ``equal`` (see `equal_time`): no metrics follow;
+- ``goals``: what `rehearsal` was to reach in these metrics (see `goals`);
 - ``paired``: tests against the row whose name stands in quotes after the number;
 - ``orders``: AP of each order, beside that of the row named (see `each_order`);
 - ``published``: each metric by the paper's text and by the official code;
@@ -40,10 +40,9 @@ import speed_tables
 from each_order import each_order
 from equal_time import equal_time
 from goals import goals
-from row_values import commits, measured, row_of, times
+from row_values import commits, measured, refuse_unknown, row_of, times
 from study import HERE, Study
 
-from lifelong_co.errors import UnknownNameError
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import compare_runs
 from lifelong_co.experiments.comparison.paired_table import Pair, paired_table
@@ -66,13 +65,6 @@ MARKED = re.compile(
 def results(name: str) -> Results:
     """Return the stored runs of a study."""
     return Study.named(name).results()
-
-
-def refuse_unknown(names: list[str], known: tuple[str, ...]) -> None:
-    """Refuse a metric that no table has; without its column another one would be shown."""
-    for name in names:
-        if name not in known:
-            raise UnknownNameError("metric", name, known)
 
 
 def metrics_table(found: Results, block: Block, names: list[str]) -> Sheet:

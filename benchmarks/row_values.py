@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from lifelong_co import metrics
+from lifelong_co.errors import UnknownNameError
 from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.experiments.sweep.table import Results, compared
 
@@ -20,6 +21,13 @@ def measured(found: Results, row: Row) -> dict[At, metrics.Metrics]:
     of_solver = found.comparisons
     done = found.finished(row)
     return {at: of_solver[compared(run.config)].metrics(run) for at, run in done.items()}
+
+
+def refuse_unknown(names: list[str], known: tuple[str, ...]) -> None:
+    """Refuse a metric that no table has; without its column another one would be shown."""
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("metric", name, known)
 
 
 def row_of(block: Block, label: str) -> Row:

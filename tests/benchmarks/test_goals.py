@@ -7,6 +7,7 @@ import pytest
 from synthetic_runs import write
 from synthetic_sweeps import FILE
 
+from lifelong_co.errors import UnknownNameError
 from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.spread import half_width
 from lifelong_co.experiments.sweep.grid import read_grids
@@ -51,17 +52,32 @@ def test_a_goal_beside_another_row_is_paired(goals, found):
 
 
 @pytest.mark.parametrize(
-    ("bound", "said"), [(1.0, "yes"), (0.0, "no"), (None, "no, but the interval has 0")]
+    ("share", "said"),
+    [
+        *((10.0, "yes"), (-10.0, "no")),
+        *((0.5, "yes, but the interval has 0"), (-0.5, "no, but the interval has 0")),
+    ],
 )
-def test_the_verdict_follows_the_interval(goals, found, bound, said):
-    """A mean above its bound is not reached; the interval says how sure that is."""
+def test_the_verdict_follows_the_interval(goals, found, share, said):
+    """A mean above its bound is not reached; the interval says how sure both are."""
     block = found.plan.blocks[0]
     label = block.rows[0].label
     values = [m.APl for m in goals.measured(found, block.rows[0]).values()]
-    assert statistics.fmean(values) - half_width(values) > 0  # so that 0 is clearly missed
-    close = statistics.fmean(values) - half_width(values) / 2
-    goal = goals.Goal(label, "APl", close if bound is None else bound)
+    bound = statistics.fmean(values) + share * half_width(values)
+    goal = goals.Goal(label, "APl", bound)
     assert shown(goals.met(found, block, goal))[-1] == said
+
+
+def test_only_goals_of_the_metrics_and_rows_of_the_table_are_shown(goals, program):
+    """A study without the cheap form, or without times, has the rest; the seeds are counted."""
+    study = program("study")
+    found = study.Study.named("five_times").results()
+    sheet = goals.goals(found, found.plan.blocks[0], ["AF"])
+    assert [shown(row)[:3] for row in sheet.rows] == [["rehearsal", "AF", "1"]]
+    assert "Seeds: 3." in sheet.note
+    assert "Time" not in sheet.note
+    with pytest.raises(UnknownNameError, match="speed"):
+        goals.goals(found, found.plan.blocks[0], ["speed"])
 
 
 def test_a_time_is_beside_fine_tuning(goals, found):
