@@ -57,7 +57,7 @@ LAYERS = {
     "rollout": "protocols tensors",
     "evaluation": "problems protocols rollout tensors",
     "reinforce": "problems protocols rollout tensors validators",
-    "instance_files": "problems protocols registry rollout storage tensors",
+    "instance_files": "hookspecs problems protocols registry rollout storage tensors",
     "tasks": "instance_files problems protocols registry seeding tensors validators",
     "config": "problems storage tasks tensors validators",
     "runs": "config evaluation metrics protocols registry seeding storage tasks tensors",
