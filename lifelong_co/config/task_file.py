@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.storage.toml import parse, structure
 from lifelong_co.tasks.task import Task
 
@@ -33,6 +33,11 @@ def read_tasks(path: Path) -> tuple[Task, ...]:
     for table in tables:
         if not isinstance(table, dict):
             raise ConfigError(f"task file {path}: expected [[tasks]] tables, got {table!r}")
+    known = [field.name for field in attrs.fields(Task)]
+    for name in data:  # it would be looked for in the first task
+        if name not in known:
+            reason = UnknownNameError("key", name, ["tasks", *known])
+            raise ConfigError(f"task file {path}: {reason}")
     tasks = []
     for number, table in enumerate(tables, start=1):
         task = structure({**data, **table}, Task, f"task file {path}, task {number}")
