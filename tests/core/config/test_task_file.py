@@ -62,7 +62,10 @@ def test_task_file_gives_the_tasks(task_file: Any, tmp_path: Path) -> None:
         ("tasks = ", "not valid TOML"),
         ("[[tasks]]\ndistribution = 'U'\nsize = 5", r"task 1: epochs: required field missing"),
         (BUDGET + "[[tasks]]\ndistribution = 'U'\nsiz = 5", "key 'siz'.*Did you mean 'size'"),
-        (BUDGET + "tests = 9\n[[tasks]]\ndistribution = 'U'\nsize = 5", "toml: Unknown key 'tests'"),
+        (
+            BUDGET + "tests = 9\n[[tasks]]\ndistribution = 'U'\nsize = 5",
+            "toml: Unknown key 'tests'",
+        ),
         (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = '5'", "expected int, got '5'"),
         (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = true", "expected int, got True"),
         (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 5.0", r"expected int, got 5\.0"),
