@@ -55,10 +55,10 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:
     rows = tuple(
         timed(whole, beside, g) if g.metric == "time" else met(found, block, g) for g in chosen
     )
-    header = ("method", "metric", "at most", "mean", "bound", "above the bound", "reached")
+    header = ("method", "metric", "at most", "mean", "bound", "above the bound", "ratio", "reached")
     counts = {len(measured(found, row_of(block, goal.row))) for goal in chosen}
     note = (
-        f"Above the bound: paired by seed; negative is better. Seeds: "
+        "Above the bound, and the ratio to the other method: paired by seed. Seeds: "
         f"{', '.join(map(str, sorted(counts)))}. Commit {', '.join(commits(found, block.rows))}."
     )
     if "time" in names:
@@ -82,7 +82,7 @@ def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
         bounds = {at: goal.share * getattr(m, goal.metric) for at, m in others.items()}
     seeds = sorted(own.keys() & bounds.keys())
     if not seeds:
-        return words(goal.row, goal.metric, goal.said, *["-"] * 4)
+        return words(goal.row, goal.metric, goal.said, *["-"] * 5)
     above = [own[at] - bounds[at] for at in seeds]
     mean, width = statistics.fmean(above), half_width(above) or float("inf")
     shown = "yes" if mean <= 0 else "no"
@@ -91,7 +91,11 @@ def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
     figures = (statistics.fmean(of[at] for at in seeds) for of in (own, bounds))
     texts = (f"{SCALE * figure:.1f}" for figure in figures)
     off = f"{SCALE * mean:+.1f} ± {SCALE * width:.1f}"
-    return words(goal.row, goal.metric, goal.said, *texts, off, shown)
+    ratio = "-"
+    if goal.other:
+        each = [own[at] / bounds[at] * goal.share for at in seeds]
+        ratio = f"{statistics.fmean(each):.2f} ± {half_width(each) or float('inf'):.2f}"
+    return words(goal.row, goal.metric, goal.said, *texts, off, ratio, shown)
 
 
 def timed(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
@@ -99,7 +103,7 @@ def timed(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
     said = f"{goal.share:g} times `fine-tuning`"
     each = times(found, row_of(block, goal.row)).values()
     if not each:
-        return words(goal.row, "time", said, *["-"] * 4)
+        return words(goal.row, "time", said, *["-"] * 5)
     took = statistics.median(each)
     off, shown = f"{took - goal.share:+.2f}", "yes" if took <= goal.share else "no"
-    return words(goal.row, "time", said, f"{took:.2f}", f"{goal.share:g}", off, shown)
+    return words(goal.row, "time", said, f"{took:.2f}", f"{goal.share:g}", off, "-", shown)

@@ -78,12 +78,14 @@ def on_libraries() -> Sheet:
                 f"{SCALE * fmean(above):.0f} ({SCALE * stdev(above):.0f})" if above else "-"
             )
         rows.append(words(solver, *shown))
-    names = {"tsplib": "TSPLIB", "cvrplib": "CVRPLIB"}
-    of_each = (f"up to {FEW_NODES} nodes", "all", "normalised")
-    header = ("", *(f"{names[one]}, {what}" for one in libraries.LIBRARIES for what in of_each))
+    header = [""]
+    for library, name in {"tsplib": "TSPLIB", "cvrplib": "CVRPLIB"}.items():
+        sizes = {line["instance"]: int(line["n"]) for line in found if line["library"] == library}
+        few = sum(size <= FEW_NODES for size in sizes.values())
+        header += [f"{name}, the {few} up to {FEW_NODES} nodes", f"all {len(sizes)}", "normalised"]
     commits = sorted({line["commit"][:7] for line in found if line["commit"]})
     note = f"Runs of commit {', '.join(commits)}."
-    return Sheet(key="libraries", title="", header=header, blocks=(tuple(rows),), note=note)
+    return Sheet(key="libraries", title="", header=tuple(header), blocks=(tuple(rows),), note=note)
 
 
 def taught() -> Sheet:

@@ -47,8 +47,9 @@ def test_a_goal_beside_another_row_is_paired(goals, found):
     above = [own[at].AP - other[at].AP / 2 for at in sorted(own)]
     texts = shown(goals.met(found, block, goals.Goal(names[0], "AP", 0.5, names[1], "half")))
     off = f"{1e3 * statistics.fmean(above):+.1f} ± {1e3 * half_width(above):.1f}"
+    each = [own[at].AP / other[at].AP for at in sorted(own)]
     assert texts[:3] == [names[0], "AP", "half"]
-    assert texts[5] == off
+    assert texts[5:7] == [off, f"{statistics.fmean(each):.2f} ± {half_width(each):.2f}"]
 
 
 @pytest.mark.parametrize(
@@ -84,14 +85,14 @@ def test_a_time_is_beside_fine_tuning(goals, found):
     """It is the median of the runs."""
     block = found.plan.blocks[0]
     in_time = goals.timed(found, block, goals.Goal("llr-bc", "time", 1.5))
-    assert shown(in_time)[3:] == ["1.50", "1.5", "+0.00", "yes"]
+    assert shown(in_time)[3:] == ["1.50", "1.5", "+0.00", "-", "yes"]
     late = goals.timed(found, block, goals.Goal("llr-bc", "time", 1.25))
-    assert shown(late)[5:] == ["+0.25", "no"]
+    assert shown(late)[5:] == ["+0.25", "-", "no"]
 
 
 def test_without_runs_nothing_is_said(goals, found):
     """A dash stands in each column."""
     block = found.plan.blocks[0]
     fewer = attrs.evolve(found, runs={})
-    assert shown(goals.met(fewer, block, goals.Goal("llr-bc", "AP", 1.0)))[3:] == ["-"] * 4
-    assert shown(goals.timed(fewer, block, goals.Goal("llr-bc", "time", 1.0)))[3:] == ["-"] * 4
+    assert shown(goals.met(fewer, block, goals.Goal("llr-bc", "AP", 1.0)))[3:] == ["-"] * 5
+    assert shown(goals.timed(fewer, block, goals.Goal("llr-bc", "time", 1.0)))[3:] == ["-"] * 5
