@@ -8,6 +8,8 @@ import sys
 import pytest
 from paths import ROOT
 
+from lifelong_co.metrics import NAMES
+
 MADE = re.compile(r"<!-- (\w+): .*?<!-- end -->|```.*?```", re.DOTALL)
 """What `page.py` writes, and listings of commands and their output."""
 SAID = re.compile(r"\b(?:AP|AF|AMF|APl|AG)s?\b[^.|;\n]{0,25}?(?<!\d)\d+(?:\.\d+)?\b(?!⁻| %)")
@@ -45,6 +47,16 @@ def test_no_table_is_stale():
 def test_no_metric_is_written_by_hand(page):
     """A figure in a sentence is a `value`, so that it is one of a stored run."""
     assert SAID.findall(MADE.sub("", (ROOT / page).read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_table_of_metrics_is_written_by_hand(page):
+    """A table with a column for a metric, and numbers in it, is one that `page.py` writes."""
+    text = MADE.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        header, *rows = table.splitlines()
+        columns = {cell.strip() for cell in header.split("|")}
+        assert not columns & set(NAMES) or not re.search(r"\d", "".join(rows)), header
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -9,6 +9,7 @@ import torch
 from lifelong_co_plugins.methods.instance_replay.objective import ReplayObjective
 from tiny_invit import TINY
 from tiny_runs import parameters, same, stopped_and_resumed, tiny_config, tiny_learn
+from upstreams import official
 
 import lifelong_co as lco
 from lifelong_co import registry
@@ -38,6 +39,16 @@ def test_run_resumes_to_the_same_bits(
     assert same(parameters(whole), parameters(resumed))
     assert all(value.isfinite().all() for value in parameters(whole).values())
     assert not same(parameters(whole), whole.learner.initial)
+
+
+@official
+@pytest.mark.parametrize("solver", ["official-pomo", "official-omni"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_official_classes_learn(objective: str, solver: str, tmp_path: Path) -> None:
+    """The parameters change, and are finite."""
+    run = tiny_learn(config_of(objective, solver=solver, problem="cvrp"), tmp_path)
+    assert all(value.isfinite().all() for value in parameters(run).values())
+    assert not same(parameters(run), run.learner.initial)
 
 
 @pytest.mark.parametrize("changes", [{"one_pass": True}, {"precision": "bfloat16"}])
