@@ -12,6 +12,7 @@ import os
 import sys
 from pathlib import Path
 
+import tidy
 from lifelong_co_cli.system import stop_on_signal
 from study import HERE, Study
 
@@ -19,12 +20,18 @@ from lifelong_co.errors import Interrupted
 from lifelong_co.experiments.sweep.conduct import conduct, locked
 from lifelong_co.experiments.sweep.engines import LocalEngine
 from lifelong_co.experiments.sweep.table import as_text
+from lifelong_co.runs import provenance
 
 
 def do_missing(study: Study, workers: int) -> int:
     """Do the runs that are not stored and store them; return the exit status."""
     plan = study.missing()
     print(f"{len(plan.jobs)} of {len(study.plan.jobs)} runs to do, in {plan.folder}", flush=True)
+    stored = {lines[0]["commit"] for lines in study.lines().values()}
+    if plan.jobs and (others := stored - {tidy.commit(provenance.present("cpu"))}):
+        print(
+            f"note: the stored runs are of another commit, {', '.join(sorted(others))}", flush=True
+        )
     plan.folder.mkdir(parents=True, exist_ok=True)
     os.environ["OMP_NUM_THREADS"] = "1"  # of the runs, which are other processes
 

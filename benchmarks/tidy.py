@@ -43,11 +43,16 @@ def said(config: Config) -> dict[str, str]:
     }
 
 
+def commit(maker: provenance.Maker) -> str:
+    """Return the start of a commit, with ``+`` if the code was changed."""
+    return maker.commit[:12] + "+" * maker.changed
+
+
 def made(folder: Path) -> dict[str, str]:
     """Return what the columns `MADE` have for a run; several makers are in order."""
     makers = [entry.maker for entry in provenance.read(folder)]
     each = {
-        "commit": [maker.commit[:12] + "+" * maker.changed for maker in makers],
+        "commit": [commit(maker) for maker in makers],
         "lifelong_co": [maker.lifelong_co for maker in makers],
         "torch": [maker.torch for maker in makers],
     }

@@ -1,6 +1,7 @@
 """A study is done, stored, and not done twice."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -47,3 +48,11 @@ def test_the_missing_runs_are_done_and_stored(tmp_path):
     assert "0 of 1 runs to do" in second
     assert first.split("\n\n", 1)[1] == second.split("\n\n", 1)[1]
     assert (tmp_path / "results" / "tiny.csv").read_bytes() == stored
+    assert "note:" not in first + second
+    (tmp_path / "results" / "tiny.csv").write_bytes(
+        re.sub(rb"(seed0),\w+\+?,", rb"\1,0a1b2c,", stored)
+    )
+    (tmp_path / "tiny.toml").write_text(FILE + 'seeds = "0-1"\n')
+    third = call()
+    assert "1 of 2 runs to do" in third
+    assert "note: the stored runs are of another commit, 0a1b2c" in third
