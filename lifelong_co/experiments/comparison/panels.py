@@ -134,7 +134,7 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
 
     The range begins at the lowest value. It ends at the highest value, or at twice the distance of
     the 90th percentile if that is lower. Only points from ``since`` on count. If higher values are
-    cut off, a text beside the title says so.
+    cut off, a text says so: beside the title, or in a small panel below it.
     """
     import numpy as np
     from matplotlib.ticker import MaxNLocator
@@ -150,7 +150,11 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
     top = high + (3 * pad if axes.texts else pad)
     axes.set_ylim(low - pad, top)
     if points[:, 1].max() > top:
-        axes.set_title("higher values cut off", loc="right", fontsize=7, color=SOFT)
+        said: dict[str, Any] = {"s": "higher values cut off", "fontsize": 7, "color": SOFT}
+        if axes.bbox.width / axes.figure.dpi < NARROW / 2:
+            axes.text(0.98, 0.97, **said, ha="right", va="top", transform=axes.transAxes)
+        else:
+            axes.set_title(said.pop("s"), loc="right", **said)
     dress(axes, title, x, y)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))

@@ -148,7 +148,7 @@ def _part(chapter: Chapter, costs: Sequence[Sheet], log: Callable[[str], None]) 
         Section("The runs", sheets=(metric_tables.all_runs(chapter),), folded=True),
     )
     orders = "; ".join(f"{order_title(n)}: {sequence(o)}" for o, n in chapter.orders.items())
-    return Part(chapter.title, f"{orders[0].upper()}{orders[1:]}.", sections)
+    return Part(chapter.title, f"Tasks in {orders}.", sections)
 
 
 def paired_section(sheets: Sequence[Sheet]) -> Section:

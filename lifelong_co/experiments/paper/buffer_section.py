@@ -140,12 +140,14 @@ def _pictures(run: Run, found: Contents, key: str, who: str) -> list[Picture]:
     papers = papers_units(run)
     bars, axes = panels.small(2.8, y="units")
     names, counts = list(found.units), list(found.units.values())
-    axes.bar_label(axes.bar(names, counts, color=panels.COLORS[0], width=0.7), fontsize=9)
+    axes.bar(names, counts, color=panels.COLORS[0], width=0.7)
     if papers:
         share = sum(counts) / sum(papers.values())
         axes.plot(names, [papers.get(name, 0) * share for name in names], "D",
                   color=panels.COLORS[1], markersize=5)  # fmt: skip
-    axes.set_xticks(range(len(names)), [panels.plain(name) for name in names], fontsize=9)
+    # Above its bar a count would lie under a diamond.
+    labels = [f"{panels.plain(name)}\n{count}" for name, count in found.units.items()]
+    axes.set_xticks(range(len(names)), labels, fontsize=9)
     axes.margins(y=0.15)
 
     correlation = f"correlation {found.correlation:.3f}"
