@@ -12,7 +12,8 @@ NAME is a study (``benchmarks/NAME.toml``), NUMBER one of its tables, from 1; th
 shown follow. The metric ``time`` is that of all training steps, in multiples of ``fine-tuning``
 with the same order and seed. Instead of ``table`` it may be
 
-- ``split`` (what AP consists of) or ``equal`` (see `equal_time`): no metrics follow;
+- ``split`` (what AP consists of), ``equal`` (see `equal_time`) or ``trials`` (see `equal_trials`):
+  no metrics follow;
 - ``goals``: what `rehearsal` was to reach in these metrics (see `goals`);
 - ``paired``: tests against the row whose name stands in quotes after the number;
 - ``orders``: AP of each order, beside that of the row named (see `each_order`);
@@ -39,6 +40,7 @@ import other_tables
 import speed_tables
 from each_order import each_order
 from equal_time import equal_time
+from equal_trials import equal_trials
 from goals import goals
 from row_values import commits, measured, refuse_unknown, row_of, times
 from study import HERE, Study
@@ -55,7 +57,8 @@ from lifelong_co.metrics import NAMES
 
 VALUE = re.compile(r"(<!-- (value|share|span|speed|steps): (.+?) -->)(.*?)(<!-- end -->)")
 MARKED = re.compile(
-    r"(<!-- (table|paired|orders|published|split|goals|equal|other|measured|gpu): (.+?) -->\n)"
+    r"(<!-- (table|paired|orders|published|split|goals|equal|trials|other|measured|gpu): "
+    r"(.+?) -->\n)"
     r"(.*?)(<!-- end -->)",
     re.DOTALL,
 )
@@ -149,6 +152,7 @@ KINDS: dict[str, Callable[[Results, Block, list[str]], Sheet]] = {
     "split": split,
     "goals": goals,
     "equal": equal_time,
+    "trials": equal_trials,
 }
 
 
