@@ -4,6 +4,7 @@ import statistics
 
 from row_values import commits, measured
 
+from lifelong_co.config.run_config import Config
 from lifelong_co.experiments.sheet import SCALE, Sheet, words
 from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.experiments.sweep.table import Results
@@ -15,29 +16,28 @@ Place = tuple[str, str]
 def equal_trials(found: Results, block: Block, names: list[str]) -> Sheet:  # noqa: ARG001
     """Return AP of each row of a table on all problems and orders that the study has of it.
 
-    The trials of a method are the rows whose names are alike up to the last comma. The one with the
-    lowest mean is chosen, if all of them have a run everywhere.
+    Of the trials of a method the one with the lowest mean is chosen, if all of them have a run
+    everywhere.
     """
-    labels = [row.label for row in block.rows]
-    preset = preset_of(found, block.rows[0])
-    rows = {label: rows_of(found, label, preset) for label in labels}
-    places = sorted({place for each in rows.values() for place in each})
-    values = {label: aps(found, rows[label]) for label in labels}
+    configs = {row.label: config_of(found, row) for row in block.rows}
+    planned = {label: places_of(found, label, configs[label].preset) for label in configs}
+    places = sorted({place for each in planned.values() for place in each})
+    values = {label: aps(found, each) for label, each in planned.items()}
     means = {
         label: statistics.fmean(each.values())
         for label, each in values.items()
         if set(each) == set(places)
     }
     shown = []
-    for label in labels:
-        rivals = [other for other in labels if method(other) == method(label)]
+    for label, config in configs.items():
+        rivals = [other for other in configs if configs[other].method == config.method]
         whole = all(other in means for other in rivals)
         best = whole and means[label] == min(means[other] for other in rivals)
         cells = [in_thousandths(values[label].get(place)) for place in places]
         mean = in_thousandths(means.get(label))
         shown.append(words(label, *cells, mean, "yes" if best else ""))
     heads = [f"{problem.upper()}, {order.replace('order', 'order ')}" for problem, order in places]
-    every = (row for each in rows.values() for row in each.values())
+    every = [row for each in planned.values() for row, _ in each.values()]
     return Sheet(
         key="trials",
         title="",
@@ -48,32 +48,31 @@ def equal_trials(found: Results, block: Block, names: list[str]) -> Sheet:  # no
     )
 
 
-def method(label: str) -> str:
-    """Return the name of a row without its weight."""
-    return label.rpartition(", ")[0]
+def config_of(found: Results, row: Row) -> Config:
+    """Return the configuration of the first run of a row."""
+    return found.plan.jobs[row.cells[0][2]].config
 
 
-def preset_of(found: Results, row: Row) -> str:
-    """Return the preset of the runs of a row."""
-    return found.plan.jobs[row.cells[0][2]].config.preset
+def places_of(found: Results, label: str, preset: str) -> dict[Place, tuple[Row, int]]:
+    """Return where the rows of a name have a run: problem and order to row and seed."""
+    places: dict[Place, tuple[Row, int]] = {}
+    for block in found.plan.blocks:
+        for row in block.rows:
+            if row.label != label or config_of(found, row).preset != preset:
+                continue
+            for order, seed, _ in row.cells:
+                place = block.problem, order
+                if places.setdefault(place, (row, seed))[1] != seed:
+                    raise ValueError(f"{label}, {place}: expected one seed, got two")
+    return places
 
 
-def rows_of(found: Results, label: str, preset: str) -> dict[Place, Row]:
-    """Return the rows of a name and a preset by problem and order; each has one run."""
-    return {
-        (block.problem, row.cells[0][0]): row
-        for block in found.plan.blocks
-        for row in block.rows
-        if row.label == label and preset_of(found, row) == preset
-    }
-
-
-def aps(found: Results, rows: dict[Place, Row]) -> dict[Place, float]:
+def aps(found: Results, planned: dict[Place, tuple[Row, int]]) -> dict[Place, float]:
     """Return the AP of the finished runs."""
     return {
         place: metrics.AP
-        for place, row in rows.items()
-        for metrics in measured(found, row).values()
+        for place, (row, seed) in planned.items()
+        if (metrics := measured(found, row).get((place[1], seed)))
     }
 
 

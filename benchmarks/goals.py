@@ -50,29 +50,31 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:
     refuse_unknown(names, (*NAMES, "time"))
     labels = {row.label for row in block.rows}
     chosen = [g for g in GOALS if g.metric in names and g.row in labels]
-    whole = Study.named(TIMED).results()
-    (beside,) = (each for each in whole.plan.blocks if each.problem == block.problem)
-    rows = tuple(
-        timed(whole, beside, g) if g.metric == "time" else met(found, block, g) for g in chosen
-    )
+    of_metrics = [g for g in chosen if g.metric != "time"]
+    rows = {g: met(found, block, g) for g in of_metrics}
     header = ("method", "metric", "at most", "mean", "bound", "above the bound", "ratio", "reached")
-    counts = {len(measured(found, row_of(block, goal.row))) for goal in chosen}
+    counts = sorted({len(pairs(found, block, g)) for g in of_metrics})
     note = (
         "Above the bound, and the ratio to the other method: paired by seed. Seeds: "
-        f"{', '.join(map(str, sorted(counts)))}. Commit {', '.join(commits(found, block.rows))}."
+        f"{', '.join(map(str, counts))}. Commit {', '.join(commits(found, block.rows))}."
     )
     if "time" in names:
+        whole = Study.named(TIMED).results()
+        (beside,) = (each for each in whole.plan.blocks if each.problem == block.problem)
+        rows |= {g: timed(whole, beside, g) for g in chosen if g.metric == "time"}
         note += (
-            f" Time: that of all training steps in `{TIMED}.toml`, the median of the seeds, commit "
-            f"{', '.join(commits(whole, beside.rows))}."
+            f" Time: that of all training steps in `{TIMED}.toml`, the median of the seeds"
+            f" ({len(times(whole, row_of(beside, chosen[0].row)))}), commit"
+            f" {', '.join(commits(whole, beside.rows))}."
         )
+    blocks = (tuple(rows[g] for g in chosen),)
     return Sheet(
-        key="goals", title="", header=header, blocks=(rows,), note=note, best_of="none", left=3
+        key="goals", title="", header=header, blocks=blocks, note=note, best_of="none", left=3
     )
 
 
-def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
-    """Return the row of a metric."""
+def pairs(found: Results, block: Block, goal: Goal) -> list[tuple[float, float]]:
+    """Return the metric and its bound of each seed that has both."""
     own = {
         at: getattr(m, goal.metric) for at, m in measured(found, row_of(block, goal.row)).items()
     }
@@ -80,20 +82,25 @@ def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
     if goal.other:
         others = measured(found, row_of(block, goal.other))
         bounds = {at: goal.share * getattr(m, goal.metric) for at, m in others.items()}
-    seeds = sorted(own.keys() & bounds.keys())
-    if not seeds:
+    return [(own[at], bounds[at]) for at in sorted(own.keys() & bounds.keys())]
+
+
+def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
+    """Return the row of a metric."""
+    both = pairs(found, block, goal)
+    if not both:
         return words(goal.row, goal.metric, goal.said, *["-"] * 5)
-    above = [own[at] - bounds[at] for at in seeds]
+    above = [own - bound for own, bound in both]
     mean, width = statistics.fmean(above), half_width(above) or float("inf")
     shown = "yes" if mean <= 0 else "no"
     if abs(mean) < width:
         shown += ", but the interval has 0"
-    figures = (statistics.fmean(of[at] for at in seeds) for of in (own, bounds))
+    figures = (statistics.fmean(of) for of in zip(*both, strict=True))
     texts = (f"{SCALE * figure:.1f}" for figure in figures)
     off = f"{SCALE * mean:+.1f} ± {SCALE * width:.1f}"
     ratio = "-"
     if goal.other:
-        each = [own[at] / bounds[at] * goal.share for at in seeds]
+        each = [own / bound * goal.share for own, bound in both]
         ratio = f"{statistics.fmean(each):.2f} ± {half_width(each) or float('inf'):.2f}"
     return words(goal.row, goal.metric, goal.said, *texts, off, ratio, shown)
 

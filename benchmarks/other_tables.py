@@ -82,7 +82,8 @@ def on_libraries() -> Sheet:
     for library, name in {"tsplib": "TSPLIB", "cvrplib": "CVRPLIB"}.items():
         sizes = {line["instance"]: int(line["n"]) for line in found if line["library"] == library}
         few = sum(size <= FEW_NODES for size in sizes.values())
-        header += [f"{name}, the {few} up to {FEW_NODES} nodes", f"all {len(sizes)}", "normalised"]
+        header += [f"{name}, the {few} up to {FEW_NODES} nodes", f"{name}, all {len(sizes)}"]
+        header.append(f"{name}, normalised")
     commits = sorted({line["commit"][:7] for line in found if line["commit"]})
     note = f"Runs of commit {', '.join(commits)}."
     return Sheet(key="libraries", title="", header=tuple(header), blocks=(tuple(rows),), note=note)

@@ -13,8 +13,8 @@ from lifelong_co.tasks.task import Task
 def read_tasks(path: Path) -> tuple[Task, ...]:
     """Read a task sequence: a TOML file of ``[[tasks]]`` tables with the fields of `Task`.
 
-    Top-level ``epochs``, ``batches`` and ``batch_size`` are defaults for every task; paths are
-    relative to the file.
+    Fields at the top, such as ``epochs``, are defaults for every task; paths are relative to the
+    file.
 
     Raises
     ------

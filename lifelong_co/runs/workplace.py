@@ -2,12 +2,18 @@
 
 import errno
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from lifelong_co.errors import ConfigError, FolderError
+from lifelong_co.errors import (
+    ConfigError,
+    FolderError,
+    Interrupted,
+    LifelongError,
+    is_fault,
+)
+from lifelong_co.runs import data_files
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import lock
@@ -15,6 +21,8 @@ from lifelong_co.storage.files import temporaries
 
 FILES = ("costs.csv", "metrics.json", "log.jsonl", "provenance.json", "report.html")
 FOLDERS = ("checkpoints", "figures")
+FIRST = (data_files.FILE, "provenance.json", "config.toml")
+"""What a run writes before its first step."""
 
 
 @contextmanager
@@ -23,8 +31,8 @@ def at_work(folder: Path, ranks: Ranks = ALONE, *, new: bool = False) -> Iterato
 
     At the start, all that can be checked before training is checked: whether the folder can be
     written, and whether no folder lies where a file belongs or the other way round. Temporary
-    files of killed processes are removed. If the block writes nothing, nothing stays, and neither
-    does a new run that is refused before its first checkpoint: nothing was learned.
+    files of killed processes are removed. If the block writes nothing, nothing stays. Neither does
+    a new run that is refused in its first step, unless a logger has begun its files.
 
     Parameters
     ----------
@@ -65,15 +73,16 @@ def _alone(folder: Path, new: bool) -> Iterator[None]:
     refusal = f"{folder}: another process is at work here; wait for it or stop it"
     with lock.locked(folder, refusal):
         try:
+            if new:  # again, because another process may have been faster
+                RunFolder(folder).check_new()
             _check(folder)
             for path in temporaries(folder):
                 path.unlink()
             yield
-        except FolderError:  # another process was faster: what lies there is not of this run
-            raise
-        except ConfigError:
-            if new and not any((folder / "checkpoints").glob("*")):
-                _clear(folder)
+        except LifelongError as error:
+            refused = not isinstance(error, FolderError | Interrupted) and not is_fault(error)
+            if new and refused:
+                _withdraw(folder)
             raise
         finally:
             (folder / lock.FILE).unlink(missing_ok=True)
@@ -82,13 +91,16 @@ def _alone(folder: Path, new: bool) -> Iterator[None]:
                     path.rmdir()
 
 
-def _clear(folder: Path) -> None:
-    """Remove all but the lock from a folder that was new, so that all in it is of this run."""
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        elif path.name != lock.FILE:
-            path.unlink()
+def _withdraw(folder: Path) -> None:
+    """Remove a new run in which nothing was learned; if anything else is there, all of it stays."""
+    names = {path.name for path in folder.iterdir()}
+    if not names <= {*FIRST, "checkpoints", lock.FILE}:
+        return
+    with suppress(OSError):  # e.g. there is a checkpoint: then the run can be resumed
+        if "checkpoints" in names:
+            (folder / "checkpoints").rmdir()
+        for name in FIRST:
+            (folder / name).unlink(missing_ok=True)
 
 
 def _check(folder: Path) -> None:

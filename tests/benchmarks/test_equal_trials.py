@@ -1,9 +1,42 @@
 """The table of trials takes each run from the table that has it, and chooses by the mean."""
 
-import statistics
-
 import attrs
 import pytest
+from synthetic_runs import write
+
+from lifelong_co.experiments.comparison.runs import load_run
+from lifelong_co.experiments.sweep.grid import read_grids
+from lifelong_co.experiments.sweep.plan import make_plan
+from lifelong_co.experiments.sweep.table import results_of
+
+FILE = """
+preset = "demo"
+device = "cpu"
+seeds = "100"
+[[grids]]
+name = "two orders"
+orders = "2-3"
+variants = [
+    {name = "ewc, 20, again", method = "ewc", options = {weight = 20.0}},
+    {name = "ewc, 30, again", method = "ewc", options = {weight = 30.0}},
+    {name = "llr-bc, 2, again", method = "llr-bc", options = {alpha = 2.0}},
+]
+[[grids]]
+name = "another problem"
+problems = ["tsp"]
+orders = 2
+variants = [
+    {name = "ewc, 20, again", method = "ewc", options = {weight = 20.0}},
+    {name = "ewc, 30, again", method = "ewc", options = {weight = 30.0}},
+    {name = "llr-bc, 2, again", method = "llr-bc", options = {alpha = 2.0}},
+]
+[[grids]]
+name = "another seed"
+orders = 4
+seeds = "100-101"
+methods = ["restart"]
+"""
+COLUMNS = ("trial", "CVRP, order 2", "CVRP, order 3", "TSP, order 2", "mean", "chosen")
 
 
 @pytest.fixture
@@ -13,39 +46,55 @@ def module(program):
 
 
 @pytest.fixture
-def found(program):
-    """Return the stored runs of the tuning."""
-    return program("page").results("method_tuning")
+def found(tmp_path):
+    """Return finished runs of three trials; those of `ewc` with 30 are the worse ones."""
+    (tmp_path / "file.toml").write_text(FILE)
+    plan = make_plan(read_grids(tmp_path / "file.toml"), tmp_path)
+    runs = {}
+    for number, job in enumerate(plan.jobs.values()):
+        run = load_run(write(job.folder, job.config))
+        more = 0.01 * number + 2 * (job.config.method_options.get("weight") == 30.0)
+        end = max(run.tests)
+        last = {tested: cost + more for tested, cost in run.tests[end].items()}
+        runs[job.name] = attrs.evolve(run, tests={**run.tests, end: last})
+    return results_of(plan, runs)
 
 
-def table(module, found, number):
+def table(module, found, number=0):
     """Return the columns, and the cells by the name of a row."""
     sheet = module.equal_trials(found, found.plan.blocks[number], [])
     return sheet.header, {row[0].shown: [cell.shown for cell in row[1:]] for row in sheet.rows}
 
 
-def test_a_row_has_its_runs_of_all_tables(module, found):
-    """`feng` has its trials on order 2 in the first table, those on order 3 in a later one."""
-    header, rows = table(module, found, 15)
-    assert header[1:5] == ("CVRP, order 2", "CVRP, order 3", "TSP, order 2", "TSP, order 3")
-    block = found.plan.blocks[0]
-    (row,) = (row for row in block.rows if row.label == "feng, 1")
-    (metrics,) = module.measured(found, row).values()
-    assert rows["feng, 1"][0] == f"{1e3 * metrics.AP:.1f}"
+def test_a_row_has_its_runs_of_all_tables_and_orders(module, found):
+    """Each cell is the AP of one run; the mean is that of all of them."""
+    header, rows = table(module, found)
+    assert header == COLUMNS
+    for block, columns in ((found.plan.blocks[0], (0, 1)), (found.plan.blocks[1], (2,))):
+        for row in block.rows:
+            values = module.measured(found, row)
+            for (order, _, _), column in zip(row.cells, columns, strict=True):
+                metrics = values[order, 100]
+                assert rows[row.label][column] == f"{1e3 * metrics.AP:.1f}"
+    for cells in rows.values():
+        assert float(cells[3]) == pytest.approx(sum(map(float, cells[:3])) / 3, abs=0.1)
 
 
-def test_the_lowest_mean_is_chosen_and_only_where_no_run_is_missing(module, found):
-    """In a study with all runs each method has one choice; without one of them it has none."""
-    block = found.plan.blocks[0]
-    both = attrs.evolve(found, plan=attrs.evolve(found.plan, blocks=(block,)))
-    _, rows = table(module, both, 0)
+def test_each_method_has_one_choice_and_none_where_a_run_is_missing(module, found):
+    """Names with several commas are of one method, too."""
+    _, rows = table(module, found)
     chosen = [name for name, cells in rows.items() if cells[-1] == "yes"]
-    for name in ("feng", "llr-bc", "li-inter"):
-        (best,) = (each for each in chosen if module.method(each) == name)
-        means = {each: float(cells[0]) for each, cells in rows.items() if each.startswith(name)}
-        assert means[best] == min(means.values())
-        assert float(rows[best][-2]) == statistics.fmean([float(rows[best][0])])
-    without = {name: run for name, run in both.runs.items() if "feng_1-" not in name}
-    _, fewer = table(module, attrs.evolve(both, runs=without), 0)
-    assert fewer["feng, 1"][:2] == ["-", "-"]
-    assert all(fewer[f"feng, {weight}"][-1] == "" for weight in ("0.25", "0.5", "1"))
+    assert chosen == ["ewc, 20, again", "llr-bc, 2, again"]
+    without = {
+        name: run for name, run in found.runs.items() if "ewc_30_again-demo-order3" not in name
+    }
+    assert len(without) == len(found.runs) - 1
+    _, fewer = table(module, attrs.evolve(found, runs=without))
+    assert fewer["ewc, 30, again"][1] == fewer["ewc, 30, again"][3] == "-"
+    assert [name for name, cells in fewer.items() if cells[-1]] == ["llr-bc, 2, again"]
+
+
+def test_two_seeds_are_refused(module, found):
+    """One of them would be shown as if there were no other."""
+    with pytest.raises(ValueError, match=r"restart.*order4.*one seed"):
+        table(module, found, 2)

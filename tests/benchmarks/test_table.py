@@ -48,9 +48,13 @@ def test_the_missing_runs_are_done_and_stored(tmp_path):
     assert "0 of 1 runs to do" in second
     assert first.split("\n\n", 1)[1] == second.split("\n\n", 1)[1]
     assert (tmp_path / "results" / "tiny.csv").read_bytes() == stored
-    assert "note:" not in first + second
+    (tmp_path / "tiny.toml").write_text(FILE + 'seeds = "0,2"\n')
+    same = call()
+    assert "1 of 2 runs to do" in same
+    assert "note:" not in first + second + same
+    stored = (tmp_path / "results" / "tiny.csv").read_bytes()
     (tmp_path / "results" / "tiny.csv").write_bytes(
-        re.sub(rb"(seed0),\w+\+?,", rb"\1,0a1b2c,", stored)
+        re.sub(rb"(seed\d),\w+\+?,", rb"\1,0a1b2c,", stored)
     )
     (tmp_path / "tiny.toml").write_text(FILE + 'seeds = "0-1"\n')
     third = call()

@@ -27,6 +27,7 @@ LEGEND = 0.35
 """Height of a row of the legend, in inches."""
 NARROW = 4.2
 """Width of a figure that fits the screen of a phone, in inches."""
+CUT = "higher values cut off"
 LETTER = 0.07
 """Width of a letter of 8 points, in inches, rounded up."""
 
@@ -134,7 +135,7 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
 
     The range begins at the lowest value. It ends at the highest value, or at twice the distance of
     the 90th percentile if that is lower. Only points from ``since`` on count. If higher values are
-    cut off, a text says so: beside the title, or in a small panel below it.
+    cut off, a text says so: beside the title, or below it if there is no room.
     """
     import numpy as np
     from matplotlib.ticker import MaxNLocator
@@ -150,11 +151,13 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
     top = high + (3 * pad if axes.texts else pad)
     axes.set_ylim(low - pad, top)
     if points[:, 1].max() > top:
-        said: dict[str, Any] = {"s": "higher values cut off", "fontsize": 7, "color": SOFT}
-        if axes.bbox.width / axes.figure.dpi < NARROW / 2:
-            axes.text(0.98, 0.97, **said, ha="right", va="top", transform=axes.transAxes)
+        style: dict[str, Any] = {"fontsize": 7, "color": SOFT}
+        # The title has 10 points.
+        if len(title) * LETTER * 10 / 8 + len(CUT) * LETTER > axes.bbox.width / axes.figure.dpi:
+            height = 0.91 if axes.texts else 0.98  # below the names of the tasks
+            axes.text(0.98, height, CUT, ha="right", va="top", transform=axes.transAxes, **style)
         else:
-            axes.set_title(said.pop("s"), loc="right", **said)
+            axes.set_title(CUT, loc="right", **style)
     dress(axes, title, x, y)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))

@@ -5,9 +5,17 @@ from pathlib import Path
 import pytest
 from command_line import contents
 
-from lifelong_co.errors import ConfigError, FolderError
+from lifelong_co.errors import (
+    ComponentError,
+    ConfigError,
+    FolderError,
+    Interrupted,
+    LifelongError,
+    UnknownNameError,
+)
 from lifelong_co.runs import workplace
 from lifelong_co.runs.data_parallel import Ranks
+from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.workplace import at_work
 
 
@@ -35,28 +43,56 @@ def test_refused_block_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["there"]
 
 
-def test_new_run_that_is_refused_before_a_checkpoint_leaves_nothing(tmp_path: Path) -> None:
-    """All that it wrote goes. A run with a checkpoint, and the run of somebody faster, stay."""
+@pytest.mark.parametrize(
+    ("new", "more", "error", "stays"),
+    [
+        (True, "", ConfigError("objective: refused"), False),
+        (True, "", UnknownNameError("weighting", "var", []), False),
+        (False, "", ConfigError("objective: refused"), True),
+        (True, "checkpoints/after-task-1", ConfigError("tests: refused"), True),
+        (True, "notes.txt", ConfigError("objective: refused"), True),
+        (True, "", FolderError(Path("run"), "a new folder", "a run"), True),
+        (True, "", Interrupted(Path("run")), True),
+        (True, "", ComponentError("method: no scalar"), True),
+    ],
+)
+def test_new_run_that_is_refused_in_its_first_step_leaves_nothing(
+    new: bool, more: str, error: LifelongError, stays: bool, tmp_path: Path
+) -> None:
+    """It stays if it can be resumed, or if anything is there that a run does not begin with."""
+    folder = tmp_path / "runs" / "run"
 
-    def write(folder: Path, made: str, error: ConfigError) -> None:
-        (folder / made).mkdir(parents=True)
-        (folder / "config.toml").touch()
+    def write() -> None:
+        (folder / "checkpoints").mkdir(parents=True)
+        for name in (*workplace.FIRST, *[more] * bool(more)):
+            (folder / name).touch()
         raise error
 
-    def refused(folder: Path, *, new: bool, made: str, error: ConfigError) -> bool:
-        with pytest.raises(ConfigError), at_work(folder, new=new):
-            write(folder, made, error)
-        return not folder.exists()
+    with pytest.raises(type(error)), at_work(folder, new=new):
+        write()
+    found = sorted(contents(folder)) if folder.exists() else []
+    assert found == sorted([*workplace.FIRST, *[more] * bool(more)] * stays)
+    assert (tmp_path / "runs").exists() == stays
 
-    error = ConfigError("objective: refused")
-    assert refused(tmp_path / "new", new=True, made="checkpoints", error=error)
-    assert not refused(tmp_path / "resumed", new=False, made="checkpoints", error=error)
-    assert not refused(tmp_path / "later", new=True, made="checkpoints/one", error=error)
-    other = FolderError(tmp_path / "lost", "a new folder", "a run")
-    assert not refused(tmp_path / "lost", new=True, made="checkpoints", error=other)
-    (tmp_path / "there").mkdir()
-    assert not refused(tmp_path / "there", new=True, made="checkpoints", error=error)
-    assert not contents(tmp_path / "there")
+
+def test_run_of_a_faster_process_is_refused_and_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the first look and the lock another process may write a run."""
+    looks = []
+
+    def first_look(self: RunFolder) -> None:
+        if not looks:
+            looks.append(self.path)
+            (tmp_path / "config.toml").touch()
+        else:
+            real(self)
+
+    real = RunFolder.check_new
+    monkeypatch.setattr(RunFolder, "check_new", first_look)
+    with pytest.raises(FolderError), at_work(tmp_path, new=True):
+        raise AssertionError
+    assert list(contents(tmp_path)) == ["config.toml"]
 
 
 def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
