@@ -134,7 +134,7 @@ def figures(
     yield buffer_bytes(theirs, n)
     if not options.smoke:
         yield recording(theirs, n, options.recorded)
-        yield test(theirs, n, options.tests, min(3, options.repeats))
+        yield test(theirs, n, options.tests, options.repeats)
 
 
 def main() -> int:
@@ -158,6 +158,7 @@ def main() -> int:
     torch.manual_seed(0)
     sizes = options.sizes or ([20] if options.smoke else list(official.BATCH))
     made = about()  # before the results change a file of the checkout
+    made["repeats"] = options.repeats
     print(json.dumps(made))
     measured: list[Figure] = []
     all_lost: list[Figure] = []
