@@ -2,10 +2,17 @@
 
 import importlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from paths import ROOT
+from synthetic_runs import write
+
+from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.sweep.grid import read_grids
+from lifelong_co.experiments.sweep.plan import make_plan
+from lifelong_co.experiments.sweep.table import Results, results_of
 
 
 @pytest.fixture
@@ -19,3 +26,17 @@ def program(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
 def found(program: Callable[[str], Any]) -> Any:
     """Return the stored runs of the study of all methods."""
     return program("page").results("methods")
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Callable[[str, Callable[[Run], Run]], Results]:
+    """Return a function that makes runs of a file of grids, each changed by a function."""
+
+    def of(text: str, change: Callable[[Run], Run]) -> Results:
+        (tmp_path / "file.toml").write_text(text)
+        plan = make_plan(read_grids(tmp_path / "file.toml"), tmp_path)
+        jobs = plan.jobs.values()
+        runs = {job.name: change(load_run(write(job.folder, job.config))) for job in jobs}
+        return results_of(plan, runs)
+
+    return of

@@ -2,12 +2,6 @@
 
 import attrs
 import pytest
-from synthetic_runs import write
-
-from lifelong_co.experiments.comparison.runs import load_run
-from lifelong_co.experiments.sweep.grid import read_grids
-from lifelong_co.experiments.sweep.plan import make_plan
-from lifelong_co.experiments.sweep.table import results_of
 
 FILE = """
 preset = "demo"
@@ -46,18 +40,17 @@ def module(program):
 
 
 @pytest.fixture
-def found(tmp_path):
+def found(finished):
     """Return finished runs of three trials; those of `ewc` with 30 are the worse ones."""
-    (tmp_path / "file.toml").write_text(FILE)
-    plan = make_plan(read_grids(tmp_path / "file.toml"), tmp_path)
-    runs = {}
-    for number, job in enumerate(plan.jobs.values()):
-        run = load_run(write(job.folder, job.config))
-        more = 0.01 * number + 2 * (job.config.method_options.get("weight") == 30.0)
+
+    def worse(run):
+        order = 0.01 * int(run.config.order)  # so that no two orders have the same AP
+        more = order + 2 * (run.config.method_options.get("weight") == 30.0)
         end = max(run.tests)
         last = {tested: cost + more for tested, cost in run.tests[end].items()}
-        runs[job.name] = attrs.evolve(run, tests={**run.tests, end: last})
-    return results_of(plan, runs)
+        return attrs.evolve(run, tests={**run.tests, end: last})
+
+    return finished(FILE, worse)
 
 
 def table(module, found, number=0):

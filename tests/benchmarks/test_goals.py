@@ -4,15 +4,10 @@ import statistics
 
 import attrs
 import pytest
-from synthetic_runs import write
 from synthetic_sweeps import FILE
 
 from lifelong_co.errors import UnknownNameError
-from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.spread import half_width
-from lifelong_co.experiments.sweep.grid import read_grids
-from lifelong_co.experiments.sweep.plan import make_plan
-from lifelong_co.experiments.sweep.table import results_of
 
 
 @pytest.fixture
@@ -22,16 +17,12 @@ def goals(program):
 
 
 @pytest.fixture
-def found(tmp_path):
+def found(finished):
     """Return results in which LLR-BC takes 1.5 times as long as fine-tuning."""
-    (tmp_path / "file.toml").write_text(FILE)
-    plan = make_plan(read_grids(tmp_path / "file.toml"), tmp_path)
-    runs = {}
-    for job in plan.jobs.values():
-        run = load_run(write(job.folder, job.config))
-        seconds = 15.0 if job.config.method == "llr-bc" else 10.0
-        runs[job.name] = attrs.evolve(run, seconds=seconds)
-    return results_of(plan, runs)
+    seconds = {"llr-bc": 15.0}
+    return finished(
+        FILE, lambda run: attrs.evolve(run, seconds=seconds.get(run.config.method, 10.0))
+    )
 
 
 def shown(row):

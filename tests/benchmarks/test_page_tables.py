@@ -5,15 +5,10 @@ import statistics
 
 import attrs
 import pytest
-from synthetic_runs import write
 from synthetic_sweeps import FILE
 
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.experiments.comparison.comparison import compare_runs
-from lifelong_co.experiments.comparison.runs import load_run
-from lifelong_co.experiments.sweep.grid import read_grids
-from lifelong_co.experiments.sweep.plan import make_plan
-from lifelong_co.experiments.sweep.table import results_of
 
 COMMITS = ("fedcba987654", "012345678901")
 
@@ -25,18 +20,15 @@ def page(program):
 
 
 @pytest.fixture
-def found(tmp_path):
+def found(finished):
     """Return results in which LLR-BC takes twice, thrice ... as long as fine-tuning."""
-    (tmp_path / "file.toml").write_text(FILE)
-    plan = make_plan(read_grids(tmp_path / "file.toml"), tmp_path)
-    runs = {}
-    for job in plan.jobs.values():
-        run = load_run(write(job.folder, job.config))
-        slow = job.config.method == "llr-bc"
-        order = int(job.config.order)
-        seconds = 10.0 * order * (1 + job.config.seed * slow + slow)
-        runs[job.name] = attrs.evolve(run, seconds=seconds)
-    return results_of(plan, runs)
+
+    def timed(run):
+        slow = run.config.method == "llr-bc"
+        seconds = 10.0 * int(run.config.order) * (1 + run.config.seed * slow + slow)
+        return attrs.evolve(run, seconds=seconds)
+
+    return finished(FILE, timed)
 
 
 def test_time_is_in_multiples_of_fine_tuning(page, found):
