@@ -1,11 +1,13 @@
 """What each trial of a tuning came to on every problem and order, and which one it chose."""
 
+import math
 import statistics
 
 from row_values import commits, measured
 
 from lifelong_co.config.run_config import Config
-from lifelong_co.experiments.sheet import SCALE, Sheet, words
+from lifelong_co.experiments.sheet import Sheet, words
+from lifelong_co.experiments.spread import Spread, show
 from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.experiments.sweep.table import Results
 
@@ -33,9 +35,9 @@ def equal_trials(found: Results, block: Block, names: list[str]) -> Sheet:  # no
         rivals = [other for other in configs if configs[other].method == config.method]
         whole = all(other in means for other in rivals)
         best = whole and means[label] == min(means[other] for other in rivals)
-        cells = [in_thousandths(values[label].get(place)) for place in places]
-        mean = in_thousandths(means.get(label))
-        shown.append(words(label, *cells, mean, "yes" if best else ""))
+        numbers = [*(values[label].get(place) for place in places), means.get(label)]
+        cells = [show(Spread(math.nan if number is None else number)) for number in numbers]
+        shown.append(words(label, *cells, "yes" if best else ""))
     heads = [f"{problem.upper()}, {order.replace('order', 'order ')}" for problem, order in places]
     every = [row for each in planned.values() for row, _ in each.values()]
     return Sheet(
@@ -74,8 +76,3 @@ def aps(found: Results, planned: dict[Place, tuple[Row, int]]) -> dict[Place, fl
         for place, (row, seed) in planned.items()
         if (metrics := measured(found, row).get((place[1], seed)))
     }
-
-
-def in_thousandths(value: float | None) -> str:
-    """Return a metric as the tables have it."""
-    return "-" if value is None else f"{SCALE * value:.1f}"

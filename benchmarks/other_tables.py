@@ -79,7 +79,8 @@ def on_libraries() -> Sheet:
             )
         rows.append(words(solver, *shown))
     header = [""]
-    for library, name in {"tsplib": "TSPLIB", "cvrplib": "CVRPLIB"}.items():
+    for library in libraries.LIBRARIES:
+        name = library.upper()
         sizes = {line["instance"]: int(line["n"]) for line in found if line["library"] == library}
         few = sum(size <= FEW_NODES for size in sizes.values())
         header += [f"{name}, the {few} up to {FEW_NODES} nodes", f"{name}, all {len(sizes)}"]

@@ -1,5 +1,6 @@
 """A study keeps its runs in one file, and asks again for those that its plan has no longer."""
 
+import re
 import runpy
 import sys
 
@@ -36,6 +37,19 @@ def test_stored_runs_have_the_metrics_of_their_folders(study):
         assert (run.tests, run.seconds) == (read.runs[name].tests, read.runs[name].seconds)
         assert identity(run.config) == identity(read.runs[name].config)
     assert set(study.missing().jobs) == set(study.plan.jobs) - set(stored.runs)
+
+
+def test_the_list_of_studies_says_which_runs_are_missing(program):
+    """A study without such a remark is complete."""
+    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| (`.*?\.toml`) \|(.*)$", text, re.MULTILINE)
+    for files, rest in listed:
+        said = re.findall(r"(\d+) of (\d+) runs are done", rest)
+        for name in re.findall(r"(\w+)\.toml", files):
+            of = program("study").Study.named(name)
+            done, planned = len(of.lines()), len(of.plan.jobs)
+            assert said == ([] if done == planned else [(str(done), str(planned))]), name
+    assert len(listed) > 10
 
 
 def test_a_run_with_another_option_is_missing(study, tmp_path):
