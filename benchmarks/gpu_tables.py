@@ -21,12 +21,13 @@ def jobs(piece: str) -> dict[str, dict[str, Any]]:
 
 
 def made(piece: str) -> str:
-    """Return the commits of a piece, and the machine."""
+    """Return the commits of a piece, and the machine; threads only where a job is timed."""
     about = json.loads((RESULTS / "gpu.json").read_text(encoding="utf-8"))["about"]
     commits = sorted({job["commit"] for job in jobs(piece).values()})
+    cpu = about["cpu"] if piece == "correctness" else f"{about['threads']} threads of {about['cpu']}"
     return (
         f"Commit{'s' * (len(commits) > 1)} {' and '.join(commits)}, {about['gpu']} with "
-        f"{about['threads']} threads of {about['cpu']}, torch {about['torch']}."
+        f"{cpu}, torch {about['torch']}."
     )
 
 
@@ -48,7 +49,8 @@ def checks() -> Sheet:
     header = ("", "precision", "comparisons", "same actions", "cost", "log-likelihood", "gradient")
     difference = max(check["difference"] for check in resumed)
     note = (
-        "The largest relative differences, of trajectories with the same actions. The largest of "
+        "The largest relative differences, of trajectories with the same actions; of the "
+        "log-probabilities of replayed experiences the largest absolute one. The largest of "
         f"the costs of a resumed run from those of a whole one, in {len(resumed)} runs: "
         f"{difference:g}. {made('correctness')}"
     )
