@@ -27,6 +27,8 @@ class Study:
     stored: Path
     runs: Path
     """The folder of the sweep that does the missing runs."""
+    device: str | None = None
+    """Where the missing runs learn; None: where the file says."""
 
     @classmethod
     def named(cls, name: str) -> "Study":
@@ -57,7 +59,10 @@ class Study:
         So a study that is interrupted has whole seeds, and rows that can be compared.
         """
         stored, jobs = self.lines(), {}
-        whole = make_plan(read_grids(self.file), self.runs)
+        grids = read_grids(self.file)
+        if self.device:
+            grids = [attrs.evolve(grid, device=self.device) for grid in grids]
+        whole = make_plan(grids, self.runs)
         for block in whole.blocks:
             cells = (cell for row in block.rows for cell in row.cells)
             for _, _, name in sorted(cells, key=lambda cell: cell[1]):

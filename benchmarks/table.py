@@ -1,6 +1,6 @@
 """A study from its file to its table: the runs that are not stored, and all tables.
 
-    python benchmarks/table.py FILE [--workers 2] [--only-print]
+    python benchmarks/table.py FILE [--workers 2] [--device cuda] [--only-print]
 
 FILE is a file of grids in this folder, e.g. benchmarks/methods.toml. Stored are its runs in
 results/NAME.csv, with all their tests (`tidy`). Interrupted at any time, it stores the finished
@@ -56,6 +56,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: that of FILE")
     parser.add_argument("--runs", type=Path, help="default: runs/NAME, for FILE NAME.toml")
     parser.add_argument("--results", type=Path, help="default: benchmarks/results/NAME.csv")
     parser.add_argument("--only-print", action="store_true")
@@ -65,6 +66,7 @@ def main() -> int:
         options.file,
         options.results or HERE / "results" / f"{name}.csv",
         options.runs or Path("runs") / name,
+        options.device,
     )
     status = 0 if options.only_print else do_missing(study, options.workers)
     print(as_text(study.results()), end="")

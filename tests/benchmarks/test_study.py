@@ -39,6 +39,15 @@ def test_stored_runs_have_the_metrics_of_their_folders(study):
     assert set(study.missing().jobs) == set(study.plan.jobs) - set(stored.runs)
 
 
+def test_missing_runs_are_done_on_another_device(study):
+    """The file names one; a run is the same one elsewhere."""
+    names = study.missing().jobs.keys()
+    study.file.write_text(FILE.replace('device = "cpu"', 'device = "cuda"'))
+    of = type(study)(study.file, study.stored, study.runs, "cpu")
+    assert of.missing().jobs.keys() == names
+    assert {job.config.device for job in of.missing().jobs.values()} == {"cpu"}
+
+
 def test_the_list_of_studies_says_which_runs_are_missing(program):
     """A study without such a remark is complete."""
     text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
