@@ -24,10 +24,10 @@ def made(piece: str) -> str:
     """Return the commits of a piece, and the machine; threads only where a job is timed."""
     about = json.loads((RESULTS / "gpu.json").read_text(encoding="utf-8"))["about"]
     commits = sorted({job["commit"] for job in jobs(piece).values()})
-    cpu = about["cpu"] if piece == "correctness" else f"{about['threads']} threads of {about['cpu']}"
+    threads = "" if piece == "correctness" else f"{about['threads']} threads of "
     return (
         f"Commit{'s' * (len(commits) > 1)} {' and '.join(commits)}, {about['gpu']} with "
-        f"{cpu}, torch {about['torch']}."
+        f"{threads}{about['cpu']}, torch {about['torch']}."
     )
 
 
