@@ -16,11 +16,12 @@ import tidy
 from lifelong_co_cli.system import stop_on_signal
 from study import HERE, Study
 
-from lifelong_co.errors import Interrupted
+from lifelong_co.errors import Interrupted, LifelongError
 from lifelong_co.experiments.sweep.conduct import conduct, locked
 from lifelong_co.experiments.sweep.engines import LocalEngine
 from lifelong_co.experiments.sweep.table import as_text
 from lifelong_co.runs import provenance
+from lifelong_co.tensors.device import chosen_device
 
 
 def do_missing(study: Study, workers: int) -> int:
@@ -61,6 +62,10 @@ def main() -> int:
     parser.add_argument("--results", type=Path, help="default: benchmarks/results/NAME.csv")
     parser.add_argument("--only-print", action="store_true")
     options = parser.parse_args()
+    try:
+        chosen_device(options.device or "auto", "--device")
+    except LifelongError as error:
+        parser.error(str(error))
     name = options.file.stem
     study = Study(
         options.file,

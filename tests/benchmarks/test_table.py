@@ -60,3 +60,17 @@ def test_the_missing_runs_are_done_and_stored(tmp_path):
     third = call()
     assert "1 of 2 runs to do" in third
     assert "note: the stored runs are of another commit, 0a1b2c" in third
+
+
+def test_a_device_that_is_not_here_is_refused_before_a_run_begins(tmp_path):
+    """The error names the option and the device; nothing is written."""
+    (tmp_path / "tiny.toml").write_text(FILE)
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "table.py", "tiny.toml", "--device", "cuda"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "error: --device: " in done.stderr
+    assert "'cuda', which is not here" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny.toml"]
