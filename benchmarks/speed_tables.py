@@ -35,6 +35,14 @@ def by_mark(figures: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return rows_of([{**one, "what": one["mark"]["what"]} for one in figures], "what")
 
 
+def beside(mark: marks.Mark, value: float, n: int) -> str:
+    """Return a ratio, marked if its target is not met; a third digit if it rounds to its target."""
+    if mark.held(value, n):
+        return f"{value:.2f}"
+    digits = 3 if f"{value:.2f}" == f"{mark.bounds[n]:.2f}" else 2
+    return f"{value:.{digits}f} ✗"
+
+
 def targets() -> Sheet:
     """Return the ratios of `against_official.py` with their targets, a row for each of both."""
     stored = read("against_official")
@@ -46,11 +54,7 @@ def targets() -> Sheet:
         every = [f"{bound:g}" for bound in bounds.values()]
         wanted = " / ".join(every if len({*every}) > 1 else every[:1])
         target = f"{'≤' if mark.upper else '≥'} {wanted}" if bounds else ""
-        shown = (
-            f"{each['value']['median']:.2f}"
-            + " ✗" * (not mark.held(each["value"]["median"], each["n"]))
-            for each in figures
-        )
+        shown = (beside(mark, each["value"]["median"], each["n"]) for each in figures)
         rows.append(words(what, target, *shown))
     header = ("median", "target", *(f"{each['problem']} {each['n']}" for each in figures))
     return sheet("targets", header, rows, f"✗: the target is not met. {made(stored)}")

@@ -167,3 +167,13 @@ def test_a_long_run_shows_every_third_tenth_and_the_end(page, stored):
     rows = shown(page.speed_tables.soak())
     assert [row[0] for row in rows] == ["1,000", "4,000", "7,000", "10,000", "all tested", "report"]
     assert rows[0][1:] == ["347 MiB", "0.3 MiB", "18 MiB"]
+
+
+def test_a_ratio_that_rounds_to_its_target_has_a_third_digit(program):
+    """A missed target of 1.5 is not printed as 1.50."""
+    tables, marks = program("speed_tables"), importlib.import_module("marks")
+    least, most = marks.Mark("a", {20: 1.5}), marks.Mark("a", {20: 1.5}, True)
+    values = (1.498, 1.5, 1.502, 1.2)
+    assert [tables.beside(least, x, 20) for x in values] == ["1.498 ✗", "1.50", "1.50", "1.20 ✗"]
+    assert [tables.beside(most, x, 20) for x in values] == ["1.50", "1.50", "1.502 ✗", "1.20"]
+    assert tables.beside(least, 1.498, 50) == "1.50"
