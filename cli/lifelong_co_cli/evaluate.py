@@ -73,6 +73,7 @@ def evaluate(
     from lifelong_co.evaluation import note_batches
     from lifelong_co.experiments.references.gaps import gap_of
     from lifelong_co.experiments.references.lookup import of_task, origins
+    from lifelong_co.runs.data_files import changed_tests
     from lifelong_co.runs.folder import STARTS, RunFolder
     from lifelong_co.runs.trained_solver import load_solver
     from lifelong_co_cli.options import places
@@ -94,6 +95,8 @@ def evaluate(
             " latest checkpoint",
             err=True,
         )
+    for line in changed_tests(run, config, {task.label for task in own}):
+        typer.echo(line, err=True)
     note_batches(solver, lambda line: typer.echo(line, err=True))
     looked = places(references)
     costs = {}

@@ -1,14 +1,14 @@
 """What the files of a run's tasks held when it began: ``data.json`` of its folder."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.storage.files import write_whole
-from lifelong_co.tasks.contents import digests
+from lifelong_co.tasks.contents import digest, digests
 from lifelong_co.tasks.task import Task
 
 FILE = "data.json"
@@ -32,9 +32,8 @@ def hold(folder: Path, config: Config, *, write: bool = True) -> None:
     found = digests(config.tasks, registry.problem(config.problem))
     held = read(folder)
     for task in config.tasks:
-        for field, digest in held.get(task.label, {}).items():
-            now = found.get(task.label, {}).get(field)
-            if now != digest:
+        for field, before in held.get(task.label, {}).items():
+            if found.get(task.label, {}).get(field) != before:
                 raise ConfigError(
                     f"task {task.label}: {field}: expected the content of {getattr(task, field)}"
                     " that this run began with, got another one; restore the file, or begin a new"
@@ -42,6 +41,24 @@ def hold(folder: Path, config: Config, *, write: bool = True) -> None:
                 )
     if write and found and not held:
         write_whole(folder / FILE, json.dumps(found, indent=1) + "\n")
+
+
+def changed_tests(folder: Path, config: Config, labels: Collection[str]) -> Iterator[str]:
+    """Yield a message for each named task whose test files hold other instances than they did.
+
+    Raises
+    ------
+    FileFormatError
+        If ``data.json`` has errors, or a file cannot be used.
+    """
+    held, problem = read(folder), registry.problem(config.problem)
+    for task in config.tasks:
+        before, place = tested(held, task), task.test_files or task.files
+        if task.label in labels and before and digest(place, problem) != before:
+            yield (
+                f"task {task.label}: {place} has another content than when the run began; these are"
+                " the costs of other instances"
+            )
 
 
 def read(folder: Path) -> Digests:

@@ -22,7 +22,11 @@ def digests(tasks: Iterable[Task], problem: Problem) -> dict[str, dict[str, str]
     for task in tasks:
         for field in ("files", "test_files"):
             if place := getattr(task, field):
-                each = [hashlib.sha256(f.read_bytes()) for f in instance_files(place, problem)]
-                joined = hashlib.sha256(b"".join(one.digest() for one in each))
-                found.setdefault(task.label, {})[field] = joined.hexdigest()
+                found.setdefault(task.label, {})[field] = digest(place, problem)
     return found
+
+
+def digest(place: str, problem: Problem) -> str:
+    """Return the SHA-256 of a file, or over the files of a folder."""
+    each = [hashlib.sha256(file.read_bytes()) for file in instance_files(place, problem)]
+    return hashlib.sha256(b"".join(one.digest() for one in each)).hexdigest()

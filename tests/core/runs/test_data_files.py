@@ -98,3 +98,16 @@ def test_damaged_file_is_named(tmp_path: Path) -> None:
     (tmp_path / data_files.FILE).write_text("[1]")
     with pytest.raises(FileFormatError, match=r"data\.json: expected an object"):
         data_files.read(tmp_path)
+
+
+def test_changed_test_files_are_named(tmp_path: Path) -> None:
+    """Training files do not matter to an evaluation, nor do tasks that are not asked for."""
+    files, test_files = months(tmp_path / "files"), months(tmp_path / "tests", 1)
+    config = config_of(files, test_files)
+    learn(prepare(config, tmp_path / "run"))
+    months(files, seed=2)
+    assert not [*data_files.changed_tests(tmp_path / "run", config, {"mine"})]
+    months(test_files, seed=2)
+    (said,) = data_files.changed_tests(tmp_path / "run", config, {"mine", config.tasks[1].label})
+    assert said.startswith(f"task mine: {test_files} has another content")
+    assert not [*data_files.changed_tests(tmp_path / "run", config, {config.tasks[1].label})]
