@@ -72,6 +72,7 @@ def run(
     from lifelong_co.config.run_config import resolve, to_toml
     from lifelong_co.runs.folder import fresh_folder
     from lifelong_co.runs.names import check_names
+    from lifelong_co.runs.warm_start import left_behind
     from lifelong_co_cli.system import choose_device, machine
 
     if out is None and os.environ.get("WORLD_SIZE", "1") != "1":
@@ -124,6 +125,12 @@ def run(
         typer.echo(
             f"No preset given: taking `small`, which finishes on this machine ({machine(place)}) "
             "in minutes; `--preset paper` is the scale of the paper.",
+            err=True,
+        )
+    if method != "fine-tuning" and (tasks_left := ", ".join(left_behind(config))):
+        typer.echo(
+            f"{method} begins without a memory of {tasks_left}: --start-from takes only parameters"
+            " (--buffer-from DIR takes the experiences of llr-bc and der++)",
             err=True,
         )
     if dry_run:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from torch import nn
 
-from lifelong_co.config.run_config import read_config
+from lifelong_co.config.run_config import Config, read_config
 from lifelong_co.errors import CheckpointError, ConfigError
-from lifelong_co.runs.folder import RunFolder, refuse_start
+from lifelong_co.runs.folder import STARTS, RunFolder, refuse_start
 from lifelong_co.runs.run import Run
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.storage import checkpoint
@@ -28,6 +28,22 @@ def take_over(run: Run) -> None:
         take_parameters(run, Path(run.config.start_from))
     if run.config.buffer_from:
         take_buffer(run, Path(run.config.buffer_from))
+
+
+def left_behind(config: Config) -> tuple[str, ...]:
+    """Return the tasks of ``start_from`` of which a run begins with the parameters alone.
+
+    Empty if that folder is of no lifelong run, or if the run takes experiences of another run.
+
+    Raises
+    ------
+    ConfigError
+        If ``start_from`` is not a run folder.
+    """
+    if not config.start_from or config.buffer_from:
+        return ()
+    source = read_config(Path(config.start_from))
+    return () if source.method in STARTS else tuple(task.label for task in source.tasks)
 
 
 def take_parameters(run: Run, folder: Path) -> None:

@@ -15,6 +15,7 @@ from lifelong_co.learner import learn
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
 from lifelong_co.runs.trained_solver import load_solver
+from lifelong_co.runs.warm_start import left_behind
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,15 @@ def stopped_after(steps: int, config: Config, folder: Path) -> None:
     left = iter(range(steps))
     with pytest.raises(Interrupted):
         learn(prepare(config, folder), stop=lambda: next(left, None) in (None, steps - 1))
+
+
+def test_tasks_of_which_only_parameters_are_taken(source: Path) -> None:
+    """None with the experiences, without a start, or from a folder that learned no tasks."""
+    config = from_its_parameters(source)
+    tasks = tuple(task.label for task in tiny_config().tasks)
+    assert left_behind(config) == tasks
+    assert left_behind(attrs.evolve(config, buffer_from=str(source))) == ()
+    assert left_behind(attrs.evolve(config, start_from="")) == ()
 
 
 def test_run_starts_with_the_parameters_of_the_source(source: Path, tmp_path: Path) -> None:
