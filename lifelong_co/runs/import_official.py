@@ -1,4 +1,4 @@
-"""Checkpoints of the official codebases: reading them, and making run folders of them."""
+"""Checkpoints of the official codebases, and parameters saved alone: making run folders of them."""
 
 import hashlib
 import re
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import safetensors.torch
 import torch
 from torch import Tensor
 
@@ -64,7 +65,7 @@ def read(file: Path) -> Official:
     ----------
     file
         A checkpoint of POMO, Omni-VRP, LLR-BC or INViT, or a bare state dict, saved with
-        `torch.save`.
+        `torch.save`, or as ``.safetensors``.
 
     Raises
     ------
@@ -97,7 +98,7 @@ def import_checkpoint(
     preset: str = "paper",
     solver_options: dict[str, Any] | None = None,
 ) -> Official:
-    """Make a run folder of an official checkpoint.
+    """Make a run folder of an official checkpoint, or of parameters of a solver of ours.
 
     Parameters
     ----------
@@ -136,15 +137,13 @@ def import_checkpoint(
         },
     )
     made = registry.solver(config.solver, config.problem, **config.solver_options)
+    load = made.load_official
+    ours = official.parameters.keys() & made.module.state_dict().keys()
+    if 2 * len(ours) > len(official.parameters) and not solver.startswith("official-"):
+        load = made.module.load_state_dict
     try:
-        made.load_official(official.parameters)
+        load(official.parameters)
     except (LifelongError, LookupError, TypeError, ValueError, RuntimeError) as error:
-        ours = official.parameters.keys() & made.module.state_dict().keys()
-        if 2 * len(ours) > len(official.parameters) and not solver.startswith("official-"):
-            raise CheckpointError(
-                f"{file}: expected the parameter names of the official code, got those of our"
-                f" solver {solver!r}; a run can start from the folder of the run that learned them"
-            ) from error
         reason = " ".join(str(error).split())
         raise CheckpointError(
             f"{file}: its parameters do not fit solver {solver!r} for {problem!r} with the options"
@@ -159,8 +158,10 @@ def import_checkpoint(
 
 
 def _load(file: Path) -> Any:
-    """Return the content of a file of `torch.save`, if it holds only tensors and plain values."""
+    """Return the content of a file, if it holds only tensors and plain values."""
     try:
+        if file.suffix == ".safetensors":
+            return safetensors.torch.load(file.read_bytes())
         with warnings.catch_warnings(), torch.serialization.safe_globals(UNUSED):
             warnings.simplefilter("ignore")  # torch warns of what is refused below
             return torch.load(file, map_location="cpu", weights_only=True)
@@ -175,7 +176,8 @@ def _load(file: Path) -> Any:
                 " torch.save(model.state_dict(), 'parameters.pt')"
             ) from error
         raise CheckpointError(
-            f"{file}: expected a complete file of torch.save, got another or an incomplete file"
+            f"{file}: expected a complete file of torch.save or safetensors, got another or an"
+            " incomplete file"
         ) from error
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from goldens import FIXTURES, PROBLEMS, golden, weights
+from safetensors.torch import save_file
 
 import lifelong_co as lco
 from lifelong_co.config.run_config import read_config
@@ -264,13 +265,20 @@ def test_parameters_of_another_shape_are_refused(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_parameters_of_our_own_solver_are_not_official(tmp_path):
-    """No option can make them fit; the message says what they are."""
-    file, tiny = tmp_path / "file.pt", {"embedding_dim": 16, "encoder_layer_num": 1}
-    torch.save(lco.solver("pomo", "tsp", **tiny).module.state_dict(), file)
-    with pytest.raises(CheckpointError, match="official code, got those of our solver 'pomo'"):
-        import_checkpoint(file, tmp_path / "out", solver="pomo", problem="tsp", solver_options=tiny)
-    assert not (tmp_path / "out").exists()
+@pytest.mark.parametrize("suffix", ["pt", "safetensors"])
+def test_parameters_of_our_own_solver_are_taken(tmp_path, suffix):
+    """They were saved alone, and a run can start with them; others do not fit."""
+    file, tiny = tmp_path / f"file.{suffix}", {"embedding_dim": 16, "encoder_layer_num": 1}
+    own = lco.solver("pomo", "tsp", **tiny).module.state_dict()
+    save = torch.save if suffix == "pt" else save_file
+    save(own, file)
+    options = {"solver": "pomo", "problem": "tsp"}
+    import_checkpoint(file, tmp_path / "out", **options, solver_options=tiny)
+    found = load_solver(tmp_path / "out").module.state_dict()
+    assert all(torch.equal(found[name], own[name]) for name in own)
+    with pytest.raises(CheckpointError, match="do not fit solver 'pomo'.*other options"):
+        import_checkpoint(file, tmp_path / "wide", **options)
+    assert not (tmp_path / "wide").exists()
 
 
 def test_folder_in_use_is_refused(tmp_path):
