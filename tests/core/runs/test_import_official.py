@@ -276,7 +276,7 @@ def test_parameters_of_our_own_solver_are_taken(tmp_path, suffix):
     import_checkpoint(file, tmp_path / "out", **options, solver_options=tiny)
     found = load_solver(tmp_path / "out").module.state_dict()
     assert all(torch.equal(found[name], own[name]) for name in own)
-    with pytest.raises(CheckpointError, match="do not fit solver 'pomo'.*other options"):
+    with pytest.raises(CheckpointError, match=r"do not fit solver 'pomo'.*other options"):
         import_checkpoint(file, tmp_path / "wide", **options)
     assert not (tmp_path / "wide").exists()
 
