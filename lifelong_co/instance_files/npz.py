@@ -2,7 +2,7 @@
 
 import contextlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +17,8 @@ from lifelong_co.tensors.records import LENGTH
 
 LOADS = ("demand", "pickup")
 """Fields in fractions of the capacity, or in integers beside a scalar ``capacity``."""
+BESIDE = ("reference_cost", "demand_stored")
+"""Arrays that no instance has, but published test sets: they are allowed and not read."""
 
 Array = npt.NDArray[Any]
 
@@ -28,7 +30,8 @@ def read(file: Path, problem: Problem, *, scale: bool = False) -> Any:
     ----------
     file
         The file. It needs an array for each field that `Problem.instances` requires; other fields
-        of its instances are read if the file has them.
+        of its instances are read if the file has them. Any array beside them (`BESIDE`) is refused:
+        without it the instances could lose a constraint.
     problem
         The problem of the instances.
     scale
@@ -47,6 +50,7 @@ def read(file: Path, problem: Problem, *, scale: bool = False) -> Any:
             for name, required in fields(problem).items()
             if required or name in archive.files
         }
+        _refuse_unknown(file, archive.files, problem)
     if scale:
         found = scaled(file, found, problem)
     with np.errstate(over="ignore"):  # too large numbers become infinite and are refused later
@@ -74,6 +78,20 @@ def fields(problem: Problem) -> dict[str, bool]:
         and (field.name not in given or given[field.name].default is inspect.Parameter.empty)
         for field in attrs.fields(problem.instances_type)
     }
+
+
+def _refuse_unknown(file: Path, names: Sequence[str], problem: Problem) -> None:
+    """Refuse arrays that are no field of the problem: they may be constraints, or misspelled."""
+    known = list(fields(problem))
+    if not set(LOADS).isdisjoint(known):
+        known.append("capacity")
+    unknown = [name for name in names if name not in (*known, *BESIDE)]
+    if unknown:
+        raise refuse(
+            file,
+            f"{', '.join(unknown):.200}: expected only the arrays of {problem.name}"
+            f" ({', '.join(known)}), got {'this' if len(unknown) == 1 else 'these'} as well",
+        )
 
 
 def scaled(file: Path, found: Mapping[str, Array], problem: Problem) -> dict[str, Array]:

@@ -37,7 +37,7 @@ def test_fields_are_those_of_the_instances() -> None:
 
 
 def test_problem_of_a_plugin_is_read(tmp_path: Path) -> None:
-    """By the fields of its record; an array that is no field is ignored."""
+    """By the fields of its record."""
 
     @attrs.frozen(eq=False)
     class Prizes:
@@ -50,11 +50,32 @@ def test_problem_of_a_plugin_is_read(tmp_path: Path) -> None:
         def instances(self, **given: Any) -> Any:
             return Prizes(**{name: torch.as_tensor(value) for name, value in given.items()})
 
-    path = saved(tmp_path, nodes=DRAWN.random((2, 4, 2)), prize=DRAWN.random((2, 4)), other=1)
+    path = saved(tmp_path, nodes=DRAWN.random((2, 4, 2)), prize=DRAWN.random((2, 4)))
     batch = read(path, Other())
     assert batch.prize.dtype == batch.nodes.dtype == torch.float32
     with pytest.raises(FileFormatError, match="prize: expected an array of this name, got nodes"):
         read(saved(tmp_path, nodes=DRAWN.random((2, 4, 2))), Other())
+
+
+@pytest.mark.parametrize(
+    ("problem", "others", "expected"),
+    [
+        (MTVRP(), {"window": 1}, r"window: .* of mtvrp \(depot, nodes, demand, pickup, windows, .*"
+         r"open, capacity\), got this as well"),
+        (CVRP(), {"windows": 1, "service": 1}, r"windows, service: .* of cvrp \(.*\), got these"),
+        (TSP(), {}, r"depot, demand, capacity: .* the arrays of tsp \(nodes, distance\)"),
+    ],
+)  # fmt: skip
+def test_arrays_that_no_instance_has_are_refused(
+    problem: Problem, others: dict[str, Any], expected: str, tmp_path: Path
+) -> None:
+    """Nothing that could be a constraint vanishes; what published test sets have may stay."""
+    given = {"depot": np.zeros((2, 1, 2)), "nodes": DRAWN.random((2, 4, 2))}
+    given |= {"demand": np.ones((2, 4), dtype=int), "capacity": np.array(9)}
+    with pytest.raises(FileFormatError, match=rf"given\.npz: {expected}"):
+        read(saved(tmp_path, **given, **others), problem)
+    beside = {"reference_cost": np.ones(2), "demand_stored": np.ones((2, 4))}
+    assert len(read(saved(tmp_path, **given, **beside), CVRP()).nodes) == 2
 
 
 def test_distance_is_named_by_a_text(tmp_path: Path) -> None:
