@@ -123,11 +123,13 @@ def _refuse_constraints(header: Header, kind: str) -> None:
     scalars = _FORM | ({"CAPACITY", "VEHICLES"} | times if routes else set())
     if routes and _limited(header):
         scalars |= {"DISTANCE"}
+    elif not routes and header.values.get("VEHICLES") == "1":  # so in PyVRP's files; no other rule
+        scalars |= {"VEHICLES"}
     names += [name for name in header.values if name not in scalars]
     if names:
         beside = " with a TIME_WINDOW_SECTION" if timed and names[0] == "DISTANCE" else ""
         raise refuse(header.path, f"{names[0]}: not supported for TYPE {kind}{beside}")
-    if "VEHICLES" in header.values:
+    if routes and "VEHICLES" in header.values:
         number = header.values["VEHICLES"]
         warnings.warn(
             f"{header.path}: VEHICLES {number}: a limit on vehicles is not kept", stacklevel=3

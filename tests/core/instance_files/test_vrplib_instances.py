@@ -223,8 +223,10 @@ def test_unknown_keywords_are_refused(text: str, line: str, expected: str, tmp_p
 
 
 def test_keywords_of_form_are_read(tmp_path: Path) -> None:
-    """They say how a file is written, and constrain nothing."""
-    form = "NODE_COORD_TYPE : TWOD_COORDS\nDISPLAY_DATA_TYPE : COORD_DISPLAY\nDIMENSION"
+    """They say how a file is written, and constrain nothing; nor does one vehicle in a TSP."""
+    form = (
+        "VEHICLES : 1\nNODE_COORD_TYPE : TWOD_COORDS\nDISPLAY_DATA_TYPE : COORD_DISPLAY\nDIMENSION"
+    )
     assert read_text(tmp_path, TSP_TEXT.replace("DIMENSION", form)).size == 5
 
 
