@@ -78,7 +78,26 @@ class UnknownNameError(LifelongError, KeyError):
 
 
 class InvalidInstancesError(LifelongError, ValueError):
-    """Instances with a wrong shape, dtype or value: the message names the field."""
+    """Instances with a wrong shape, dtype or value: the message names the field.
+
+    Parameters
+    ----------
+    message
+        What was expected and what came.
+    field
+        The field of a single wrong value; empty if there is no such value.
+    index
+        Where the value is in the field's array, counted from 0: instance, and what follows it.
+    """
+
+    def __init__(self, message: str, field: str = "", index: tuple[int, ...] = ()) -> None:
+        self.message = message
+        self.field = field
+        self.index = index
+        super().__init__(message, field, index)  # all arguments, so that it can be pickled
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class ConfigError(LifelongError, ValueError):

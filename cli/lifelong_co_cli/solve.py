@@ -1,8 +1,6 @@
 """``lifelong-co solve``: solve instance files with a trained solver."""
 
 import math
-import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,8 +32,8 @@ def solve(
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="Solution file, or the folder of several (default: FILE's stem with .sol or .tour,"
-            " in the working directory).",
+            help="Solution file, or the folder of several, made if missing (default: FILE's stem"
+            " with .sol or .tour, in the working directory).",
         ),
     ] = None,
     plot: Annotated[
@@ -103,6 +101,7 @@ def solve(
     from lifelong_co.instance_files.solutions import write_solution
     from lifelong_co_cli.options import check_folder
     from lifelong_co_cli.progress import share_of_work
+    from lifelong_co_cli.solve_outputs import check_outputs, make_folders, places
     from lifelong_co_cli.system import choose_device
 
     if best_known is not None and not 0 < best_known < math.inf:
@@ -117,9 +116,10 @@ def solve(
         raise ConfigError("--compare: expected --improve SECONDS beside it")
     check_folder(references, "--references")
     instances = [_read(file, best_known, references) for file in files]
-    targets = _places(files, instances, out, plot)
+    targets = places(files, instances, out, plot)
     for file, instance, (target, picture) in zip(files, instances, targets, strict=True):
-        check_outputs(file, target, picture, beside(file, instance), overwrite=overwrite)
+        known = beside(file, instance)
+        check_outputs(file, target, picture, known, overwrite=overwrite, new_folder=len(files) > 1)
     for instance in instances:
         if improve:
             refuse_unmodelled(instance)
@@ -133,6 +133,8 @@ def solve(
     for file, instance in zip(files, instances, strict=True):
         solver, _, label = solvers[instance.problem]
         refuse_other(instance, solver, file, label)
+    if len(files) > 1:
+        make_folders({"--out": out, "--plot": plot})
     effort = Effort(augment=augment, trajectories=trajectories, improve=improve, compare=compare)
     for instance, (target, picture) in zip(instances, targets, strict=True):
         solver, largest, label = solvers[instance.problem]
@@ -164,44 +166,6 @@ def _read(file: Path, best_known: float | None, references: Path | None) -> "Fil
     return attrs.evolve(instance, best_known=best_known)
 
 
-def _places(
-    files: Sequence[Path],
-    instances: "Sequence[FileInstance]",
-    out: Path | None,
-    plot: Path | None,
-) -> list[tuple[Path, Path | None]]:
-    """Return where the solution and the picture of each file go.
-
-    Raises
-    ------
-    ConfigError
-        If two files have one place, or ``out`` or ``plot`` is no folder for several files.
-    """
-    from lifelong_co.errors import ConfigError
-    from lifelong_co.experiments.benchmark.known import beside
-
-    several = len(files) > 1
-    for flag, folder in (("--out", out), ("--plot", plot)):
-        if several and folder is not None and not folder.is_dir():
-            raise ConfigError(f"{flag}: expected an existing folder (several FILEs), got {folder}")
-    places = [
-        ((several and out) or Path()) / f"{file.stem}.{'tour' if one.demand is None else 'sol'}"
-        for file, one in zip(files, instances, strict=True)
-    ]
-    pictures = [plot / f"{file.stem}.png" for file in files] if plot and several else []
-    for what, paths in (("solution file", places), ("picture", pictures)):
-        twice = [path.name for path in paths if paths.count(path) > 1]
-        if twice:
-            raise ConfigError(f"{twice[0]}: expected one FILE with this {what}, got several")
-    for i, (file, instance, place) in enumerate(zip(files, instances, places, strict=True)):
-        if place.resolve() == beside(file, instance):
-            places[i] = place.with_suffix(".found.sol")
-    if not several:
-        return [(out or places[0], plot)]
-    drawn: list[Path | None] = [*pictures] or [None] * len(places)
-    return list(zip(places, drawn, strict=True))
-
-
 def _solver(
     checkpoint: Path | None, problem: str, after: int | None, device: str
 ) -> "tuple[Solver, int | None, str]":
@@ -216,31 +180,3 @@ def _solver(
         return found.solver, found.largest, f"the shipped weights for {problem}"
     solver = load_solver(checkpoint, after=after, device=device)
     return solver, largest_of_run(checkpoint, after), str(checkpoint)
-
-
-def check_outputs(
-    file: Path, target: Path, plot: Path | None, known: Path, *, overwrite: bool
-) -> None:
-    """Refuse, before the work, outputs that cannot be written or would replace the instance.
-
-    ``known`` is where the best known solution of the file is or would be.
-    """
-    from lifelong_co.errors import ConfigError
-    from lifelong_co.storage.files import refuse_unwritable_file
-    from lifelong_co_cli.options import check_plot
-
-    if plot is not None and target.resolve() == plot.resolve():
-        raise ConfigError(f"{target}: expected different files for the solution and the plot")
-    for wanted in (target, plot):
-        if wanted is None:
-            continue
-        if wanted.resolve() == file.resolve():
-            raise ConfigError(f"{wanted}: expected a file to write, got the instance")
-        if wanted.resolve() == known:
-            what = f"a later call would take it for the best known solution of {file}"
-            raise ConfigError(f"{wanted}: {what}; choose another name")
-        if os.path.lexists(wanted) and not overwrite:
-            raise ConfigError(f"{wanted}: exists already; choose another name or --overwrite")
-        refuse_unwritable_file(wanted, overwrite=overwrite)
-    if plot is not None:
-        check_plot(plot)

@@ -38,7 +38,12 @@ class Solved:
     found: float
     """The cost of the solver's own solution, before PyVRP went on from it."""
     routes: list[list[int]]
-    """The nodes of each route; the CVRP counts customers from 1, the TSP nodes from 0."""
+    """The nodes of each route.
+
+    With a depot, customers count from 1, as in a ``.sol`` file: customer ``k`` is node ``k + 1`` of
+    a ``.vrp`` file, and customer ``k`` of a Solomon file. Without a depot, nodes count from 0: node
+    ``k`` is node ``k + 1`` of the file.
+    """
     actions: npt.NDArray[np.int64]
     """The order of visits, ``[T]``; for the CVRP 0 is the depot."""
     best_known: float | None

@@ -2,7 +2,7 @@
 
 import contextlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,13 +10,16 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from lifelong_co.errors import InvalidInstancesError
+from lifelong_co.instance_files.npz_loads import LOADS, fractions
 from lifelong_co.instance_files.vrplib_parser import refuse
 from lifelong_co.problems.images import COORDINATES
+from lifelong_co.problems.validation import place
 from lifelong_co.protocols import Problem
 from lifelong_co.tensors.records import LENGTH
 
-LOADS = ("demand", "pickup")
-"""Fields in fractions of the capacity, or in integers beside a scalar ``capacity``."""
+BESIDE = ("reference_cost", "demand_stored")
+"""Arrays that no instance has, but published test sets: they are allowed and not read."""
 
 Array = npt.NDArray[Any]
 
@@ -28,7 +31,8 @@ def read(file: Path, problem: Problem, *, scale: bool = False) -> Any:
     ----------
     file
         The file. It needs an array for each field that `Problem.instances` requires; other fields
-        of its instances are read if the file has them.
+        of its instances are read if the file has them. Any array beside them (`BESIDE`) is refused:
+        without it the instances could lose a constraint.
     problem
         The problem of the instances.
     scale
@@ -42,11 +46,20 @@ def read(file: Path, problem: Problem, *, scale: bool = False) -> Any:
     """
     with contextlib.ExitStack() as stack:
         archive = _opened(file, stack)
-        found = {
-            name: _field(file, archive, name)
+        given = {
+            name: _member(file, archive, name)
             for name, required in fields(problem).items()
             if required or name in archive.files
         }
+        _refuse_unknown(file, archive.files, problem)
+        loads = [name for name in LOADS if name in given]
+        beside = "capacity" in archive.files and loads
+        capacity = _member(file, archive, "capacity") if beside else None
+    for name, array in given.items():
+        if array.shape[:1] == (0,):
+            shown = list(array.shape)
+            raise refuse(file, f"{name}: expected at least one instance, got none ({shown})")
+    found = given | {name: fractions(file, name, given[name], capacity) for name in loads}
     if scale:
         found = scaled(file, found, problem)
     with np.errstate(over="ignore"):  # too large numbers become infinite and are refused later
@@ -58,12 +71,27 @@ def read(file: Path, problem: Problem, *, scale: bool = False) -> Any:
         if name in found and np.issubdtype(found[name].dtype, np.number):
             _in_unit_square(file, name, found[name])
     # The name of a distance is a text of no dimension.
-    return problem.instances(
-        **{
-            name: array.item() if array.dtype.kind == "U" and not array.ndim else array
-            for name, array in found.items()
-        }
-    )
+    texts = {
+        name: array.item()
+        for name, array in found.items()
+        if array.dtype.kind == "U" and not array.ndim
+    }
+    try:
+        return problem.instances(**(found | texts))
+    except InvalidInstancesError as error:
+        raise InvalidInstancesError(f"{error}{_as_given(error, given, found)}") from error
+
+
+def _as_given(
+    error: InvalidInstancesError, given: Mapping[str, Array], found: Mapping[str, Array]
+) -> str:
+    """Return a wrong value as it is in the file, where it was converted; else an empty text."""
+    if error.field not in found:
+        return ""
+    before, after = (arrays[error.field][error.index] for arrays in (given, found))
+    if np.allclose(before, after, rtol=1e-6, equal_nan=True):
+        return ""
+    return f"; in the file: {', '.join(f'{number:.12g}' for number in np.ravel(before))}"
 
 
 def fields(problem: Problem) -> dict[str, bool]:
@@ -74,6 +102,20 @@ def fields(problem: Problem) -> dict[str, bool]:
         and (field.name not in given or given[field.name].default is inspect.Parameter.empty)
         for field in attrs.fields(problem.instances_type)
     }
+
+
+def _refuse_unknown(file: Path, names: Sequence[str], problem: Problem) -> None:
+    """Refuse arrays that are no field of the problem: they may be constraints, or misspelled."""
+    known = list(fields(problem))
+    if not set(LOADS).isdisjoint(known):
+        known.append("capacity")
+    unknown = [name for name in names if name not in (*known, *BESIDE)]
+    if unknown:
+        raise refuse(
+            file,
+            f"{', '.join(unknown):.200}: expected only the arrays of {problem.name}"
+            f" ({', '.join(known)}), got {'this' if len(unknown) == 1 else 'these'} as well",
+        )
 
 
 def scaled(file: Path, found: Mapping[str, Array], problem: Problem) -> dict[str, Array]:
@@ -128,47 +170,6 @@ def _opened(file: Path, stack: contextlib.ExitStack) -> Any:
     return archive
 
 
-def _field(file: Path, archive: Any, field: str) -> Array:
-    """Return one field; integer loads are divided by the capacity.
-
-    `Problem.instances` refuses other types.
-    """
-    array = _member(file, archive, field)
-    if field not in LOADS:
-        return array
-    if np.issubdtype(array.dtype, np.integer):
-        return array / _capacity(file, archive, field)
-    if "capacity" in archive.files and np.issubdtype(array.dtype, np.floating):
-        _refuse_other_unit(file, field, array, _member(file, archive, "capacity"))
-    return array
-
-
-def _refuse_other_unit(file: Path, field: str, array: Array, beside: Array) -> None:
-    """Refuse floats beside a capacity that may be loads in its unit; a capacity of 1 has no other.
-
-    A fraction of the capacity is a whole number of its units, as in the official test sets. Of ones
-    only, nobody can tell whether they are units or full loads.
-    """
-    number = np.issubdtype(beside.dtype, np.number)
-    if not np.isfinite(array).all() or (number and (beside <= 1).any()):
-        return
-    capacity = np.ones(1)
-    if number and beside.size in (1, *array.shape[:1]):  # one for all instances, or one for each
-        capacity = beside.reshape(-1, *[1] * (array.ndim - 1)).astype(float)
-    units = array * capacity
-    rest = np.abs(units - units.round())
-    wrong = array[(array > 1) | (rest > 1e-3 + 1e-6 * capacity)]
-    if not wrong.size and (array == array.round()).all():
-        wrong = array[array == 1]
-    if wrong.size:
-        raise refuse(
-            file,
-            f"{field}: expected integers, or fractions that are whole parts of the capacity"
-            f" {beside.tolist()!r:.80}, got {wrong[0]:g} as {array.dtype}; without 'capacity' all"
-            " fractions are read",
-        )
-
-
 def _member(file: Path, archive: Any, field: str) -> Array:
     if field not in archive.files:
         found = ", ".join(archive.files) or "none"
@@ -179,28 +180,15 @@ def _member(file: Path, archive: Any, field: str) -> Array:
         raise refuse(file, f"{field}: cannot be read ({error})") from error
 
 
-def _capacity(file: Path, archive: Any, field: str) -> int:
-    """Return the scalar ``capacity``, by which integer loads are divided."""
-    if "capacity" not in archive.files:
-        raise refuse(
-            file, f"{field}: expected fractions, or integers and a scalar 'capacity', got integers"
-        )
-    capacity = _member(file, archive, "capacity")
-    whole = np.issubdtype(capacity.dtype, np.integer) and capacity.size == 1
-    if not whole or capacity.item() < 1:
-        raise refuse(
-            file, f"capacity: expected one integer of at least 1, got {capacity.tolist()!r:.80}"
-        )
-    return int(capacity.item())
-
-
 def _in_unit_square(file: Path, field: str, array: Array) -> None:
     """Refuse coordinates outside the unit square, where networks learn badly; tolerance 1e-6."""
-    if array.size and (array.min() < -1e-6 or array.max() > 1 + 1e-6):
+    outside = np.atleast_1d((array < -1e-6) | (array > 1 + 1e-6))
+    if outside.any():
+        where = place(tuple(np.argwhere(outside)[0].tolist()))
         raise refuse(
             file,
             f"{field}: expected coordinates in the unit square, "
-            f"got {array.min():g} to {array.max():g};"
+            f"got {array.min():g} to {array.max():g} (first in {where});"
             " the option scale scales each instance (in a task: scale = true;"
             " of references: scaled)",
         )

@@ -122,6 +122,9 @@ def write_solution(
 ) -> None:
     """Write a CVRPLIB ``.sol`` or TSPLIB ``.tour`` file, completely or not at all.
 
+    As in CVRPLIB, customer ``k`` of a ``.sol`` file is node ``k + 1`` of the ``.vrp`` file, whose
+    node 1 is the depot. A ``.tour`` file has the node numbers of the ``.tsp`` file.
+
     Parameters
     ----------
     path

@@ -2,6 +2,7 @@
 
 import os
 import re
+import warnings
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,6 +33,9 @@ _BEST = re.compile(
 
 _PROBLEMS = {"TSP": "tsp", "ATSP": "atsp", "CVRP": "cvrp", "VRPTW": "mtvrp"}
 """TYPE to problem, for files without time windows and limits."""
+_FORM = {"NAME", "TYPE", "COMMENT", "DIMENSION", "EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT"}
+_FORM |= {"EDGE_DATA_FORMAT", "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE"}
+"""The keywords of TSPLIB that are no constraint."""
 
 
 def read_instance(path: str | os.PathLike[str], *, best_known: float | None = None) -> FileInstance:
@@ -105,7 +109,10 @@ def _service(header: Header, parsed: dict[str, Any], count: int) -> npt.NDArray[
 
 
 def _refuse_constraints(header: Header, kind: str) -> None:
-    """Refuse sections with constraints that no solver here obeys, e.g. fixed edges."""
+    """Refuse sections and keywords that are unknown: they may be constraints, e.g. fixed edges.
+
+    A limit on vehicles is warned of, because many files state what their authors used.
+    """
     if kind == "VRPTW" and "TIME_WINDOW" not in header.ids:
         raise refuse(header.path, "expected a TIME_WINDOW_SECTION, got none")
     routes, timed = kind in ("CVRP", "VRPTW"), "TIME_WINDOW" in header.ids
@@ -113,14 +120,20 @@ def _refuse_constraints(header: Header, kind: str) -> None:
     known = {"NODE_COORD", "DISPLAY_DATA", "EDGE_WEIGHT"}
     known |= {"DEMAND", "DEPOT", "TIME_WINDOW"} | times if routes else set()
     names = [f"{name}_SECTION" for name in header.ids if name not in known]
-    scalars = {"DISTANCE", "SERVICE_TIME"} - times
+    scalars = _FORM | ({"CAPACITY", "VEHICLES"} | times if routes else set())
     if routes and _limited(header):
-        scalars -= {"DISTANCE"}
-    names += [name for name in sorted(scalars) if name in header.values]
-    names += [name for name in header.values if name.startswith("VEHICLES_")]
+        scalars |= {"DISTANCE"}
+    elif not routes and header.values.get("VEHICLES") == "1":  # so in PyVRP's files; no other rule
+        scalars |= {"VEHICLES"}
+    names += [name for name in header.values if name not in scalars]
     if names:
         beside = " with a TIME_WINDOW_SECTION" if timed and names[0] == "DISTANCE" else ""
         raise refuse(header.path, f"{names[0]}: not supported for TYPE {kind}{beside}")
+    if routes and "VEHICLES" in header.values:
+        number = header.values["VEHICLES"]
+        warnings.warn(
+            f"{header.path}: VEHICLES {number}: a limit on vehicles is not kept", stacklevel=3
+        )
 
 
 def _limited(header: Header) -> bool:

@@ -22,7 +22,7 @@ from torch import Tensor
 from lifelong_co.errors import ConfigError, InvalidInstancesError
 from lifelong_co.problems.geometry import all_true
 from lifelong_co.problems.tsp import TSP, TSPState, ends, visit
-from lifelong_co.problems.validation import fractions
+from lifelong_co.problems.validation import fractions, refuse_where
 from lifelong_co.protocols import Context
 from lifelong_co.tensors.records import LENGTH
 
@@ -76,10 +76,7 @@ class ATSP:
             raise InvalidInstancesError(
                 f"matrix: expected [B, n, n] with n at least 2, got {shown}"
             )
-        if bool((given < 0).any()):
-            raise InvalidInstancesError(
-                f"matrix: expected distances of at least 0, got {given.min().item():g}"
-            )
+        refuse_where("matrix: expected distances of at least 0", given, given < 0)
         itself = torch.eye(given.shape[1], dtype=torch.bool, device=given.device)
         return ATSPInstances(matrix=given.masked_fill(itself, 0.0))
 

@@ -17,10 +17,9 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import InvalidInstancesError
 from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS, exponents
 from lifelong_co.problems.geometry import all_true, closed_length, symmetries
-from lifelong_co.problems.validation import coordinates, fractions, same_kind
+from lifelong_co.problems.validation import coordinates, fractions, refuse_where, same_kind
 from lifelong_co.protocols import Context
 from lifelong_co.tensors.records import ABSENT
 
@@ -88,15 +87,13 @@ class CVRP:
         depot_xy = fractions("depot", depot, (B, 1, 2))
         fraction = fractions("demand", demand, (B, n))
         same_kind(("nodes", node_xy), depot=depot_xy, demand=fraction)
-        if bool((fraction < 0).any()):
-            raise InvalidInstancesError(
-                f"demand: expected at least 0, got {fraction.min().item():g}"
-            )
-        if bool((fraction > 1 + ROUNDING).any()):
-            raise InvalidInstancesError(
-                "demand: expected fractions of the capacity, at most 1, "
-                f"got {fraction.max().item():g} (above the capacity)"
-            )
+        refuse_where("demand: expected at least 0", fraction, fraction < 0, "customer")
+        refuse_where(
+            "demand: expected fractions of the capacity, at most 1 (none above the capacity)",
+            fraction,
+            fraction > 1 + ROUNDING,
+            "customer",
+        )
         return CVRPInstances(
             depot=depot_xy,
             nodes=node_xy,

@@ -9,10 +9,9 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import InvalidInstancesError
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.geometry import symmetries
-from lifelong_co.problems.validation import bounds, fractions, same_kind
+from lifelong_co.problems.validation import bounds, fractions, refuse_where, same_kind
 from lifelong_co.tensors.records import LENGTH
 
 
@@ -105,16 +104,7 @@ def refuse(expected: str, batch: MTVRPInstances, where: Tensor) -> None:
 
     ``expected`` begins with the name of the field.
     """
-    if not bool(where.any()):
-        return
-    b, *customer = where.nonzero()[0].tolist()
-    field = expected.partition(":")[0]
-    value = getattr(batch, field)[b]
-    if customer and value.dim():
-        value = value[customer[0]]
-    place = f"instance {b}" + (f", customer {customer[0] + 1}" if customer else "")
-    got = ", ".join(f"{number:g}" for number in value.flatten().tolist())
-    raise InvalidInstancesError(f"{expected}, got {got} ({place})")
+    refuse_where(expected, getattr(batch, expected.partition(":")[0]), where, "customer")
 
 
 def images(batch: MTVRPInstances) -> MTVRPInstances:

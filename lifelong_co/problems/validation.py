@@ -28,17 +28,45 @@ def fractions(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
     tensor = _shaped(name, value, shape)
     # A finite sum proves finite numbers in a fourth of the time. Only if it is not finite, look at
     # each number: the sum of finite numbers can overflow.
-    if not math.isfinite(tensor.detach().sum()) and not bool(torch.isfinite(tensor).all()):
-        raise InvalidInstancesError(f"{name}: expected finite numbers, got NaN or infinity")
+    if not math.isfinite(tensor.detach().sum()):
+        refuse_where(f"{name}: expected finite numbers", tensor, ~torch.isfinite(tensor))
     return tensor
 
 
 def bounds(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
     """Return ``value`` as `fractions` does, but accept infinity, which stands for no bound."""
     tensor = _shaped(name, value, shape)
-    if bool(torch.isnan(tensor).any() | (tensor == -torch.inf).any()):
-        raise InvalidInstancesError(f"{name}: expected numbers or infinity, got NaN or -infinity")
+    wrong = torch.isnan(tensor) | (tensor == -torch.inf)
+    refuse_where(f"{name}: expected numbers or infinity", tensor, wrong)
     return tensor
+
+
+def refuse_where(expected: str, value: Tensor, where: Tensor, row: str = "row") -> None:
+    """Raise `InvalidInstancesError` for the first True of ``where``, with its `place`.
+
+    Parameters
+    ----------
+    expected
+        It begins with the name of the field and a colon.
+    value
+        The field, ``[B, ...]``.
+    where
+        Bool, ``[B]`` or ``[B, ...]``.
+    row
+        What a row of an instance is.
+    """
+    if not bool(where.any()):
+        return
+    index = tuple(where.nonzero()[0].tolist())
+    cell = index[: value.dim()]
+    got = ", ".join(f"{number:g}" for number in value[cell].flatten().tolist())
+    message = f"{expected}, got {got} ({place(index, row)})"
+    raise InvalidInstancesError(message, expected.partition(":")[0], cell)
+
+
+def place(index: tuple[int, ...], row: str = "row") -> str:
+    """Return where a value is, for messages: instances and rows count from 1."""
+    return f"instance {index[0] + 1}" + "".join(f", {row} {k + 1}" for k in index[1:2])
 
 
 def _shaped(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:

@@ -136,9 +136,8 @@ def test_augmentation_and_starts_can_be_limited(place, finished):
 
 
 def test_several_files_are_solved_into_a_folder(place, finished):
-    """Each file has its lines, its solution and its picture."""
+    """Each file has its lines, its solution and its picture; the folder is made."""
     shutil.copy(FIXTURES / "four.vrp", place / "again.vrp")
-    (place / "out").mkdir()
     files = (FIXTURES / "four.vrp", "again.vrp")
     solve = ("solve", *files, "--checkpoint", finished().folder)
     solved = call(*solve, "--out", "out", "--plot", "out")
@@ -155,7 +154,7 @@ def test_several_files_are_solved_into_a_folder(place, finished):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--out=mine.sol",), "--out: expected an existing folder (several FILEs), got mine.sol"),
+        (("--out=mine.sol",), "--out: expected a folder (several FILEs), got mine.sol"),
         (("--best-known=3",), "--best-known: expected one FILE, got 2"),
         (("--compare",), "--compare: expected --improve SECONDS beside it"),
         (("--improve=-1",), "--improve: expected seconds of at least 0, got -1.0"),

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from lifelong_co.errors import FileFormatError
 from lifelong_co.instance_files.npz import fields, read
+from lifelong_co.instance_files.pool import load_instances
 from lifelong_co.problems.atsp import ATSP
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.problems.mtvrp import MTVRP
@@ -37,7 +38,7 @@ def test_fields_are_those_of_the_instances() -> None:
 
 
 def test_problem_of_a_plugin_is_read(tmp_path: Path) -> None:
-    """By the fields of its record; an array that is no field is ignored."""
+    """By the fields of its record."""
 
     @attrs.frozen(eq=False)
     class Prizes:
@@ -50,11 +51,32 @@ def test_problem_of_a_plugin_is_read(tmp_path: Path) -> None:
         def instances(self, **given: Any) -> Any:
             return Prizes(**{name: torch.as_tensor(value) for name, value in given.items()})
 
-    path = saved(tmp_path, nodes=DRAWN.random((2, 4, 2)), prize=DRAWN.random((2, 4)), other=1)
+    path = saved(tmp_path, nodes=DRAWN.random((2, 4, 2)), prize=DRAWN.random((2, 4)))
     batch = read(path, Other())
     assert batch.prize.dtype == batch.nodes.dtype == torch.float32
     with pytest.raises(FileFormatError, match="prize: expected an array of this name, got nodes"):
         read(saved(tmp_path, nodes=DRAWN.random((2, 4, 2))), Other())
+
+
+@pytest.mark.parametrize(
+    ("problem", "others", "expected"),
+    [
+        (MTVRP(), {"window": 1}, r"window: .* of mtvrp \(depot, nodes, demand, pickup, windows, .*"
+         r"open, capacity\), got this as well"),
+        (CVRP(), {"windows": 1, "service": 1}, r"windows, service: .* of cvrp \(.*\), got these"),
+        (TSP(), {}, r"depot, demand, capacity: .* the arrays of tsp \(nodes, distance\)"),
+    ],
+)  # fmt: skip
+def test_arrays_that_no_instance_has_are_refused(
+    problem: Problem, others: dict[str, Any], expected: str, tmp_path: Path
+) -> None:
+    """Nothing that could be a constraint vanishes; what published test sets have may stay."""
+    given = {"depot": np.zeros((2, 1, 2)), "nodes": DRAWN.random((2, 4, 2))}
+    given |= {"demand": np.ones((2, 4), dtype=int), "capacity": np.array(9)}
+    with pytest.raises(FileFormatError, match=rf"given\.npz: {expected}"):
+        read(saved(tmp_path, **given, **others), problem)
+    beside = {"reference_cost": np.ones(2), "demand_stored": np.ones((2, 4))}
+    assert len(read(saved(tmp_path, **given, **beside), CVRP()).nodes) == 2
 
 
 def test_distance_is_named_by_a_text(tmp_path: Path) -> None:
@@ -105,51 +127,6 @@ def test_matrix_is_divided_by_its_largest_distance(tmp_path: Path) -> None:
     assert torch.equal(again.matrix, batch.matrix)
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_whole_loads_that_are_no_integers_are_refused(kind: type, tmp_path: Path) -> None:
-    """Ones may be single units or full loads; fractions of the capacity are clear."""
-    places = {"depot": np.zeros((1, 1, 2)), "nodes": DRAWN.random((1, 3, 2)), "capacity": 10}
-    loads = np.array([[1.0, 1.0, 0.0]], dtype=kind)
-    for capacity in (10, "ten"):
-        given = {**places, "capacity": capacity, "demand": loads}
-        with pytest.raises(FileFormatError, match="demand: expected integers, or fractions"):
-            read(saved(tmp_path, **given), CVRP())
-    batch = read(saved(tmp_path, **places, demand=loads / 10), CVRP())
-    assert batch.demand.tolist() == [pytest.approx([0.1, 0.1, 0.0])]
-    assert (read(saved(tmp_path, **places, demand=0 * loads), CVRP()).demand == 0).all()
-
-
-@pytest.mark.parametrize(("load", "capacity"), [(0.2, 3), (9.5, 30), (0.5, 12.5), (-0.05, 30)])
-def test_loads_in_the_unit_of_the_capacity_are_refused(
-    load: float, capacity: float, tmp_path: Path
-) -> None:
-    """Half a ton of three is no half of a load. The error names the number."""
-    places = {"depot": np.zeros((1, 1, 2)), "nodes": DRAWN.random((1, 3, 2)), "capacity": capacity}
-    loads = np.array([[0.0, 0.0, load]])
-    with pytest.raises(FileFormatError, match=rf"demand: expected .*got {load:g}"):
-        read(saved(tmp_path, **places, demand=loads), CVRP())
-
-
-@pytest.mark.parametrize("capacity", [3, 30, 12345, 2_000_000])
-def test_fractions_of_the_capacity_are_read_beside_it(capacity: int, tmp_path: Path) -> None:
-    """In single precision, as in the official test sets."""
-    places = {"depot": np.zeros((1, 1, 2)), "nodes": DRAWN.random((1, 3, 2)), "capacity": capacity}
-    loads = np.array([[1, capacity // 2, capacity]])
-    whole = read(saved(tmp_path, **places, demand=loads), CVRP())
-    parts = read(saved(tmp_path, **places, demand=(loads / capacity).astype(np.float32)), CVRP())
-    torch.testing.assert_close(parts.demand, whole.demand)
-
-
-def test_fractions_beside_a_capacity_for_each_instance_are_read(tmp_path: Path) -> None:
-    """Each load is a whole part of the capacity of its instance."""
-    places = {"depot": np.zeros((2, 1, 2)), "nodes": DRAWN.random((2, 2, 2))}
-    given: dict[str, Any] = {**places, "demand": np.array([[0.5, 1.0], [0.3, 0.1]])}
-    batch = read(saved(tmp_path, **given, capacity=np.array([2, 10])), CVRP())
-    np.testing.assert_allclose(batch.demand, given["demand"], rtol=1e-6)
-    with pytest.raises(FileFormatError, match=r"got 0\.5 as float64"):
-        read(saved(tmp_path, **given, capacity=np.array([3, 10])), CVRP())
-
-
 def test_scaling_of_texts_is_refused(tmp_path: Path) -> None:
     """The error names the field."""
     with pytest.raises(FileFormatError, match="nodes: expected numbers, got <U1"):
@@ -177,3 +154,34 @@ def test_scaling_of_other_shapes_is_refused(
     problem = CVRP() if "depot" in fields else TSP()
     with pytest.raises(FileFormatError, match=expected):
         read(saved(tmp_path, **fields), problem, scale=True)
+
+
+def test_wrong_value_is_shown_as_in_the_file(tmp_path: Path) -> None:
+    """Scaled windows and loads are also shown in the unit of the file, with their place."""
+    given: dict[str, Any] = {"depot": np.zeros((2, 1, 2)), "nodes": DRAWN.random((2, 4, 2)) * 50}
+    given["nodes"][:, 0] = 100
+    given |= {"demand": np.full((2, 4), 3), "capacity": 30}
+    windows = np.tile([0.0, 400.0], (2, 4, 1))
+    windows[1, 2] = (60, 40)
+    timed = {"windows": windows, "horizon": np.full(2, 900.0)}
+    with pytest.raises(
+        FileFormatError,
+        match=r"windows: .*got 0\.6, 0\.4 \(instance 2, customer 3\); in the file: 60, 40$",
+    ):
+        load_instances(saved(tmp_path, **given, **timed), MTVRP(), scale=True)
+    given["demand"][0, 1] = -2
+    with pytest.raises(
+        FileFormatError,
+        match=r"demand: expected at least 0, .* \(instance 1, customer 2\); in the file: -2$",
+    ):
+        load_instances(saved(tmp_path, **given), CVRP(), scale=True)
+    with pytest.raises(FileFormatError, match=r"square, got .* 100 \(first in instance 1, row 1\)"):
+        load_instances(saved(tmp_path, **given), CVRP())
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_file_without_instances_is_refused(scale: bool, tmp_path: Path) -> None:
+    """The shape fits, so the error says what is missing."""
+    path = saved(tmp_path, nodes=np.zeros((0, 8, 2)))
+    with pytest.raises(FileFormatError, match=r"nodes: expected at least one instance, got none"):
+        read(path, TSP(), scale=scale)

@@ -10,10 +10,10 @@ import torch
 from file_strategies import file_instances, file_texts, solved
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from library_texts import TSP_TEXT, read_text
+from library_texts import TSP_TEXT, VRP_TEXT, read_text
 from paths import FIXTURES, ROOT
 
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.instance_files.file_instance import (
     FileInstance,
     InvalidSolutionError,
@@ -199,6 +199,35 @@ def test_masks_allow_the_whole_capacity(capacity: int, share: float) -> None:
     batch = to_instances(instance, problem)
     state = problem.step(batch, problem.reset(batch, 1), torch.tensor([[1]]))
     assert problem.feasible(batch, state)[0, 0, 2]
+
+
+def test_vehicles_are_warned_of(tmp_path: Path) -> None:
+    """No solver keeps to a number of routes, and the file is read all the same."""
+    text = VRP_TEXT.replace("CAPACITY", "VEHICLES : 1\nCAPACITY")
+    with pytest.warns(UserWarning, match=r"given\.vrp: VEHICLES 1: .* not kept"):
+        assert read_text(tmp_path, text).size == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "expected"),
+    [
+        (VRP_TEXT, "DISTANC : 10", "DISTANC: not supported for TYPE CVRP"),
+        (TSP_TEXT, "CAPACITY : 10", "CAPACITY: not supported for TYPE TSP"),
+        (TSP_TEXT, "VEHICLES : 10", "VEHICLES: not supported for TYPE TSP"),
+    ],
+)
+def test_unknown_keywords_are_refused(text: str, line: str, expected: str, tmp_path: Path) -> None:
+    """A misspelled constraint does not vanish."""
+    with pytest.raises(FileFormatError, match=rf"given\.vrp: {expected}"):
+        read_text(tmp_path, text.replace("DIMENSION", f"{line}\nDIMENSION"))
+
+
+def test_keywords_of_form_are_read(tmp_path: Path) -> None:
+    """They say how a file is written, and constrain nothing; nor does one vehicle in a TSP."""
+    form = (
+        "VEHICLES : 1\nNODE_COORD_TYPE : TWOD_COORDS\nDISPLAY_DATA_TYPE : COORD_DISPLAY\nDIMENSION"
+    )
+    assert read_text(tmp_path, TSP_TEXT.replace("DIMENSION", form)).size == 5
 
 
 def test_instance_of_another_problem_is_refused() -> None:

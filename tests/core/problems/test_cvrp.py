@@ -52,7 +52,10 @@ def test_batches_of_different_length_are_refused(field: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "message"),
-    [(1.01, "above the capacity"), (-0.01, "expected at least 0, got -0.01")],
+    [
+        (1.01, "above the capacity"),
+        (-0.01, r"expected at least 0, got -0.01 \(instance 2, customer 3\)"),
+    ],
 )
 def test_demands_outside_the_bounds_are_refused(value: float, message: str) -> None:
     """A demand above the capacity or below 0 is refused; the message says which bound."""

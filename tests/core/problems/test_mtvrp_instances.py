@@ -50,12 +50,12 @@ def test_instances_are_made_again_of_their_fields(names: tuple[str, ...]) -> Non
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("pickup", [1.5, 0.0], "pickup: expected fractions .* got 1.5 .instance 0, customer 1"),
+        ("pickup", [1.5, 0.0], "pickup: expected fractions .* got 1.5 .instance 1, customer 1"),
         ("pickup", [0.0, 0.5], "pickup: expected 0 for a customer with a demand, got 0.5"),
         ("pickup", [0.0], r"pickup: expected shape \[2, 2\], got \[2, 1\]"),
         ("windows", [[-1.0, 1.0], [0.0, 1.0]], "windows: expected an earliest time of at least 0"),
         ("windows", [[INF, INF], [0.0, 1.0]], "windows: expected an earliest time"),
-        ("windows", [[0.0, 1.0], [0.9, 0.8]], "windows: .* got 0.9, 0.8 .instance 0, customer 2"),
+        ("windows", [[0.0, 1.0], [0.9, 0.8]], "windows: .* got 0.9, 0.8 .instance 1, customer 2"),
         ("windows", [[0.0, 1.0], [0.0, 0.4]], "windows: expected times at which a route can serve"),
         (
             "windows",

@@ -1,6 +1,7 @@
 """The tensors of instances: what is refused, with the name of the field."""
 
 import math
+import pickle
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 from strategies import PROBLEMS
 
 from lifelong_co.errors import InvalidInstancesError
+from lifelong_co.problems.validation import refuse_where
 
 both = pytest.mark.parametrize("name", sorted(PROBLEMS))
 
@@ -92,3 +94,16 @@ def test_values_that_are_no_tensor_are_refused(name: str, value: object) -> None
     """A value that cannot become a tensor is refused, and the message names the field."""
     with pytest.raises(InvalidInstancesError, match=r"^nodes: expected a tensor"):
         PROBLEMS[name].instances(**(good(name) | {"nodes": value}))
+
+
+def test_first_wrong_value_is_named_with_its_place() -> None:
+    """Instances and rows count from 1 in the message, and from 0 in the index of the array."""
+    value = torch.zeros(2, 3, 2)
+    refuse_where("windows: expected at least 0", value, value[..., 0] < 0)
+    value[1, 2, 0] = -0.5
+    with pytest.raises(InvalidInstancesError) as caught:
+        refuse_where("windows: expected at least 0", value, value[..., 0] < 0, "customer")
+    expected = "windows: expected at least 0, got -0.5, 0 (instance 2, customer 3)"
+    assert str(caught.value) == expected
+    assert (caught.value.field, caught.value.index) == ("windows", (1, 2))
+    assert str(pickle.loads(pickle.dumps(caught.value))) == expected
