@@ -76,6 +76,8 @@ def pretrain(
     restored = resume and restore(state, log)
     if state.iteration < state.settings.iterations:
         made = provenance.present(config.device, plugins=plugins_used(config))
+        if warning := provenance.other_plugins(folder, made) if resume else "":
+            log(warning)
         provenance.note(folder, state.iteration, made)
     if not restored:
         if resume:
