@@ -118,6 +118,7 @@ def test_number_that_is_not_finite_stops_the_pretraining(algorithm, where, famil
     assert messages[0] == messages[1]
     if where == "validation":
         assert "test of task U5 after iteration 2" in stopped.value.__notes__[0]
+        assert "by solver 'pomo'; nothing of it is saved" in stopped.value.__notes__[0]
     else:
         named = {"loss": "task .*: the loss term 'policy'", "parameter": ": the norm of the param"}
         assert re.search(f"iteration 2.*{named[where]}.* meta_learning_rate .now", messages[0])
