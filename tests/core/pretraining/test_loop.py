@@ -87,6 +87,18 @@ def test_result_can_start_another_pretraining(family, tmp_path):
     assert second.history[0]["costs"] == done.history[-1]["costs"]
 
 
+def test_resumed_pretraining_says_that_a_plugin_has_changed(family, tmp_path, monkeypatch):
+    """In one line, as a run does."""
+    monkeypatch.setattr(loop, "plugins_used", lambda config: {"mine": "0.1 3f2a"})  # noqa: ARG005
+    with pytest.raises(Interrupted):
+        loop.pretrain(tiny(family), tmp_path / "run", stop=lambda: True)
+    monkeypatch.setattr(loop, "plugins_used", lambda config: {"mine": "0.1 77ab"})  # noqa: ARG005
+    said = []
+    loop.pretrain(tiny(family), tmp_path / "run", resume=True, log=said.append)
+    (warning,) = [line for line in said if line.startswith("warning:")]
+    assert "(mine: 0.1 3f2a before, 0.1 77ab now)" in warning
+
+
 def test_pretraining_and_import_are_no_lifelong_runs(family):
     """The error names the kind of the folder, for every algorithm and the import."""
     for method in (*ALGORITHMS, official_checkpoints.METHOD):
