@@ -112,6 +112,10 @@ class ComponentError(PluginError):
     """A component that breaks its contract while it is used; the message names the component."""
 
 
+STOPS_AGAIN = "a resumed run stops here again"
+"""In the message of an error of a run that no second try can pass."""
+
+
 class NotFiniteError(LifelongError, ArithmeticError):
     """A loss, gradient, parameter or cost that is NaN or infinite. Nothing of this step is saved.
 
@@ -134,7 +138,7 @@ class NotFiniteError(LifelongError, ArithmeticError):
     def __str__(self) -> str:
         return (
             f"{self.folder}: {self.fault}, expected a finite number; nothing of this step is saved,"
-            f" and a resumed run stops here again; {self.remedy}"
+            f" and {STOPS_AGAIN}; {self.remedy}"
         )
 
 

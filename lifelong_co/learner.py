@@ -215,10 +215,9 @@ def note_epoch(run: Run, batches: int) -> None:
 def tested(run: Run, task: int) -> float:
     """Return the mean cost on a task's test instances; an error names the task."""
     learner, config = run.learner, run.config
-    with named_test(
-        f"task {config.tasks[task].label} after epoch {learner.epoch} of task "
-        f"{config.tasks[learner.task].label} in {run.folder.path}; nothing of it is saved"
-    ):
+    present = f"epoch {learner.epoch} of task {config.tasks[learner.task].label}"
+    where = f"{run.folder.path}, by solver {config.solver!r}; nothing of it is saved"
+    with named_test(f"task {config.tasks[task].label} after {present} in {where}"):
         cost = mean_cost(
             learner.solver,
             run.tests[task],

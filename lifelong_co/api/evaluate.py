@@ -101,7 +101,7 @@ def tested(
     """
     for task in tasks:
         groups = testing(task, solver.problem, number(task, config, tests))
-        with named_test(f"task {task.label} of {run}"):
+        with named_test(f"task {task.label} of {run}, by solver {config.solver!r}"):
             found = [
                 best_costs(solver, group, augment=augment, symmetries=config.symmetries)
                 for group in groups

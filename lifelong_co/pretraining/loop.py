@@ -76,6 +76,8 @@ def pretrain(
     restored = resume and restore(state, log)
     if state.iteration < state.settings.iterations:
         made = provenance.present(config.device, plugins=plugins_used(config))
+        if warning := provenance.other_plugins(folder, made) if resume else "":
+            log(warning)
         provenance.note(folder, state.iteration, made)
     if not restored:
         if resume:
@@ -186,8 +188,8 @@ def validate(state: Pretraining, log: Log) -> None:
     costs, adapted = {}, {}
     for index, task in enumerate(state.config.tasks):
         with named_test(
-            f"task {task.label} after iteration {state.iteration} in {state.folder.path}; "
-            "nothing of it is saved"
+            f"task {task.label} after iteration {state.iteration} in {state.folder.path}, "
+            f"by solver {state.config.solver!r}; nothing of it is saved"
         ):
             costs[task.label], adapted[task.label] = validate_task(state, index)
     entry: dict[str, Any] = {"iteration": state.iteration, "costs": costs, "adapted_costs": adapted}

@@ -18,6 +18,7 @@ from lifelong_co.pretraining.algorithms import ALGORITHMS, Algorithm
 from lifelong_co.pretraining.inner import Inner
 from lifelong_co.pretraining.settings import Settings, settings_of
 from lifelong_co.protocols import LearnerState, Objective, Solver
+from lifelong_co.runs.component_state import named_state
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.journal import LOG
 from lifelong_co.runs.resume import resume
@@ -124,22 +125,23 @@ def save(state: Pretraining) -> None:
     """Append to the log and write a checkpoint of the whole state."""
     state.lines.append(text_of(state)[state.lines.size :])
     learner = state.learner
-    checkpoint.save(
-        state.folder.checkpoints,
-        state.iteration,
-        {
-            "iteration": state.iteration,
-            "parameters": learner.solver.module.state_dict(),
-            "optimizer": learner.optimizer.state_dict(),
-            "objective": state.objective.state_dict(),
-            "choices": state.choices.get_state(),
-            "instances": state.stream.generator.get_state(),
-            "actions": state.actions.get_state(),
-            "settings": to_toml(state.config),
-            "sums": state.sums,
-            "log": state.history,
-        },
-    )
+    with named_state(state.config):
+        checkpoint.save(
+            state.folder.checkpoints,
+            state.iteration,
+            {
+                "iteration": state.iteration,
+                "parameters": learner.solver.module.state_dict(),
+                "optimizer": learner.optimizer.state_dict(),
+                "objective": state.objective.state_dict(),
+                "choices": state.choices.get_state(),
+                "instances": state.stream.generator.get_state(),
+                "actions": state.actions.get_state(),
+                "settings": to_toml(state.config),
+                "sums": state.sums,
+                "log": state.history,
+            },
+        )
 
 
 def text_of(state: Pretraining) -> str:

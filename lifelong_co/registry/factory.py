@@ -5,11 +5,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import attrs
+
 from lifelong_co.errors import ConfigError, PluginError, UnknownNameError
 from lifelong_co.validators import too_large
 
 UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 # What an option annotated so takes, in words; the factory checks any other annotation.
+STATE = ("state_dict", "load_state_dict")
 PLAIN = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
 
@@ -115,8 +118,8 @@ def check(label: str, thing: object, protocol: type) -> None:
     Raises
     ------
     PluginError
-        If members are missing, or if a method cannot be called as that of the protocol; the message
-        names them.
+        If members are missing, or if a method cannot be called as that of the protocol, or as in
+        `check_functions`; the message names them.
     """
     members = dict.fromkeys((*inspect.get_annotations(protocol), *vars(protocol)))
     missing = [
@@ -124,7 +127,7 @@ def check(label: str, thing: object, protocol: type) -> None:
     ]
     if missing:
         raise PluginError(
-            f"{label}: expected a {protocol.__name__}, got {type(thing).__name__} "
+            f"{label}: expected {named(protocol)}, got {type(thing).__name__} "
             f"without {', '.join(missing)}"
         )
     for member in members:
@@ -136,6 +139,37 @@ def check(label: str, thing: object, protocol: type) -> None:
             raise PluginError(
                 f"{label}: expected {member}({_in_words(wanted)}), got {member}({_in_words(own)})"
             )
+    if attrs.has(protocol):
+        check_functions(label, thing, protocol)
+
+
+def check_functions(label: str, thing: object, protocol: type) -> None:
+    """Refuse a field that should be a function and is none, and a state that is lost in a resume.
+
+    The state is lost if one function of `STATE` is given, and the other one does nothing.
+
+    Raises
+    ------
+    PluginError
+        The message names the field.
+    """
+    usual = {field.name: field.default for field in attrs.fields(protocol)}
+    for name, default in usual.items():
+        value = getattr(thing, name)
+        if (default is attrs.NOTHING or callable(default)) and not callable(value):
+            raise PluginError(f"{label}: expected a function as {name}, got {value!r:.80}")
+    given = [name for name in STATE if name in usual and getattr(thing, name) is not usual[name]]
+    if len(given) == 1:
+        (absent,) = set(STATE) - set(given)
+        raise PluginError(
+            f"{label}: expected {given[0]} together with {absent}, got no {absent}; a resumed run"
+            " would lose its state"
+        )
+
+
+def named(protocol: type) -> str:
+    """Return the name of a protocol with its article, e.g. ``an Objective``."""
+    return f"{'an' if protocol.__name__[0] in 'AEIOU' else 'a'} {protocol.__name__}"
 
 
 def _signature(function: Any) -> inspect.Signature | None:

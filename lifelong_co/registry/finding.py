@@ -4,7 +4,7 @@ from typing import Any
 
 from lifelong_co.errors import ComponentError, ConfigError
 from lifelong_co.registry.catalog import Entry
-from lifelong_co.registry.factory import check, make
+from lifelong_co.registry.factory import check, make, named
 from lifelong_co.registry.plugins import catalog
 
 
@@ -23,7 +23,7 @@ def made(kind: str, name: str, protocol: type, /, *given: Any, **options: Any) -
         thing = make(f"{kind} {name!r}", found.thing, *given, **options)
     except SystemExit as error:
         raise ComponentError(
-            f"{label(found)}: expected it to return a {protocol.__name__}, got SystemExit: {error}"
+            f"{label(found)}: expected it to return {named(protocol)}, got SystemExit: {error}"
         ) from error
     check(label(found), thing, protocol)
     return thing

@@ -15,6 +15,7 @@ from torch import Tensor
 from lifelong_co import registry
 from lifelong_co.errors import ComponentError
 from lifelong_co.protocols import Divergence, Weighting
+from lifelong_co.tensors.probabilities import probabilities
 
 # Rounding may leave ``1 - p`` so far below 0 (`tensors.probabilities`).
 ROUNDING = 1e-4
@@ -52,7 +53,7 @@ class CheckedWeighting:
 
 @attrs.define(eq=False)
 class CheckedDivergence:
-    """A divergence that refuses results of a wrong shape, without gradients, and NaN."""
+    """A divergence that refuses wrong shapes, no gradients, distances below 0, and NaN."""
 
     label: str
     function: Divergence
@@ -75,11 +76,28 @@ class CheckedDivergence:
             )
         if not (found.is_cuda and self._checked):
             self._checked = True
-            finite = found.detach().isfinite()
-            if not bool(finite.all()) and not bool((teacher.isnan() | learner.isnan()).any()):
-                value = float(found.detach()[~finite][0])
-                raise ComponentError(f"{self.label}: expected finite distances, got {value}")
+            self._require_sound(found.detach(), teacher.detach(), learner.detach())
         return found
+
+    def _require_sound(self, found: Tensor, teacher: Tensor, learner: Tensor) -> None:
+        finite = found.isfinite()
+        if not bool(finite.all()):
+            if not bool((teacher.isnan() | learner.isnan()).any()):
+                value = float(found[~finite][0])
+                raise ComponentError(f"{self.label}: expected finite distances, got {value}")
+            return
+        if not found.numel() or float(found.min()) >= -ROUNDING:
+            return
+        # A sum of probabilities that rounding leaves below or above 1 allows as much below 0.
+        least = -ROUNDING - missing(teacher) - missing(learner)
+        if bool((found < least).any()):
+            value = float(found[found < least][0])
+            raise ComponentError(f"{self.label}: expected distances of at least 0, got {value:g}")
+
+
+def missing(log_probs: Tensor) -> Tensor:
+    """Return how far the probabilities of each state are from a sum of 1, ``[...]``."""
+    return (probabilities(log_probs.float()).sum(dim=-1) - 1).abs()
 
 
 def checked_divergence(name: str) -> Divergence:

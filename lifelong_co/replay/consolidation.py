@@ -128,7 +128,7 @@ def consolidation_loss(
     Returns
     -------
     A function of two lists of log-probs ``[B, S, A]`` to a scalar. It raises `ComponentError` if
-    the weighting or the divergence returns a wrong shape, NaN or negative weights.
+    the weighting or the divergence returns a wrong shape, NaN or numbers below 0.
     """
     weigh = registry.weighting(weighting) if isinstance(weighting, str) else weighting
     diverge = registry.divergence(divergence) if isinstance(divergence, str) else divergence

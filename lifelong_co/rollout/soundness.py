@@ -145,7 +145,9 @@ class FirstRollout:
                 self._refuse(f"a {field} [B, S] = {[B, S]}", f"{shape}")
         forced = problem.starts(self.instances, S)
         if not bool(complete(problem, self.instances, actions, forced).all()):
-            self._refuse("sampled solutions that are complete and feasible", "others")
+            nan = bool(rollout.log_likelihood.isnan().any() | self._log_probs(S)[1].isnan().any())
+            got = "others; its log-probabilities are NaN" if nan else "others"
+            self._refuse("sampled solutions that are complete and feasible", got)
         counted = problem.cost(self.instances, actions)
         wrong = (cost - counted).abs() > WRONG_COST * counted.abs()
         if bool(wrong.any()):
@@ -153,8 +155,8 @@ class FirstRollout:
             got = f"{float(cost[*first]):g} where it counts {float(counted[*first]):g}"
             self._refuse("the cost that the problem counts", got)
 
-    @torch.no_grad()
-    def _check_probabilities(self, S: int) -> None:
+    def _log_probs(self, S: int) -> tuple[Tensor, Any]:
+        """Return what is feasible in the first state that is not forced, and log-probs."""
         problem = self.solver.problem
         part = records.select(self.before, slice(0, ROWS))
         state = problem.reset(part, S)
@@ -162,7 +164,11 @@ class FirstRollout:
             state = problem.step(part, state, action)
         feasible = problem.feasible(part, state)
         with evaluating(self.solver.module):
-            log_probs = self.solver.log_probs(self.solver.encode(part), state)
+            return feasible, self.solver.log_probs(self.solver.encode(part), state)
+
+    @torch.no_grad()
+    def _check_probabilities(self, S: int) -> None:
+        feasible, log_probs = self._log_probs(S)
         if log_probs.shape != feasible.shape:
             expected = f"log_probs [B, S, A] = {list(feasible.shape)}"
             self._refuse(expected, f"{list(log_probs.shape)}")

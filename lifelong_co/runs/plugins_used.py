@@ -1,31 +1,28 @@
 """The third-party plugins of the components that a configuration names: they make its steps."""
 
-import functools
-import hashlib
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import LifelongError
 from lifelong_co.registry.catalog import Entry
 from lifelong_co.registry.entry_points import OURS
 from lifelong_co.registry.finding import find
+from lifelong_co.runs.code_hash import code
 
 IN_OPTIONS = ("weighting", "divergence", "buffer")
 """The kinds of components that options of a method name."""
-DIGITS = 12
 
 
 def plugins_used(config: Config) -> dict[str, str]:
     """Return version and code of each plugin that is not ours, by owner: ``{"mine": "0.1 3f2a…"}``.
 
-    The code is a hash of each file that defines a used component; a notebook has no file.
+    The code is a hash of all that the plugin consists of (`code_hash.code`), whatever part of it
+    the run uses; a notebook has no file.
     """
     found: dict[str, dict[str, None]] = {}
     for entry in _entries(config):
         owner = found.setdefault(entry.component.owner, {entry.component.version: None})
-        owner[_code(entry)] = None
+        owner[code(entry)] = None
     return {owner: " ".join(filter(None, texts)) for owner, texts in found.items()}
 
 
@@ -41,15 +38,3 @@ def _entries(config: Config) -> Iterator[Entry]:
             continue
         if entry.component.owner != OURS:
             yield entry
-
-
-def _code(entry: Entry) -> str:
-    thing = entry.thing
-    while isinstance(thing, functools.partial):
-        thing = thing.func
-    thing = thing if hasattr(thing, "__module__") else type(thing)
-    file = getattr(sys.modules.get(thing.__module__), "__file__", None)
-    try:
-        return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:DIGITS] if file else ""
-    except OSError:  # in an archive, or moved since the import
-        return ""

@@ -65,6 +65,8 @@ def prepare(
     run.journal.start_loggers()
     if ranks.first and not finished(run):
         made = provenance.present(config.device, ranks.count, plugins_used(config))
+        if warning := provenance.other_plugins(folder, made) if resume else "":
+            log(warning)
         provenance.note(folder, run.steps, made)
     return run
 

@@ -108,6 +108,25 @@ def note(folder: Path, step: int, maker: Maker) -> None:
     write_whole(folder / FILE, json.dumps(rows, indent=1) + "\n")
 
 
+def other_plugins(folder: Path, maker: Maker) -> str:
+    """Return a sentence if a plugin of ``maker`` is another than in the last entry of a run.
+
+    It is empty if that entry names no plugins, as those of earlier versions do not.
+    """
+    entries = _known(folder)
+    before = entries[-1].maker.plugins if entries else {}
+    now = maker.plugins
+    differ = [owner for owner in {**before, **now} if before.get(owner) != now.get(owner)]
+    if not before or not differ:
+        return ""
+    each = "; ".join(
+        f"{owner}: {before.get(owner, 'none') or UNKNOWN} before,"
+        f" {now.get(owner, 'none') or UNKNOWN} now"
+        for owner in differ
+    )
+    return f"warning: {folder} goes on with another version or other code of a plugin ({each})"
+
+
 def read(folder: Path) -> list[Entry]:
     """Return what made a run, the first steps first; steps of unknown origin are an entry, too.
 

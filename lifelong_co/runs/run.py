@@ -12,6 +12,7 @@ from lifelong_co import registry
 from lifelong_co.config.run_config import Config, to_toml
 from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import LearnerState, Method, Objective, Problem, Solver
+from lifelong_co.runs.component_state import named_state
 from lifelong_co.runs.costs import Cost
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
@@ -168,27 +169,28 @@ def save(run: Run) -> None:
     if ranks.first:
         run.journal.write()
         ranks.wait()  # the first process saves last: with its checkpoint all others are there
-    checkpoint.save(
-        ranks.place(run.folder.checkpoints),
-        run.steps,
-        {
-            "task": learner.task,
-            "epoch": learner.epoch,
-            "batch": learner.batch,
-            "parameters": learner.solver.module.state_dict(),
-            # Saved only if they come from another run: otherwise they follow from the seed.
-            "initial": learner.initial if run.config.start_from else {},
-            "optimizer": learner.optimizer.state_dict(),
-            "method": run.method.state_dict(),
-            "objective": run.objective.state_dict(),
-            "actions": run.actions.get_state(),
-            "instances": run.stream.generator.get_state(),
-            "settings": run.settings,
-            "sums": {name: float(total) for name, total in run.sums.items()},
-            **({"journal": run.journal.state_dict()} if ranks.first else {}),
-            **({"ranks": ranks.count} if ranks.count > 1 else {}),
-        },
-    )
+    with named_state(run.config):
+        checkpoint.save(
+            ranks.place(run.folder.checkpoints),
+            run.steps,
+            {
+                "task": learner.task,
+                "epoch": learner.epoch,
+                "batch": learner.batch,
+                "parameters": learner.solver.module.state_dict(),
+                # Saved only if they come from another run: otherwise they follow from the seed.
+                "initial": learner.initial if run.config.start_from else {},
+                "optimizer": learner.optimizer.state_dict(),
+                "method": run.method.state_dict(),
+                "objective": run.objective.state_dict(),
+                "actions": run.actions.get_state(),
+                "instances": run.stream.generator.get_state(),
+                "settings": run.settings,
+                "sums": {name: float(total) for name, total in run.sums.items()},
+                **({"journal": run.journal.state_dict()} if ranks.first else {}),
+                **({"ranks": ranks.count} if ranks.count > 1 else {}),
+            },
+        )
     if not ranks.first:
         ranks.wait()
 

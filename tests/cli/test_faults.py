@@ -80,7 +80,7 @@ def test_parameters_that_are_nan_are_not_scored(tmp_path: Path) -> None:
     checkpoint.save(place, checkpoint.step_of(path) + 1, {"parameters": broken})
     message = fault(call("evaluate", folder, "--after=1", "--device=cpu"))
     assert "POMO, instance 1 of 4: expected a complete and feasible solution" in message
-    assert message.endswith(f"(test of task U6 of {folder})")
+    assert message.endswith(f"(test of task U6 of {folder}, by solver 'pomo')")
 
 
 @pytest.mark.parametrize(

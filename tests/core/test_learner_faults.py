@@ -99,7 +99,9 @@ def test_invalid_test_solution_is_not_scored(tmp_path: Path) -> None:
     run.method = attrs.evolve(run.method, after_task=spoil)
     with pytest.raises(InvalidRolloutError, match="POMO, instance 1 of 3") as stopped:
         learn(run)
-    assert "test of task U5 after epoch 2 of task U5" in stopped.value.__notes__[0]
+    (note,) = stopped.value.__notes__
+    assert "test of task U5 after epoch 2 of task U5" in note
+    assert "by solver 'pomo'; nothing of it is saved" in note
     assert not run.costs
     resumed = prepare(run.config, tmp_path / "run", resume=True)
     assert (resumed.learner.epoch, resumed.steps) == (1, BATCHES)

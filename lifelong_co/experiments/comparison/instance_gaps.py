@@ -100,7 +100,7 @@ def instance_costs(solver: Solver, config: Config, index: int) -> Tensor:
         The index of the task in the configuration.
     """
     groups: list[Any] = testing(config.tasks[index], solver.problem, config.tests)
-    with named_test(f"task {config.tasks[index].label}"):
+    with named_test(f"task {config.tasks[index].label}, by solver {config.solver!r}"):
         found = [
             best_costs(solver, each, augment=config.augment, symmetries=config.symmetries).cpu()
             for each in groups

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import attrs
 
-from lifelong_co.errors import ConfigError, Interrupted, LifelongError
+from lifelong_co.errors import STOPS_AGAIN, ConfigError, Interrupted, LifelongError
 from lifelong_co.experiments.sweep.engines import Engine, Handle
 from lifelong_co.experiments.sweep.estimate import logged, taken_by
 from lifelong_co.experiments.sweep.job import Job
@@ -106,8 +106,10 @@ class _Work:
             self.deaths[job.name] = 1
         self.progress[job.name] = now
         how = f"signal {-status}" if status < 0 else f"status {status}"
-        if status == REFUSED or self.deaths[job.name] > self.retries:
-            self.failed[job.name] = f"{how}: {_last_line(log_of(self.plan.folder, job))}"
+        said = _last_line(log_of(self.plan.folder, job))
+        again = status == REFUSED or (status > 0 and STOPS_AGAIN in said)  # a signal says nothing
+        if again or self.deaths[job.name] > self.retries:
+            self.failed[job.name] = f"{how}: {said}"
             self.log(f"failed {job.name} ({self.failed[job.name]})")
         else:
             self.log(f"{job.name} ended with {how}; resuming it")

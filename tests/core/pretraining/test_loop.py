@@ -87,6 +87,18 @@ def test_result_can_start_another_pretraining(family, tmp_path):
     assert second.history[0]["costs"] == done.history[-1]["costs"]
 
 
+def test_resumed_pretraining_says_that_a_plugin_has_changed(family, tmp_path, monkeypatch):
+    """In one line, as a run does."""
+    monkeypatch.setattr(loop, "plugins_used", lambda config: {"mine": "0.1 3f2a"})  # noqa: ARG005
+    with pytest.raises(Interrupted):
+        loop.pretrain(tiny(family), tmp_path / "run", stop=lambda: True)
+    monkeypatch.setattr(loop, "plugins_used", lambda config: {"mine": "0.1 77ab"})  # noqa: ARG005
+    said = []
+    loop.pretrain(tiny(family), tmp_path / "run", resume=True, log=said.append)
+    (warning,) = [line for line in said if line.startswith("warning:")]
+    assert "(mine: 0.1 3f2a before, 0.1 77ab now)" in warning
+
+
 def test_pretraining_and_import_are_no_lifelong_runs(family):
     """The error names the kind of the folder, for every algorithm and the import."""
     for method in (*ALGORITHMS, official_checkpoints.METHOD):
@@ -118,6 +130,7 @@ def test_number_that_is_not_finite_stops_the_pretraining(algorithm, where, famil
     assert messages[0] == messages[1]
     if where == "validation":
         assert "test of task U5 after iteration 2" in stopped.value.__notes__[0]
+        assert "by solver 'pomo'; nothing of it is saved" in stopped.value.__notes__[0]
     else:
         named = {"loss": "task .*: the loss term 'policy'", "parameter": ": the norm of the param"}
         assert re.search(f"iteration 2.*{named[where]}.* meta_learning_rate .now", messages[0])

@@ -7,8 +7,8 @@ import attrs
 import pytest
 
 import lifelong_co as lco
-from lifelong_co.protocols import Method
-from lifelong_co.registry.factory import make
+from lifelong_co.protocols import Buffer, Method, Objective
+from lifelong_co.registry.factory import make, named
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
@@ -97,3 +97,38 @@ def test_method_with_other_names_and_more_options_is_accepted(plugin):
 
     lco.register_plugin(plugin("register_buffers", "new", lambda capacity, seed: Buffer(1, 0)))
     assert lco.buffer("new", capacity=3).sample(2) == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("functions", "message"),
+    [
+        ({"state_dict": lambda: {"x": 1}}, "state_dict together with load_state_dict, got no load"),
+        (
+            {"load_state_dict": lambda learner, state: None},
+            "load_state_dict together with state_dict, got no state_dict;",
+        ),
+        ({"loss_terms": 3}, "expected a function as loss_terms, got 3"),
+    ],
+)
+def test_method_whose_functions_do_not_fit_is_refused(plugin, functions, message):
+    """Half a state would be lost in a resumed run, and what is no function cannot be called."""
+    lco.register_plugin(plugin("register_methods", "new", lambda: Method(**functions)))
+    with pytest.raises(lco.PluginError, match=f"method 'new' of third_party.*{message}"):
+        lco.method("new")
+
+
+def test_objective_with_half_a_state_is_refused(plugin):
+    """As for a method; a required function counts, too."""
+    solver = lco.solver("pomo", problem="tsp", encoder_layer_num=1)
+    half = Objective(loss=lambda instances, rollout: 0.0, state_dict=lambda: {"x": 1})
+    lco.register_plugin(plugin("register_objectives", "new", lambda solver: half))
+    with pytest.raises(lco.PluginError, match=r"objective 'new' .* got no load_state_dict"):
+        lco.objective("new", solver)
+    lco.register_plugin(plugin("register_objectives", "new", lambda solver: Objective(loss=None)))
+    with pytest.raises(lco.PluginError, match="expected a function as loss, got None"):
+        lco.objective("new", solver)
+
+
+def test_protocols_have_their_article():
+    """In messages."""
+    assert (named(Objective), named(Buffer)) == ("an Objective", "a Buffer")

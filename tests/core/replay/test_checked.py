@@ -51,6 +51,7 @@ def test_wrong_weights_are_refused(weighting: Callable[..., Any], expected: str)
         (lambda t, s: (t - s).sum(), r"got \[\]"),
         (lambda t, s: None, "got None"),  # noqa: ARG005
         (lambda t, s: s.sum(dim=-1).detach(), "got one without gradients"),  # noqa: ARG005
+        (lambda t, s: -lco.divergence("kl")(t, s), "expected distances of at least 0, got -"),
         (lambda t, s: s.sum(dim=-1) * math.nan, "expected finite distances, got nan"),  # noqa: ARG005
     ],
 )
@@ -78,13 +79,30 @@ def test_weights_may_miss_zero_by_rounding() -> None:
     assert weigh(torch.ones(0, 4)).shape == (0,)
 
 
+@pytest.mark.parametrize("name", ["kl", "rkl", "mixture", "js", "squared"])
+def test_distances_may_miss_zero_by_rounding(name: str) -> None:
+    """Of a teacher in half precision, too: its probabilities do not sum to 1."""
+    learner = (10 * behavior(1)).log_softmax(dim=-1)
+    distance = checked_divergence(name)
+    assert float(distance(learner, learner).abs().max()) < 1e-5
+    for teacher in (learner.half().float(), learner.bfloat16().float(), learner - 0.01):
+        distance(teacher, learner)
+        distance(learner, teacher)
+    low = torch.tensor([[0.5, 0.5]]).log()
+    assert lco.divergence("kl")(low - 0.01, low).item() < -1e-4
+    with pytest.raises(
+        ComponentError, match=r"'d': expected distances of at least 0, got -0\.02995"
+    ):
+        CheckedDivergence("'d'", lambda t, s: t.exp().sum(dim=-1) - 1.02)(low - 0.01, low)  # noqa: ARG005
+
+
 def test_checks_change_no_result() -> None:
     """The results are those of the functions."""
     teacher, learner = behavior(1), behavior(2)
     distance = lco.divergence("rkl")
     assert torch.equal(checked_divergence("rkl")(teacher, learner), distance(teacher, learner))
     with torch.no_grad():
-        frozen = CheckedDivergence("d", lambda t, s: (t - s).sum(dim=-1).detach())
+        frozen = CheckedDivergence("d", lambda t, s: (t - s).abs().sum(dim=-1).detach())
         assert frozen(teacher, learner).shape == SHAPE[:-1]
 
 

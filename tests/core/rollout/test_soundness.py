@@ -61,6 +61,14 @@ def uniform(log_probs: Tensor) -> Tensor:
     return torch.zeros_like(log_probs).log_softmax(dim=2)
 
 
+def nan_and_twice(problem: Any, instances: Any, rollout: Rollout) -> Rollout:
+    """Visit a node twice, with one log-likelihood of NaN."""
+    found = visits_twice(problem, instances, rollout)
+    likelihood = found.log_likelihood.clone()
+    likelihood[0, 0] = torch.nan
+    return attrs.evolve(found, log_likelihood=likelihood)
+
+
 WRONG = {
     "instances": (
         lambda problem: Replaced(scaled_in_place, problem),
@@ -68,7 +76,15 @@ WRONG = {
     ),
     "infeasible": (
         lambda problem: Replaced(visits_twice, problem),
-        "complete and feasible, got others",
+        r"complete and feasible, got others \(",
+    ),
+    "nan": (
+        lambda problem: Changed(lambda x: x * torch.nan, problem),
+        "complete and feasible, got others; its log-probabilities are NaN",
+    ),
+    "nan, recorded": (
+        lambda problem: Replaced(nan_and_twice, problem),
+        "complete and feasible, got others; its log-probabilities are NaN",
     ),
     "cost": (lambda problem: Replaced(double_cost, problem), "the cost that the problem counts"),
     "tuple": (replaced(lambda found: (found,)), "a Rollout .* got tuple"),

@@ -43,6 +43,35 @@ def test_plugin_in_an_option_is_noted_with_its_code(plugin, tmp_path):
     assert [one.maker for one in provenance.read(tmp_path / "run")] == [entry.maker, other]
 
 
+def test_resumed_run_says_that_a_plugin_has_changed(plugin, tmp_path):
+    """One line names the plugin, and what it was; an unchanged one is not named."""
+    lco.register_plugin(plugin("register_weightings", "mine", confidence))
+    folder = tmp_path / "run"
+    run = prepare(tiny_config("llr-bc", weighting="mine"), folder)
+    lines = []
+    prepare(run.config, folder, resume=True, log=lines.append)
+    assert not any("plugin" in line for line in lines)
+    (entry,) = provenance.read(folder)
+    provenance.note(folder, 0, attrs.evolve(entry.maker, plugins={"this process": "0"}))
+    prepare(run.config, folder, resume=True, log=lines.append)
+    (warning,) = [line for line in lines if "plugin" in line]
+    assert warning == (
+        f"warning: {folder} goes on with another version or other code of a plugin"
+        f" (this process: 0 before, {HERE} now)"
+    )
+
+
+def test_entry_without_plugins_gives_no_warning(tmp_path):
+    """An earlier version did not note them."""
+    made = provenance.Maker(plugins={"mine": "0.1 3f2a"})
+    assert provenance.other_plugins(tmp_path, made) == ""
+    provenance.note(tmp_path, 0, provenance.Maker())
+    assert provenance.other_plugins(tmp_path, made) == ""
+    provenance.note(tmp_path, 1, made)
+    other = provenance.other_plugins(tmp_path, provenance.Maker(plugins={"mine": "0.2 77ab"}))
+    assert "mine: 0.1 3f2a before, 0.2 77ab now" in other
+
+
 def test_solver_of_a_notebook_has_no_file(plugin):
     """Only its owner is known."""
 
