@@ -59,7 +59,7 @@ def test_checks_are_the_largest_of_each_precision(tables):
         ["pomo-cvrp", "float32", "1", "97.5%", "1e-09", "2e-09", "0e+00"],
     ]
     assert "from those of a whole one, in 1 runs: 0.25." in found.note
-    assert "Commits 0123456 and abcdefg, a GPU with 2 threads of a processor" in found.note
+    assert "Commits 0123456 and abcdefg, a GPU with a processor, torch" in found.note
 
 
 def test_ratios_have_a_column_for_each_size(tables):
@@ -74,6 +74,7 @@ def test_ratios_have_a_column_for_each_size(tables):
     found = tables("official", **{"tsp-20": small, "tsp-50": large}).ratios()
     assert found.header == ("median of 3 turns", "tsp 20", "tsp 50")
     assert shown(found) == [["a step", "2.00", "1.23"], ["a test", "3.00", ""]]
+    assert "a GPU with 2 threads of a processor" in found.note
 
 
 def test_failed_job_is_an_error(tables):
