@@ -12,7 +12,7 @@ def import_checkpoint(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Checkpoint of POMO, Omni-VRP, INViT or LLR-BC, or a state dict, also of our solvers.",
+            help="Checkpoint of POMO, Omni-VRP, INViT or LLR-BC, or a state dict, also of ours.",
             metavar="FILE",
         ),
     ],
