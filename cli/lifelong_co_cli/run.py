@@ -130,7 +130,7 @@ def run(
     if method != "fine-tuning" and (tasks_left := ", ".join(left_behind(config))):
         typer.echo(
             f"{method} begins without a memory of {tasks_left}: --start-from takes only parameters"
-            " (--buffer-from DIR takes the experiences of llr-bc and der++)",
+            " (--buffer-from DIR takes experiences, too, if both methods have a buffer of them)",
             err=True,
         )
     if dry_run:

@@ -11,8 +11,8 @@ from lifelong_co.errors import ConfigError, PluginError, UnknownNameError
 from lifelong_co.validators import too_large
 
 UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
-# What an option annotated so takes, in words; the factory checks any other annotation.
 STATE = ("state_dict", "load_state_dict")
+# What an option annotated so takes, in words; the factory checks any other annotation.
 PLAIN = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
 
