@@ -12,11 +12,10 @@ from torch import Tensor
 
 from lifelong_co.config.settings import NEXT
 from lifelong_co.errors import Interrupted
-from lifelong_co.evaluation import mean_cost, named_test
 from lifelong_co.protocols import Observer, Rollout
 from lifelong_co.rollout.one_pass import one_pass
 from lifelong_co.rollout.soundness import checked
-from lifelong_co.runs.costs import Cost, due
+from lifelong_co.runs.costs import due
 from lifelong_co.runs.learning_rate import decay, rate_factor
 from lifelong_co.runs.run import (
     Log,
@@ -33,11 +32,11 @@ from lifelong_co.runs.step_checks import (
     checked_loss,
     checked_term,
     checked_terms,
-    positive_cost,
     require_batches,
     require_finite_step,
     require_rest_finite,
 )
+from lifelong_co.runs.task_costs import task_costs
 from lifelong_co.tensors.backward import differentiate
 from lifelong_co.tensors.precision import each_in, learning_in
 from lifelong_co.tensors.schedule import scaled_rate
@@ -212,36 +211,12 @@ def note_epoch(run: Run, batches: int) -> None:
     )
 
 
-def tested(run: Run, task: int) -> float:
-    """Return the mean cost on a task's test instances; an error names the task."""
-    learner, config = run.learner, run.config
-    present = f"epoch {learner.epoch} of task {config.tasks[learner.task].label}"
-    where = f"{run.folder.path}, by solver {config.solver!r}; nothing of it is saved"
-    with named_test(f"task {config.tasks[task].label} after {present} in {where}"):
-        cost = mean_cost(
-            learner.solver,
-            run.tests[task],
-            augment=config.augment,
-            symmetries=config.symmetries,
-        )
-        return positive_cost(config, task, cost)
-
-
 def test(run: Run, tasks: range, log: Log) -> None:
     """Test on some tasks and keep the costs; with several processes, only the first one tests."""
     if not run.ranks.first:
         return
     learner, config = run.learner, run.config
-    rows = [
-        Cost(
-            learning=learner.task + 1,
-            epoch=learner.epoch,
-            tested=j + 1,
-            name=config.tasks[j].label,
-            cost=tested(run, j),
-        )
-        for j in tasks
-    ]
+    rows = task_costs(run, learner.solver, learner.task, learner.epoch, tasks)
     run.journal.add_costs(rows)
     shown = "  ".join(f"{row.name} {row.cost:.3f}" for row in rows[-SHOWN:])
     if len(rows) > SHOWN:

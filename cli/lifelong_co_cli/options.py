@@ -102,8 +102,8 @@ def assignments(pairs: Sequence[str], flag: str) -> dict[str, Any]:
     return parsed
 
 
-def refuse_other_options(context: typer.Context) -> None:
-    """Refuse options beside ``--resume``, because the stored configuration decides them.
+def refuse_other_options(context: typer.Context, beside: Sequence[str] = ("resume",)) -> None:
+    """Refuse options other than these, because the configuration of a resumed run decides them.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def refuse_other_options(context: typer.Context) -> None:
     given = [
         f"--{name.replace('_', '-')}"
         for name in context.params
-        if name != "resume" and "COMMANDLINE" in str(context.get_parameter_source(name))
+        if name not in beside and "COMMANDLINE" in str(context.get_parameter_source(name))
     ]
     if given:
         raise typer.BadParameter(

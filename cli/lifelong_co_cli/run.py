@@ -62,8 +62,8 @@ def run(
     from lifelong_co_cli.execution import continue_run, execute, show_estimate
 
     if resume is not None:
-        options.refuse_other_options(context)
-        continue_run(resume)
+        options.refuse_other_options(context, beside=("resume", "tasks"))
+        continue_run(resume, tasks)
         return
     import attrs
 
@@ -130,7 +130,8 @@ def run(
     if method != "fine-tuning" and (tasks_left := ", ".join(left_behind(config))):
         typer.echo(
             f"{method} begins without a memory of {tasks_left}: --start-from takes only parameters"
-            " (--buffer-from DIR takes experiences, too, if both methods have a buffer of them)",
+            " (--buffer-from DIR takes experiences, too, if both methods have a buffer of them;"
+            " --resume DIR --tasks FILE goes on with that run and all that it remembers)",
             err=True,
         )
     if dry_run:

@@ -20,7 +20,11 @@ Order = Annotated[
     typer.Option(metavar="NAME", help="Task order: 1 to 5 of the paper, or one of the problem's."),
 ]
 Tasks = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="TOML file with a task sequence of yours.")
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="TOML file with a task sequence of yours; with --resume, further tasks for the run.",
+    ),
 ]
 Weighting = Annotated[
     str | None,

@@ -10,7 +10,7 @@ import attrs
 from lifelong_co.api.progress import Shown, quiet, watching
 from lifelong_co.api.stored import StoredRun, folder_of, listed, load
 from lifelong_co.config.run_config import Config, resolve
-from lifelong_co.config.task_file import with_whole_paths
+from lifelong_co.config.task_file import read_tasks, with_whole_paths
 from lifelong_co.errors import ConfigError, naming
 from lifelong_co.experiments.comparison.publish import write_run_report
 from lifelong_co.experiments.references.gaps import mean_references
@@ -18,6 +18,7 @@ from lifelong_co.experiments.references.places import Places
 from lifelong_co.learner import learn as learn_tasks
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder, fresh_folder
+from lifelong_co.runs.further_tasks import with_tasks
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run, Stop
 from lifelong_co.runs.workplace import at_work
@@ -94,8 +95,7 @@ def learn(
     for name in ("start_from", "buffer_from"):
         if settings.get(name) is not None:
             settings[name] = folder_of(settings[name])
-    listed = tasks is not None and not isinstance(tasks, Path | str)
-    if listed and order is not None:
+    if tasks is not None and order is not None:
         raise ConfigError("tasks: expected an order or tasks, got both")
     config = resolve(
         solver=solver,
@@ -141,16 +141,36 @@ def of_program(tasks: Iterable[Task], settings: dict[str, Any]) -> tuple[Task, .
     return unique_labels(chosen)
 
 
-def resume(run: StoredRun | Path | str, *, progress: bool = True) -> StoredRun:
-    """Continue an interrupted run from its latest checkpoint, and return it finished.
+def resume(
+    run: StoredRun | Path | str,
+    *,
+    tasks: Sequence[Task] | Path | str | None = None,
+    progress: bool = True,
+) -> StoredRun:
+    """Continue a run from its latest checkpoint, and return it finished.
+
+    Parameters
+    ----------
+    run
+        An interrupted run, or with ``tasks`` a finished one, or its folder.
+    tasks
+        Further tasks, or the path of a task file: they arrive after those that the run has. The
+        run then equals one that had all tasks from the beginning (`runs.further_tasks`).
+    progress
+        As in `learn`.
 
     Raises
     ------
     ConfigError, CheckpointError
-        If the folder is no run, or its checkpoint cannot be used.
+        If the folder is no run, its checkpoint or a task cannot be used, or the run gets further
+        tasks and is not finished, or its method learns all tasks at once.
     """
     stored = load(folder_of(run))
     config = stored.config
+    if isinstance(tasks, Path | str):
+        config = with_tasks(RunFolder(stored.folder), read_tasks(Path(tasks)), str(tasks))
+    elif tasks is not None:
+        config = with_tasks(RunFolder(stored.folder), of_program(tasks, {}), TASKS)
     chosen_device(config.device)  # the run may come from another machine
     return _carried_out(config, stored.folder, resume=True, progress=progress)
 

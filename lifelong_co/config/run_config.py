@@ -34,7 +34,7 @@ class Config:
     method: str
     preset: str
     order: str
-    """Number of one of the paper's orders, name of another one, or path of the task file."""
+    """Number of one of the paper's orders, name of another one, or path of the latest task file."""
     seed: int = attrs.field(validator=check.at_least(0))
     """At least 0."""
     device: str

@@ -22,7 +22,7 @@ class LearnerState:
     initial: dict[str, Tensor]
     """The parameters before the first task."""
     tasks: Sequence[Any]
-    """All tasks (`tasks.Task`), in the order of arrival."""
+    """The tasks so far (`tasks.Task`), in the order of arrival; a finished run can get more."""
     stream: Any
     """The source of training batches (`tasks.TaskStream`); methods call `draw`."""
     seed: int = 0

@@ -17,10 +17,8 @@ Digests = Mapping[str, Mapping[str, str]]
 """Task to ``files`` and ``test_files`` to their SHA-256, for tasks that have them."""
 
 
-def hold(folder: Path, config: Config, *, write: bool = True) -> None:
-    """Raise an error unless the files of a run are those that it began with.
-
-    A run that has no digests yet, because it is new or of an earlier version, gets them.
+def checked(folder: Path, config: Config) -> Digests:
+    """Return the digests of the files of a run, which must be those that it began with.
 
     Raises
     ------
@@ -39,7 +37,12 @@ def hold(folder: Path, config: Config, *, write: bool = True) -> None:
                     " that this run began with, got another one; restore the file, or begin a new"
                     " run"
                 )
-    if write and found and not held:
+    return found
+
+
+def keep(folder: Path, found: Digests) -> None:
+    """Write the digests of a run that has not all of them: it is new, or has further tasks."""
+    if any(task not in read(folder) for task in found):
         write_whole(folder / FILE, json.dumps(found, indent=1) + "\n")
 
 

@@ -22,7 +22,7 @@ def cost_rows(costs: Iterable[Cost], config: Config) -> list[dict[int, float]]:
     for cost in costs:
         if cost.epoch == config.tasks[cost.learning - 1].epochs:
             rows.setdefault(cost.learning - 1, {})[cost.tested - 1] = cost.cost
-    return [rows[i] for i in sorted(rows) if len(rows[i]) == len(due(config, i))]
+    return [rows[i] for i in sorted(rows) if rows[i].keys() >= set(due(config, i))]
 
 
 def content(rows: Sequence[Mapping[int, float]], config: Config) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from lifelong_co.evaluation import note_batches
 from lifelong_co.runs import data_files, provenance
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.further_tasks import complete_tests
 from lifelong_co.runs.plugins_used import plugins_used
 from lifelong_co.runs.resume import resume as load_latest
 from lifelong_co.runs.run import Log, Run, load, start
@@ -32,7 +33,7 @@ def prepare(
     Parameters
     ----------
     config
-        The configuration of the run.
+        The configuration of the run; with ``resume`` it may have further tasks.
     folder
         The run folder: a new one, or with ``resume`` the folder of an interrupted run.
     resume
@@ -55,13 +56,17 @@ def prepare(
         if ranks.first:
             run.folder.create(config)
         ranks.wait()
-    data_files.hold(folder, config, write=ranks.first)
+    files = data_files.checked(folder, config)
     options = registry.changed_options(config.method, config.method_options)
     log(brief(attrs.evolve(config, method_options=options), folder / "config.toml"))
     warn_of_tf32(config.device, log)
     note_batches(run.learner.solver, log)
     if resume and not restore(run, log):
         take_over(run)
+    if ranks.first:
+        complete_tests(run, log)
+        run.folder.extend(config)
+        data_files.keep(folder, files)
     run.journal.start_loggers()
     if ranks.first and not finished(run):
         made = provenance.present(config.device, ranks.count, plugins_used(config))

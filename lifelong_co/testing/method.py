@@ -30,6 +30,8 @@ def check_method(
     - The same seed gives the same parameters, bit for bit.
     - ``state_dict`` can be saved in a checkpoint. A new method that loads it goes on to the same
       parameters, bit for bit, as without an interruption.
+    - It goes on to the same parameters, too, if the second task arrives when the first one is
+      learned, unless it `Method.knows_all_tasks`: what is learned must not depend on later tasks.
 
     Parameters
     ----------
@@ -50,10 +52,10 @@ def check_method(
     first = solver()
     start = copy.deepcopy(first.module.state_dict())
 
-    def make() -> Trial:
+    def make(tasks: int = 2) -> Trial:
         made = solver()
         made.module.load_state_dict(start)
-        return new_trial(method(), made, distribution, sizes, seed)
+        return new_trial(method(), made, distribution, sizes[:tasks], seed)
 
     went = make()
     went.run()
@@ -72,6 +74,12 @@ def check_method(
         resumed.load(stopped.saved())
         resumed.run()
         _check_same(f"when stopped after step {stop} and resumed", resumed, after)
+    if not went.method.knows_all_tasks:
+        one, both = make(tasks=1), make()
+        one.run()
+        both.load({**one.saved(), "place": (1, 0, 0)})
+        both.run()
+        _check_same("when the second task arrives after the first is learned", both, after)
 
 
 def _check_same(when: str, trial: Trial, after: dict[str, Tensor]) -> None:

@@ -162,3 +162,35 @@ def test_signal_saves_and_stops_the_run(sent, long_run, tmp_path):
     resumed = call(*command[1:])
     assert resumed.status == 0, resumed.err
     assert results(tmp_path / "my run") == results(uninterrupted)
+
+
+def test_finished_run_gets_further_tasks_and_ends_as_if_it_had_them_before(long_run, tmp_path):
+    """The command takes only ``--tasks`` beside ``--resume``; a second one resumes without."""
+    options, whole = long_run
+    folder, head, tail = (tmp_path / name for name in ("my run", "head.toml", "tail.toml"))
+    budget, _, tasks = LONG_TASKS.partition("tasks = ")
+    one, two = tasks.strip("[] \n").split("}, ")
+    head.write_text(f"{budget}tasks = [{one}}}]")
+    tail.write_text(f"{budget}tasks = [{two}]")
+    first = [f"--tasks={head}" if option.startswith("--tasks") else option for option in options]
+    assert call(*first, "--out", folder).status == 0
+    refused = call("run", "--resume", folder, "--tasks", tail, "--seed=1")
+    assert (refused.status, "leave out --seed" in refused.err) == (2, True)
+    process = spawn("run", "--resume", folder, "--tasks", tail)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "E5 epoch 1/3" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    again = call("run", "--resume", folder, "--tasks", tail)
+    assert again.status == 2
+    assert "learned 1 of 2 tasks; resume it without further tasks first" in again.err
+    done = call("run", "--resume", folder)
+    assert done.status == 0, done.err
+    made, wanted = results(folder), results(whole)
+    rows = made.pop("costs.csv"), wanted.pop("costs.csv")  # a test of earlier parameters is later
+    assert sorted(rows[0].splitlines()) == sorted(rows[1].splitlines())
+    assert made["metrics.json"] == wanted["metrics.json"]
+    last = "checkpoints/after-task-2/checkpoint-00000120.safetensors"
+    assert made[last] == wanted[last]

@@ -59,7 +59,7 @@ def ewc(weight: float = 10.0, fisher_batches: int = 16, weight_unit: str = "abso
 
     return Method(
         loss_terms=loss_terms,
-        after_task=anchors.after_task,
+        before_task=anchors.before_task,
         state_dict=lambda: {**anchors.state_dict(), **unit.state_dict()},
         load_state_dict=load_state_dict,
     )
@@ -72,11 +72,11 @@ class Anchors:
         self.batches = batches
         self.past: list[dict[str, dict[str, Tensor]]] = []
 
-    def after_task(self, learner: LearnerState) -> None:
-        """Keep the parameters of the task just learned, if another one follows."""
-        if learner.task == len(learner.tasks) - 1:
+    def before_task(self, learner: LearnerState) -> None:
+        """Keep the parameters of the task just learned, now that another one follows."""
+        if len(self.past) == learner.task:  # the first task, or a run of an earlier version
             return
-        fisher = fisher_information(learner, self.batches)
+        fisher = fisher_information(learner, learner.task - 1, self.batches)
         named = dict(learner.solver.module.named_parameters())
         parameters = {name: named[name].detach().clone() for name in fisher}
         self.past.append({"parameters": parameters, "fisher": fisher})

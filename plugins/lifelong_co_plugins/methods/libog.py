@@ -107,6 +107,10 @@ def libog(
             yield name, term
         best.note(-total if official else training_cost(rollout.cost), share_of_batch(learner))
 
+    def before_task(learner: LearnerState) -> None:
+        anchors.before_task(learner)
+        best.before_task(learner)
+
     def state_dict() -> dict[str, Any]:
         kept = {"anchors": anchors.state_dict(), "best": best.state_dict()}
         return {**kept, **unit.state_dict()}
@@ -117,11 +121,10 @@ def libog(
         unit.load_state_dict(learner, state)
 
     return Method(
-        before_task=best.before_task,
+        before_task=before_task,
         observer=exemplar.observer,
         loss_terms=loss_terms,
         after_epoch=best.after_epoch,
-        after_task=anchors.after_task,
         state_dict=state_dict,
         load_state_dict=load_state_dict,
     )

@@ -3,6 +3,7 @@
 import csv
 import re
 
+import attrs
 import pytest
 from command_line import call, results
 from tiny_runs import MODEL
@@ -52,6 +53,20 @@ def test_silent_run_prints_nothing(tiny, capsys):
     assert lco.resume(tiny, progress=False) == tiny
     assert capsys.readouterr().out == ""
     assert results(tiny.folder) == before
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_finished_run_gets_further_tasks(as_file, tmp_path):
+    """From a program or from a file; ``Config.order`` says where the last ones come from."""
+    few = {"tests": 3, "device": "cpu", "solver_options": MODEL, "progress": False}
+    more = attrs.evolve(TASK, size=6)
+    whole = lco.learn(tasks=[TASK, more], out=tmp_path / "whole", **few)
+    run = lco.learn(tasks=[TASK], out=tmp_path / "run", **few)
+    file = tmp_path / "more.toml"
+    file.write_text('epochs=2\nbatches=2\nbatch_size=4\ntasks=[{distribution="U", size=6}]')
+    assert lco.resume(run, tasks=file if as_file else [more], progress=False) == run
+    assert run.costs == whole.costs
+    assert run.config.order == (str(file) if as_file else whole.config.order)
 
 
 def test_resumed_logger_has_no_row_twice(tiny):

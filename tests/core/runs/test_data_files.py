@@ -69,7 +69,7 @@ def test_moved_files_and_runs_of_earlier_versions_go_on(tmp_path: Path) -> None:
     """Content counts, not the place; a run without digests gets them."""
     prepare(config_of(months(tmp_path / "a")), tmp_path / "run")
     held = data_files.read(tmp_path / "run")
-    data_files.hold(tmp_path / "run", config_of(months(tmp_path / "b")))
+    data_files.checked(tmp_path / "run", config_of(months(tmp_path / "b")))
     (tmp_path / "run" / data_files.FILE).unlink()
     prepare(config_of(tmp_path / "a"), tmp_path / "run", resume=True)
     assert data_files.read(tmp_path / "run") == held != {}

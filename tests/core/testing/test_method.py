@@ -60,6 +60,11 @@ def frozen(learner: Any) -> None:
     learner.solver.module.load_state_dict(learner.initial)
 
 
+def foresees() -> Method:
+    """Return a method whose term depends on how many tasks there will be."""
+    return Method(loss_terms=lambda learner, _: [("x", len(learner.tasks) * pulled(learner))])
+
+
 MUTANTS: dict[str, tuple[str, Callable[[], Any]]] = {
     "no method": ("a Method, got dict", dict),
     "tensor term": ("loss terms (name, scalar)", terms(pulled)),
@@ -82,6 +87,10 @@ MUTANTS: dict[str, tuple[str, Callable[[], Any]]] = {
     "forgets": (
         "the same parameters when stopped after step 1 and resumed",
         lambda: counting(save=False),
+    ),
+    "foresees": (
+        "the same parameters when the second task arrives after the first is learned",
+        foresees,
     ),
     "unsaved": (
         "a state_dict that can be saved",

@@ -13,8 +13,8 @@ from lifelong_co.tensors.modules import device_of, with_parameters
 from lifelong_co_plugins.methods.regularization.exemplar import frozen_copy
 
 
-def fisher_information(learner: LearnerState, batches: int) -> dict[str, Tensor]:
-    """Return the Fisher information of the present task, per parameter in its shape.
+def fisher_information(learner: LearnerState, number: int, batches: int) -> dict[str, Tensor]:
+    """Return the Fisher information of a task, per parameter in its shape.
 
     It is the official code's (LLR-BC at 9ae601f, ``compute_fisher_matrix``): over the batches the
     sum of ``g^2 / B``, where ``g`` is the gradient of the *mean log-likelihood* of the ``B x S``
@@ -31,7 +31,9 @@ def fisher_information(learner: LearnerState, batches: int) -> dict[str, Tensor]
     Parameters
     ----------
     learner
-        Its present task is the one that was just learned.
+        Its parameters are those after learning the task.
+    number
+        Number of the task, from 0.
     batches
         How many training batches of the task to draw.
 
@@ -40,11 +42,11 @@ def fisher_information(learner: LearnerState, batches: int) -> dict[str, Tensor]
     ComponentError
         If it is not finite; the message names the task and the parameter.
     """
-    task = learner.tasks[learner.task]
+    task = learner.tasks[number]
     draw = streams.training(task, learner.problem)
     device = device_of(learner.solver.module)
-    instances = generator(learner.seed, f"fisher instances {learner.task}", device)
-    actions = generator(learner.seed, f"fisher actions {learner.task}", device)
+    instances = generator(learner.seed, f"fisher instances {number}", device)
+    actions = generator(learner.seed, f"fisher actions {number}", device)
     named = learner.solver.module.named_parameters()
     total = {name: torch.zeros_like(value) for name, value in named if value.requires_grad}
     for _ in range(batches):
