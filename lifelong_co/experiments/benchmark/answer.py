@@ -74,7 +74,8 @@ class Answer:
         known = f", best known {best:.10g}" if best else ""
         yield f"{self.instance.name}: cost {self.found:.10g}{known}{self._gap(self.found)}; {ends}"
         starts = f"best of {self.starts} starts" if self.starts > 1 else "one start"
-        yield f"nearest neighbor: {self._shown(self.nearest)} ({starts})"
+        less = ", less than the solver's" if self.nearest < self.found else ""
+        yield f"nearest neighbor: {self._shown(self.nearest)} ({starts}){less}"
         if self.effort.improve:
             time = f"{self.effort.improve:g} s"
             routes = _counted(len(check(self.instance, self.actions).routes))

@@ -39,7 +39,13 @@ def test_answer_has_the_solver_and_the_rule() -> None:
     first, second = found.lines()
     assert first.startswith(f"a: cost {found.found:.0f}, best known 1000, gap ")
     gap = f"{found.nearest / 1000 - 1:.2%}"
-    assert second == f"nearest neighbor: cost {found.nearest:.0f}, gap {gap} (best of 7 starts)"
+    rule = f"nearest neighbor: cost {found.nearest:.0f}, gap {gap} (best of 7 starts)"
+    assert second.removesuffix(", less than the solver's") == rule
+    for cost, said in (
+        (found.nearest, rule),
+        (found.nearest + 1, f"{rule}, less than the solver's"),
+    ):
+        assert list(attrs.evolve(found, found=cost).lines())[1] == said
 
 
 def test_improved_answer_shows_all_costs() -> None:
