@@ -8,7 +8,7 @@ from tiny_runs import tiny_config
 from lifelong_co import registry
 from lifelong_co.protocols import Solver
 from lifelong_co.runs.folder import RunFolder
-from lifelong_co.runs.import_official import METHOD
+from lifelong_co.runs.imports import METHOD
 from lifelong_co.storage import checkpoint
 
 

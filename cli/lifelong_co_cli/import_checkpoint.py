@@ -37,7 +37,7 @@ def import_checkpoint(
     No code in the file is executed. Use the folder with `evaluate`,
     `solve --checkpoint` and `run --start-from`.
     """
-    from lifelong_co.runs.import_official import import_checkpoint as make
+    from lifelong_co.runs.imports import import_checkpoint as make
     from lifelong_co_cli.options import assignments
 
     options = assignments(solver_option or [], "--solver-option")

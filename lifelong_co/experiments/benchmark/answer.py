@@ -20,7 +20,7 @@ from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.solve import best_each
 from lifelong_co.protocols import Problem, Solver
 from lifelong_co.runs.folder import RunFolder
-from lifelong_co.runs.import_official import METHOD
+from lifelong_co.runs.imports import METHOD
 from lifelong_co.validators import at_least, not_negative
 
 Integers = npt.NDArray[np.int64]

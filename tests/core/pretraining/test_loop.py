@@ -22,7 +22,7 @@ from lifelong_co.errors import (
 from lifelong_co.pretraining import loop
 from lifelong_co.pretraining.algorithms import ALGORITHMS
 from lifelong_co.runs import folder as starts
-from lifelong_co.runs import import_official as official_checkpoints
+from lifelong_co.runs import imports
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.storage import checkpoint
 
@@ -101,7 +101,7 @@ def test_resumed_pretraining_says_that_a_plugin_has_changed(family, tmp_path, mo
 
 def test_pretraining_and_import_are_no_lifelong_runs(family):
     """The error names the kind of the folder, for every algorithm and the import."""
-    for method in (*ALGORITHMS, official_checkpoints.METHOD):
+    for method in (*ALGORITHMS, imports.METHOD):
         config = attrs.evolve(tiny(family), method=method)
         with pytest.raises(FolderError, match="folder: expected a lifelong run") as refused:
             starts.refuse_start(config, Path("folder"))

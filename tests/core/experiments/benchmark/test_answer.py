@@ -21,7 +21,7 @@ from lifelong_co.experiments.benchmark.answer import (
 from lifelong_co.instance_files.formats import read_file
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.learner import learn
-from lifelong_co.runs.import_official import METHOD
+from lifelong_co.runs.imports import METHOD
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.tasks.task import Task
 

@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 import lifelong_co as lco
 from lifelong_co.config.run_config import read_config
 from lifelong_co.errors import CheckpointError, ConfigError
-from lifelong_co.runs.import_official import import_checkpoint, read
+from lifelong_co.runs.imports import import_checkpoint, read
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.runs.workplace import at_work
 
@@ -190,7 +190,7 @@ class Theirs:
     ("part", "named"),
     [
         ("malicious", "posix.mkdir|os.mkdir|nt.mkdir"),
-        ("theirs", r"tests\.core\.runs\.test_import_official\.Theirs"),
+        ("theirs", r"tests\.core\.runs\.test_imports\.Theirs"),
         ("scalar", "numpy._core.multiarray.scalar"),
         ("module", "torch.nn.modules.linear.Linear"),
     ],

@@ -49,16 +49,16 @@ UNUSED: list[Any] = [
 
 
 @attrs.frozen
-class Official:
-    """The trained parameters of an official checkpoint."""
+class Imported:
+    """The trained parameters in a file."""
 
     parameters: dict[str, Tensor]
-    """By their official names, on the CPU."""
+    """By the names in the file, on the CPU."""
     part: str
     """The key of the parameters in the file; empty for a bare state dict."""
 
 
-def read(file: Path) -> Official:
+def read(file: Path) -> Imported:
     """Read the trained parameters of a checkpoint without executing anything in it.
 
     Parameters
@@ -86,7 +86,7 @@ def read(file: Path) -> Official:
         )
     if all(name.startswith(PARALLEL) for name in parameters):
         parameters = {name.removeprefix(PARALLEL): value for name, value in parameters.items()}
-    return Official(dict(parameters), part)
+    return Imported(dict(parameters), part)
 
 
 def import_checkpoint(
@@ -97,7 +97,7 @@ def import_checkpoint(
     problem: str,
     preset: str = "paper",
     solver_options: dict[str, Any] | None = None,
-) -> Official:
+) -> Imported:
     """Make a run folder of an official checkpoint, or of parameters of a solver of ours.
 
     Parameters
