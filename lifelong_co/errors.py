@@ -221,11 +221,14 @@ def is_fault(error: BaseException) -> bool:
 
 
 @contextmanager
-def naming(file: Path) -> Iterator[None]:
-    """Add the name of a file to the errors of the block that name no file of its folder."""
+def naming(file: Path, beside: str = "") -> Iterator[None]:
+    """Add the name of a file to the errors of the block that name no file of its folder.
+
+    ``beside`` is another place where the cause can be.
+    """
     try:
         yield
     except LifelongError as error:
         if not str(error).startswith((f"{file.parent}:", f"{file.parent}{os.sep}")):
-            error.add_note(f"in {file}")
+            error.add_note(f"in {file}{beside and f' or {beside}'}")
         raise

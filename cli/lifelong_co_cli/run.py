@@ -131,7 +131,8 @@ def run(
         typer.echo(
             f"{method} begins without a memory of {tasks_left}: --start-from takes only parameters"
             " (--buffer-from DIR takes experiences, too, if both methods have a buffer of them;"
-            " --resume DIR --tasks FILE goes on with that run and all that it remembers)",
+            " with --resume DIR --tasks FILE a run that learns one task after another goes on, with"
+            " its own method and memory)",
             err=True,
         )
     if dry_run:

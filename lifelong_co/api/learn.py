@@ -203,13 +203,19 @@ def carry_out(
         Called with the configuration: `progress.watching` or `progress.quiet`.
     """
     with ExitStack() as stack:
-        with naming(RunFolder(folder).path / "config.toml") if resume else nullcontext():
+        with _naming(config, folder) if resume else nullcontext():
             shown = stack.enter_context(show(config))
             run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
         try:
             return learn_tasks(run, stop=stop, on_step=shown.on_step, log=shown.log)
         finally:
             run.journal.close_loggers()
+
+
+def _naming(config: Config, folder: Path) -> AbstractContextManager[None]:
+    """Add to errors where a wrong setting of a resumed run can be."""
+    stored = RunFolder(folder).config()
+    return naming(folder / "config.toml", "" if stored == config else config.order)
 
 
 def run_name(config: Config) -> str:

@@ -1,4 +1,4 @@
-"""What the files of a run's tasks held when it began: ``data.json`` of its folder."""
+"""What the files of a run's tasks held when it got them: ``data.json`` of its folder."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -18,7 +18,7 @@ Digests = Mapping[str, Mapping[str, str]]
 
 
 def checked(folder: Path, config: Config) -> Digests:
-    """Return the digests of the files of a run, which must be those that it began with.
+    """Return the digests of the files of a run, which must be those that it knows.
 
     Raises
     ------
@@ -33,9 +33,9 @@ def checked(folder: Path, config: Config) -> Digests:
         for field, before in held.get(task.label, {}).items():
             if found.get(task.label, {}).get(field) != before:
                 raise ConfigError(
-                    f"task {task.label}: {field}: expected the content of {getattr(task, field)}"
-                    " that this run began with, got another one; restore the file, or begin a new"
-                    " run"
+                    f"task {task.label}: {field}: expected the content that"
+                    f" {getattr(task, field)} had when the run got this task, got another one;"
+                    " restore the file, or begin a new run"
                 )
     return found
 

@@ -80,10 +80,9 @@ class RunFolder:
                 f"run folder {self.path}: cannot be written ({error.strerror or error})"
             ) from error
 
-    def extend(self, config: Config) -> None:
-        """Write the configuration of a run that gets further tasks; otherwise do nothing."""
-        if len(config.tasks) > len(self.config().tasks):
-            write_whole(self.path / "config.toml", to_toml(config))
+    def rewrite(self, config: Config) -> None:
+        """Write the configuration of a run that gets further tasks."""
+        write_whole(self.path / "config.toml", to_toml(config))
 
     def check_new(self) -> None:
         """Raise an error unless a run can be created here.

@@ -1,71 +1,100 @@
-"""Further tasks: a run goes on with tasks that arrive after those of its configuration.
+"""Further tasks: a finished run goes on with tasks that arrive after those that it has.
 
-Such a run has the parameters and the costs of a run that had all tasks from the beginning, bit for
+It then has the parameters and the metrics of a run that had all tasks from the beginning, bit for
 bit on the CPU.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import attrs
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import CheckpointError, ConfigError
 from lifelong_co.runs.costs import due
 from lifelong_co.runs.folder import RunFolder
-from lifelong_co.runs.run import Log, Run
+from lifelong_co.runs.run import Log, Run, save
 from lifelong_co.runs.task_costs import task_costs
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.tasks.task import Task, unique_labels
 
 
-def with_tasks(folder: RunFolder, tasks: Iterable[Task], source: str) -> Config:
-    """Return the configuration of a finished run with further tasks at the end.
+def with_tasks(folder: RunFolder, tasks: Sequence[Task], source: str) -> Config:
+    """Return the configuration of a run with further tasks at the end.
 
     Parameters
     ----------
     folder
         The run folder; it is only read.
     tasks
-        The further tasks; one whose label is taken gets another one, such as ``U20 (2)``.
+        The further tasks. One whose label is taken gets another one, such as ``U20 (2)``.
     source
         Where they come from: the new `Config.order`.
 
     Raises
     ------
     ConfigError
-        If the run is not finished, or its method learns all tasks at once.
+        If these are the last tasks of the run already, with the same names or without any, or if
+        the method learns all tasks at once.
     """
     config = folder.config()
-    k, learned = len(config.tasks), folder.learned()
-    if learned < k:  # else a command that is stopped and given again would add its tasks twice
-        raise ConfigError(
-            f"{folder.path}: expected a finished run, which can get further tasks, got one that has"
-            f" learned {learned} of {k} tasks; resume it without further tasks first"
-        )
     if registry.knows_all_tasks(config.method, config.method_options):
         raise ConfigError(
             f"{folder.path}: expected a method that learns one task after another, got"
             f" {config.method!r}, which learns all tasks at once; start a new run with all of them"
         )
+    last = config.tasks[-len(tasks) :]
+    if len(last) == len(tasks) and all(map(_same, last, tasks)):
+        raise ConfigError(
+            f"{folder.path}: expected tasks that come after those of the run, got its last ones"
+            f" again ({', '.join(task.label for task in last)}); resume it without them, or give"
+            " them a name to learn them once more"
+        )
     return attrs.evolve(config, tasks=unique_labels((*config.tasks, *tasks)), order=source)
 
 
-def complete_tests(run: Run, log: Log) -> None:
-    """Test what a resumed run has learned on the tasks that it did not have then.
+def _same(old: Task, new: Task) -> bool:
+    return attrs.evolve(old, name=new.name) == new and new.name in ("", old.label)
 
-    The parameters after each learned task are loaded from the run folder. Without further tasks
-    no test is missing.
+
+def admit(run: Run, log: Log) -> None:
+    """Give a resumed run the tasks that its configuration has beyond that of its folder.
+
+    What the run has learned before is tested on them. Then the configuration and these tests are
+    saved. A run that was killed in between goes on from there.
 
     Raises
     ------
+    ConfigError
+        If there are further tasks, but not all earlier ones are learned.
     CheckpointError
-        If these parameters are not there.
+        If the parameters after an earlier task are not there.
     InvalidRolloutError, NotFiniteError
         As `task_costs.task_costs`.
     """
-    learner, tasks = run.learner, run.config.tasks
-    learned = learner.task + (learner.epoch == tasks[learner.task].epochs)
+    known, learned = len(run.folder.config().tasks), _learned(run)
+    further = len(run.config.tasks) > known
+    if run.ranks.any(further and learned < known):
+        raise ConfigError(
+            f"{run.folder.path}: expected a finished run, which can get further tasks, got one that"
+            f" has learned {learned} of {known} tasks; resume it without further tasks first"
+        )
+    added = run.ranks.first and _complete_tests(run, learned, log)
+    if run.ranks.first and further:
+        run.folder.rewrite(run.config)
+    if run.ranks.any(added):
+        save(run)
+
+
+def _learned(run: Run) -> int:
+    """Return the number of tasks that are learned to their end."""
+    learner = run.learner
+    return learner.task + (learner.epoch == run.config.tasks[learner.task].epochs)
+
+
+def _complete_tests(run: Run, learned: int, log: Log) -> bool:
+    """Make the tests that are missing after the learned tasks; return whether there are any."""
+    tasks, added = run.config.tasks, False
     done = {
         (cost.learning - 1, cost.tested - 1)
         for cost in run.costs
@@ -74,8 +103,16 @@ def complete_tests(run: Run, log: Log) -> None:
     for i in range(learned):
         missing = [j for j in due(run.config, i) if (i, j) not in done]
         if missing:
+            place = run.folder.after_task(i + 1)
+            if not place.is_dir():
+                raise CheckpointError(
+                    f"{place}: expected the parameters after task {tasks[i].label}, which are"
+                    " needed to test them on further tasks, found none"
+                )
             solver = load_solver(run.folder.path, after=i + 1, device=run.config.device)
             rows = task_costs(run, solver, i, tasks[i].epochs, missing)
             run.journal.add_costs(rows)
+            added = True
             shown = "  ".join(f"{row.name} {row.cost:.3f}" for row in rows)
             log(f"test of the solver after task {tasks[i].label}: cost {shown}")
+    return added

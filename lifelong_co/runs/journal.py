@@ -50,6 +50,7 @@ class Journal:
     def __init__(self, folder: RunFolder, loggers: Sequence[Logger] = ()) -> None:
         self._folder = folder
         self._loggers = loggers
+        self._started = False
         self._finished = 0  # tasks whose lines are in the folders of finished tasks
         self._lines = {name: _Lines(Appended(folder.path / name)) for name in (COSTS, LOG)}
         self._lines[COSTS].fresh = as_csv([HEADER])
@@ -58,17 +59,18 @@ class Journal:
         """Add tests to ``costs.csv``."""
         rows = list(rows)
         self._lines[COSTS].fresh += as_lines(rows)
-        for logger in self._loggers:
+        for logger in self._loggers if self._started else ():
             logger.tests(rows)
 
     def add_epoch(self, entry: Mapping[str, Any]) -> None:
         """Add the entry of an epoch to ``log.jsonl``."""
         self._lines[LOG].fresh += json.dumps(entry) + "\n"
-        for logger in self._loggers:
+        for logger in self._loggers if self._started else ():
             logger.epoch(entry)
 
     def start_loggers(self) -> None:
         """Give the loggers what the journal holds; they drop what they have beyond it."""
+        self._started = True
         for logger in self._loggers:
             logger.start(self.epochs(), self.costs())
 

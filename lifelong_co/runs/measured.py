@@ -22,7 +22,11 @@ def cost_rows(costs: Iterable[Cost], config: Config) -> list[dict[int, float]]:
     for cost in costs:
         if cost.epoch == config.tasks[cost.learning - 1].epochs:
             rows.setdefault(cost.learning - 1, {})[cost.tested - 1] = cost.cost
-    return [rows[i] for i in sorted(rows) if rows[i].keys() >= set(due(config, i))]
+    return [
+        {j: rows[i][j] for j in due(config, i)}  # a former last task was tested on more
+        for i in sorted(rows)
+        if rows[i].keys() >= set(due(config, i))
+    ]
 
 
 def content(rows: Sequence[Mapping[int, float]], config: Config) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from lifelong_co.evaluation import note_batches
 from lifelong_co.runs import data_files, provenance
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
-from lifelong_co.runs.further_tasks import complete_tests
+from lifelong_co.runs.further_tasks import admit
 from lifelong_co.runs.plugins_used import plugins_used
 from lifelong_co.runs.resume import resume as load_latest
 from lifelong_co.runs.run import Log, Run, load, start
@@ -63,9 +63,9 @@ def prepare(
     note_batches(run.learner.solver, log)
     if resume and not restore(run, log):
         take_over(run)
+    if resume:
+        admit(run, log)
     if ranks.first:
-        complete_tests(run, log)
-        run.folder.extend(config)
         data_files.keep(folder, files)
     run.journal.start_loggers()
     if ranks.first and not finished(run):

@@ -176,6 +176,9 @@ def test_finished_run_gets_further_tasks_and_ends_as_if_it_had_them_before(long_
     assert call(*first, "--out", folder).status == 0
     refused = call("run", "--resume", folder, "--tasks", tail, "--seed=1")
     assert (refused.status, "leave out --seed" in refused.err) == (2, True)
+    (wrong := tmp_path / "wrong.toml").write_text(f'{budget}tasks = [{{files = "none.npz"}}]')
+    lost = call("run", "--resume", folder, "--tasks", wrong)
+    assert (lost.status, f"(in {folder}/config.toml or {wrong})" in lost.err) == (2, True)
     process = spawn("run", "--resume", folder, "--tasks", tail)
     assert process.stdout is not None
     for line in process.stdout:
@@ -185,7 +188,7 @@ def test_finished_run_gets_further_tasks_and_ends_as_if_it_had_them_before(long_
     process.communicate(timeout=60)
     again = call("run", "--resume", folder, "--tasks", tail)
     assert again.status == 2
-    assert "learned 1 of 2 tasks; resume it without further tasks first" in again.err
+    assert "got its last ones again (E5); resume it without them" in again.err
     done = call("run", "--resume", folder)
     assert done.status == 0, done.err
     made, wanted = results(folder), results(whole)

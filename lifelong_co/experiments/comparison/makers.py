@@ -11,7 +11,7 @@ def mixed(runs: Iterable[Run]) -> str:
     Versions are unknown for a run of a lifelong-co that did not note them. The sentence is empty
     if all runs, and all parts of each run, were made by the same versions.
     """
-    made: dict[str, list[Run]] = {}
+    runs, made = list(runs), dict[str, list[Run]]()
     plugins: dict[str, dict[str, list[Run]]] = {}
     for run in runs:
         for versions in run.made_by:
@@ -23,6 +23,8 @@ def mixed(runs: Iterable[Run]) -> str:
         made |= of_owner if len(of_owner) > 1 else {}
     if not made:
         return ""
+    if len(runs) == 1:  # it was resumed by another version
+        return f"this run was made by several versions: {'; '.join(made)}"
     each = "; ".join(f"{versions}: {_named(several)}" for versions, several in made.items())
     return f"these runs were made by different versions: {each}"
 

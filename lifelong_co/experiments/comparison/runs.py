@@ -134,11 +134,14 @@ def load_run(path: Path | str) -> Run:
     except FileFormatError as error:
         raise FileFormatError(f"{error}; repair it with: {again}") from error
     for i, task in enumerate(config.tasks):
-        if not tests.get((i + 1, task.epochs), {}).keys() >= {j + 1 for j in due(config, i)}:
+        made, wanted = tests.get((i + 1, task.epochs), {}), [j + 1 for j in due(config, i)]
+        if not made.keys() >= set(wanted):
             raise ConfigError(
                 f"{folder}: the run is not finished: {i} of {len(names)} tasks are learned and"
                 f" tested; continue it with: {again}"
             )
+        # A task that was the last one before the run got further tasks was tested on more.
+        tests[i + 1, task.epochs] = {j: made[j] for j in wanted}
     makers = [entry.maker for entry in provenance.read(folder)]
     made_by = tuple(dict.fromkeys(maker.versions for maker in makers))
     plugins = frozenset(pair for maker in makers for pair in maker.plugins.items())

@@ -1,4 +1,4 @@
-"""A run continues only with the content of its files that it began with."""
+"""A run continues only with the content of its files that it knows."""
 
 import shutil
 from pathlib import Path
@@ -48,7 +48,7 @@ def test_changed_files_are_refused_and_nothing_is_lost(tmp_path: Path, changed: 
         learn(prepare(config, tmp_path / "run"), stop=lambda: True)
     old = shutil.copytree(places[changed], tmp_path / "old")
     months(places[changed], seed=2)
-    with pytest.raises(ConfigError, match=rf"task mine: {changed}: expected the content of .*"):
+    with pytest.raises(ConfigError, match=rf"task mine: {changed}: expected the content that .*"):
         prepare(config, tmp_path / "run", resume=True)
     shutil.copytree(old, places[changed], dirs_exist_ok=True)
     resumed = learn(prepare(config, tmp_path / "run", resume=True))

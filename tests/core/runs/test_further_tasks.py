@@ -1,5 +1,6 @@
 """A run that gets further tasks equals one that had them from the beginning."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import attrs
 import numpy as np
 import pytest
 from command_line import contents
-from tiny_runs import parameters, same, tiny_config
+from tiny_runs import BATCHES, EPOCHS, parameters, same, tiny_config
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
@@ -21,6 +22,7 @@ from lifelong_co.errors import (
 )
 from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.learner import learn
+from lifelong_co.runs import further_tasks
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.further_tasks import with_tasks
 from lifelong_co.runs.prepare import prepare
@@ -75,8 +77,8 @@ def test_further_tasks_are_learned_as_if_known_from_the_beginning(
     assert stored.order == "later"
 
 
-def test_run_tested_on_the_next_task_only_gets_the_tests_that_are_due(tmp_path: Path) -> None:
-    """Its former last task has more tests than one that was never the last; it can be read."""
+def test_run_tested_on_the_next_task_only_has_the_same_metrics(tmp_path: Path) -> None:
+    """Its former last task was tested on more than it would be now; that is left out."""
     config = whole_config(tests_after=NEXT)
     learn(prepare(config, tmp_path / "whole"))
     learn(prepare(first_of(config, 2), tmp_path / "run"))
@@ -84,30 +86,105 @@ def test_run_tested_on_the_next_task_only_gets_the_tests_that_are_due(tmp_path: 
     more = set(lines(tmp_path / "run")) - set(lines(tmp_path / "whole"))
     assert {line.partition(",U")[0] for line in more} == {"2,2,1"}
     assert set(lines(tmp_path / "whole")) <= set(lines(tmp_path / "run"))
+    made, wanted = (tmp_path / name / "metrics.json" for name in ("run", "whole"))
+    assert made.read_bytes() == wanted.read_bytes()
     one, two = (load_run(tmp_path / name) for name in ("run", "whole"))
-    assert one.rows[-1] == two.rows[-1]
+    assert (one.rows, one.tests) == (two.rows, two.tests)
 
 
 def test_run_that_stops_in_a_further_task_resumes_to_the_same_bytes(tmp_path: Path) -> None:
-    """It needs the tasks only once, even if it ends before its first step."""
+    """It needs the tasks only once, even if it ends before its first step; its tests are saved."""
     config = whole_config("rehearsal")
     learn(prepare(config, tmp_path / "whole"))
     folder = tmp_path / "run"
     learn(prepare(first_of(config, 2), folder))
     prepare(with_tasks(RunFolder(folder), config.tasks[2:], "later"), folder, resume=True)
+    said: list[str] = []
+    again = prepare(RunFolder(folder).config(), folder, resume=True, log=said.append)
+    assert not [line for line in said if line.startswith("test of the solver")]
     with pytest.raises(Interrupted):
-        learn(prepare(RunFolder(folder).config(), folder, resume=True), stop=lambda: True)
+        learn(again, stop=lambda: True)
     learn(prepare(RunFolder(folder).config(), folder, resume=True))
     assert lines(folder) == lines(tmp_path / "whole")
 
 
+@pytest.mark.parametrize("moment", ["rewrite", "save"])
+def test_run_killed_while_it_gets_further_tasks_loses_nothing(
+    moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the configuration is written it is as it was; after that it has the tasks."""
+    config, folder = whole_config(), tmp_path / "run"
+    learn(prepare(config, tmp_path / "whole"))
+    learn(prepare(first_of(config, 2), folder))
+    before = contents(folder)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder if moment == "rewrite" else further_tasks, moment, killed)
+        with pytest.raises(KeyboardInterrupt):
+            go_on(folder, config.tasks[2:])
+    if moment == "rewrite":
+        assert contents(folder) == before
+        go_on(folder, config.tasks[2:])
+    else:
+        learn(prepare(RunFolder(folder).config(), folder, resume=True))
+    assert lines(folder) == lines(tmp_path / "whole")
+
+
 def test_run_that_is_not_finished_gets_no_further_task(tmp_path: Path) -> None:
-    """Else a command that is stopped and given again would add its tasks twice."""
-    config = first_of(whole_config(), 2)
+    """The checkpoint decides: parameters of the last task can be there before it."""
+    config, folder = first_of(whole_config(), 2), tmp_path / "run"
+    steps = BATCHES * EPOCHS * 2 - 1
+    run = prepare(config, folder)
     with pytest.raises(Interrupted):
-        learn(prepare(config, tmp_path / "run"), stop=lambda: True)
-    with pytest.raises(ConfigError, match=r"expected a finished run.* learned 0 of 2 tasks"):
-        with_tasks(RunFolder(tmp_path / "run"), config.tasks, "later")
+        learn(run, stop=lambda: run.steps == steps)
+    RunFolder(folder).after_task(2).mkdir()
+    with pytest.raises(ConfigError, match=r"expected a finished run.* learned 1 of 2 tasks"):
+        go_on(folder, whole_config().tasks[2:])
+    assert RunFolder(folder).config() == config
+
+
+def test_same_command_twice_does_not_learn_the_tasks_twice(tmp_path: Path) -> None:
+    """A name says that this is meant."""
+    config, folder = tiny_config("fine-tuning", sizes=(5,)), RunFolder(tmp_path / "run")
+    learn(prepare(config, folder.path))
+    more = tiny_config("fine-tuning", sizes=(6, 5)).tasks
+    go_on(folder.path, more)
+    with pytest.raises(ConfigError, match=r"got its last ones again \(U6, U5 \(2\)\); resume it"):
+        with_tasks(folder, more, "later")
+    for others in (more[:1], [attrs.evolve(more[1], name="again")], [*more, *more]):
+        assert len(with_tasks(folder, others, "later").tasks) == 3 + len(others)
+
+
+def test_parameters_of_an_earlier_task_are_missed(tmp_path: Path) -> None:
+    """The tests of further tasks need them; the run stays as it was."""
+    config, folder = whole_config(), tmp_path / "run"
+    learn(prepare(first_of(config, 2), folder))
+    shutil.rmtree(RunFolder(folder).after_task(1))
+    with pytest.raises(CheckpointError, match="expected the parameters after task U5, which"):
+        go_on(folder, config.tasks[2:])
+    assert len(RunFolder(folder).config().tasks) == 2
+
+
+@pytest.mark.parametrize("name", registry.names("logger"))
+def test_loggers_get_the_tests_of_earlier_tasks_once(name: str, tmp_path: Path) -> None:
+    """They start with all that came before, as for any run that is resumed."""
+    if name == "tensorboard":
+        pytest.importorskip("tensorboard")
+    config = attrs.evolve(whole_config(), loggers=(name,))
+    learn(prepare(first_of(config, 2), tmp_path / "run"))
+    go_on(tmp_path / "run", config.tasks[2:])
+    learn(prepare(config, tmp_path / "whole"))
+    if name == "csv":
+        made, wanted = ((tmp_path / run / "metrics.csv").read_text() for run in ("run", "whole"))
+        assert without_times(made) == without_times(wanted)
+
+
+def without_times(table: str) -> list[str]:
+    """Return the lines of a table of the logger ``csv`` that are equal in equal runs."""
+    return [line for line in table.splitlines() if ",train,seconds," not in line]
 
 
 @pytest.mark.parametrize("method", sorted(KNOW_ALL))
@@ -150,5 +227,5 @@ def test_files_of_a_further_task_are_kept_in_mind(tmp_path: Path) -> None:
     learn(prepare(config, folder))
     go_on(folder, [june])
     np.savez(file, nodes=drawn.random((5, 5, 2), dtype=np.float32))
-    with pytest.raises(ConfigError, match="task june: files: expected the content of"):
+    with pytest.raises(ConfigError, match="task june: files: expected the content that"):
         go_on(folder, config.tasks)

@@ -68,7 +68,11 @@ def test_run_resumed_by_another_version_is_mixed_alone(folders: list[Path]) -> N
     """Its first steps and its last ones were made by different versions."""
     provenance.note(folders[0], 0, ONE)
     provenance.note(folders[0], 7, TWO)
-    assert mixed(compare_folders(folders[:1]).runs).startswith(SAID)
+    both = f"{ONE.versions}; {TWO.versions}"
+    assert (
+        mixed(compare_folders(folders[:1]).runs) == f"this run was made by several versions: {both}"
+    )
+    assert mixed(compare_folders(folders).runs).startswith(SAID)
 
 
 def test_comparison_and_report_warn(folders: list[Path], tmp_path: Path) -> None:
