@@ -18,8 +18,7 @@ where a task begins.
   theirs.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor
@@ -29,6 +28,7 @@ from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.instance_replay.solutions import SolutionMemory, behavior_along
+from lifelong_co_plugins.methods.kept import Kept
 from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
 
@@ -96,16 +96,13 @@ def clear(
             yield "replay", one * share * (beta * replay + alpha * cloning)
         memory.store(rollout)
 
-    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
-        memory.load_state_dict(learner, state)
-        unit.load_state_dict(learner, state)
-
+    kept = Kept(memory, unit)
     return Method(
         before_task=memory.start,
         observer=memory.observer,
         loss_terms=loss_terms,
-        state_dict=lambda: {**memory.state_dict(), **unit.state_dict()},
-        load_state_dict=load_state_dict,
+        state_dict=kept.state_dict,
+        load_state_dict=kept.load_state_dict,
     )
 
 

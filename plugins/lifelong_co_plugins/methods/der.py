@@ -21,8 +21,7 @@ It is not among the paper's methods, and it was made for classifiers. What we ch
 """
 
 import random
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
@@ -38,6 +37,7 @@ from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
 from lifelong_co_plugins.methods.experience_replay.memory import Memory
 from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, ReplayedBundle
 from lifelong_co_plugins.methods.instance_replay.objective import ReplayObjective
+from lifelong_co_plugins.methods.kept import Kept
 from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
 LEAST = 1e-9
@@ -115,23 +115,15 @@ def der_plus_plus(
             # "unit" is an older word; another one would change the random stream, and results.
             yield "replay", beta * objective.loss(learner, bundle.steps[0].instances, "of a unit")
 
-    def state_dict() -> dict[str, Any]:
-        own = {"objective": objective.state_dict(), **unit.state_dict()}
-        return {**memory.state_dict(), **own}
-
-    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
-        memory.load_state_dict(learner, state)
-        objective.load_state_dict(learner, state["objective"])
-        unit.load_state_dict(learner, state)
-
+    kept = Kept(memory, unit, objective=objective)
     return Method(
         before_task=before_task,
         observer=memory.observer,
         loss_terms=loss_terms,
         after_step=memory.after_step,
         adopt=memory.adopt,
-        state_dict=state_dict,
-        load_state_dict=load_state_dict,
+        state_dict=kept.state_dict,
+        load_state_dict=kept.load_state_dict,
     )
 
 

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.tensors.modules import device_of
 from lifelong_co.validators import at_least_one, at_least_zero
+from lifelong_co_plugins.methods.kept import Kept
 from lifelong_co_plugins.methods.regularization.fisher import fisher_information
 from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
@@ -53,15 +54,12 @@ def ewc(weight: float = 10.0, fisher_batches: int = 16, weight_unit: str = "abso
         if anchors.past and weight:
             yield "ewc", weight * unit.now(learner) * anchors.penalty(learner.solver.module)
 
-    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
-        anchors.load_state_dict(learner, state)
-        unit.load_state_dict(learner, state)
-
+    kept = Kept(anchors, unit)
     return Method(
         loss_terms=loss_terms,
         before_task=anchors.before_task,
-        state_dict=lambda: {**anchors.state_dict(), **unit.state_dict()},
-        load_state_dict=load_state_dict,
+        state_dict=kept.state_dict,
+        load_state_dict=kept.load_state_dict,
     )
 
 

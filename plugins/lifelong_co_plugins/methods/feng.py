@@ -23,8 +23,7 @@ choices are:
 - A replayed batch has the batch size of its task, or is smaller if the reservoir holds less.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from torch import Tensor
 
@@ -32,6 +31,7 @@ from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
 from lifelong_co_plugins.methods.instance_replay.objective import ReplayObjective
+from lifelong_co_plugins.methods.kept import Kept
 
 
 def feng(alpha: float = 0.5, buffer_size: int = 200, every: int = 5) -> Method:
@@ -62,19 +62,13 @@ def feng(alpha: float = 0.5, buffer_size: int = 200, every: int = 5) -> Method:
             if batch is not None:
                 yield "replay", alpha * replayed.loss(learner, batch, f"of task {task}")
 
-    def state_dict() -> dict[str, Any]:
-        return {"memory": memory.state_dict(), "objective": replayed.state_dict()}
-
-    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
-        memory.load_state_dict(learner, state["memory"])
-        replayed.load_state_dict(learner, state["objective"])
-
+    kept = Kept(memory=memory, objective=replayed)
     return Method(
         before_task=replayed.before_task,
         instances=memory.draw,
         loss_terms=loss_terms,
-        state_dict=state_dict,
-        load_state_dict=load_state_dict,
+        state_dict=kept.state_dict,
+        load_state_dict=kept.load_state_dict,
     )
 
 

@@ -26,7 +26,7 @@ An epoch of replay draws no fresh instances. So from the second task on, the tra
 not those of fine-tuning.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from torch import Tensor
@@ -35,6 +35,7 @@ from lifelong_co.protocols import Divergence, LearnerState, Method, Rollout
 from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_zero
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
+from lifelong_co_plugins.methods.kept import Kept
 from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
 from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
@@ -77,22 +78,14 @@ def li_inter(
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:  # noqa: ARG001
         return held(learner, exemplar, diverge, alpha, unit)
 
-    def state_dict() -> dict[str, Any]:
-        kept = {"memory": memory.state_dict(), "exemplar": exemplar.state_dict()}
-        return {**kept, **unit.state_dict()}
-
-    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
-        memory.load_state_dict(learner, state["memory"])
-        exemplar.load_state_dict(learner, state["exemplar"])
-        unit.load_state_dict(learner, state)
-
+    kept = Kept(unit, memory=memory, exemplar=exemplar)
     return Method(
         before_task=before_task,
         instances=lambda learner: half_and_half(learner, memory),
         observer=exemplar.observer,
         loss_terms=loss_terms,
-        state_dict=state_dict,
-        load_state_dict=load_state_dict,
+        state_dict=kept.state_dict,
+        load_state_dict=kept.load_state_dict,
     )
 
 
@@ -127,23 +120,15 @@ def li_intra(
         if not replays(learner, memory):
             best.note(training_cost(rollout.cost))
 
-    def state_dict() -> dict[str, Any]:
-        kept = {"memory": memory.state_dict(), "best": best.state_dict()}
-        return {**kept, **unit.state_dict()}
-
-    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
-        memory.load_state_dict(learner, state["memory"])
-        best.load_state_dict(learner, state["best"])
-        unit.load_state_dict(learner, state)
-
+    kept = Kept(unit, memory=memory, best=best)
     return Method(
         before_task=best.before_task,
         instances=lambda learner: half_and_half(learner, memory),
         observer=exemplar.observer,
         loss_terms=loss_terms,
         after_epoch=best.after_epoch,
-        state_dict=state_dict,
-        load_state_dict=load_state_dict,
+        state_dict=kept.state_dict,
+        load_state_dict=kept.load_state_dict,
     )
 
 

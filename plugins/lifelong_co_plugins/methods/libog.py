@@ -22,8 +22,7 @@ The weights are 10 and 1e-4 in the paper, and by default 1 and 1e-3 in its code.
 the defaults are the paper's.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor
@@ -34,6 +33,7 @@ from lifelong_co.reinforce import shared_baseline
 from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.ewc import Anchors
+from lifelong_co_plugins.methods.kept import Kept
 from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
 from lifelong_co_plugins.methods.regularization.official_intra import official_divergences
 from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
@@ -111,22 +111,14 @@ def libog(
         anchors.before_task(learner)
         best.before_task(learner)
 
-    def state_dict() -> dict[str, Any]:
-        kept = {"anchors": anchors.state_dict(), "best": best.state_dict()}
-        return {**kept, **unit.state_dict()}
-
-    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
-        anchors.load_state_dict(learner, state["anchors"])
-        best.load_state_dict(learner, state["best"])
-        unit.load_state_dict(learner, state)
-
+    kept = Kept(unit, anchors=anchors, best=best)
     return Method(
         before_task=before_task,
         observer=exemplar.observer,
         loss_terms=loss_terms,
         after_epoch=best.after_epoch,
-        state_dict=state_dict,
-        load_state_dict=load_state_dict,
+        state_dict=kept.state_dict,
+        load_state_dict=kept.load_state_dict,
     )
 
 

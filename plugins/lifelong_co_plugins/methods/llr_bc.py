@@ -9,7 +9,7 @@ Two options make replay cheaper than in the paper without making it less precise
 """
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from torch import Tensor
@@ -21,6 +21,7 @@ from lifelong_co.validators import at_least_zero, fraction
 from lifelong_co_plugins.methods.experience_replay.behaviors import behavior as behavior_of
 from lifelong_co_plugins.methods.experience_replay.memory import Memory
 from lifelong_co_plugins.methods.experience_replay.weights import Weights
+from lifelong_co_plugins.methods.kept import Kept
 from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
 
@@ -119,19 +120,13 @@ def llr_bc(
             now = behavior_of(learner.solver, batch)
             yield "consolidation", weight * loss.unit(batch.weights, batch.teacher, now)
 
-    def state_dict() -> dict[str, Any]:
-        return {**memory.state_dict(), **unit.state_dict()}
-
-    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
-        memory.load_state_dict(learner, state)
-        unit.load_state_dict(learner, state)
-
+    kept = Kept(memory, unit)
     return Method(
         before_task=memory.start_task,
         observer=memory.observer,
         loss_terms=loss_terms,
         after_step=memory.after_step,
         adopt=memory.adopt,
-        state_dict=state_dict,
-        load_state_dict=load_state_dict,
+        state_dict=kept.state_dict,
+        load_state_dict=kept.load_state_dict,
     )

@@ -13,7 +13,7 @@
 - The log has the second and the third term together, as ``replay``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -27,6 +27,7 @@ from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
 from lifelong_co_plugins.methods.instance_replay.objective import ReplayObjective, SolvesEncoded
 from lifelong_co_plugins.methods.instance_replay.solutions import behavior_along
 from lifelong_co_plugins.methods.instance_replay.solved import SolvedTasks
+from lifelong_co_plugins.methods.kept import Kept
 from lifelong_co_plugins.methods.regularization.weight_unit import GradientNorm
 
 
@@ -96,27 +97,14 @@ def rehearsal(
         else:  # one graph after the other takes less memory
             yield from (("replay", part) for part in parts())
 
-    def state_dict() -> dict[str, Any]:
-        return {
-            "memory": memory.state_dict(),
-            "objective": objective.state_dict(),
-            "solutions": solutions.state_dict(),
-            "gradient_norm": unit.state_dict(),
-        }
-
-    def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
-        memory.load_state_dict(learner, state["memory"])
-        objective.load_state_dict(learner, state["objective"])
-        solutions.load_state_dict(learner, state["solutions"])
-        unit.load_state_dict(learner, state["gradient_norm"])
-
+    kept = Kept(memory=memory, objective=objective, solutions=solutions, gradient_norm=unit)
     return Method(
         before_task=objective.before_task,
         before_epoch=before_epoch,
         instances=memory.draw,
         loss_terms=loss_terms,
-        state_dict=state_dict,
-        load_state_dict=load_state_dict,
+        state_dict=kept.state_dict,
+        load_state_dict=kept.load_state_dict,
     )
 
 
