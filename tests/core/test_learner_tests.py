@@ -17,6 +17,7 @@ from lifelong_co import learner
 from lifelong_co.config.run_config import Config
 from lifelong_co.evaluation import mean_cost
 from lifelong_co.learner import learn, thinned
+from lifelong_co.runs import task_costs
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
 
@@ -85,7 +86,7 @@ def test_killed_last_test_alone_is_repeated(
 
         def break_at_the_end(run: Run, losses: Any) -> None:  # noqa: ARG001
             if run.steps == whole.steps:
-                patch.setattr(learner, "mean_cost", killed)
+                patch.setattr(task_costs, "mean_cost", killed)
 
         with pytest.raises(KeyboardInterrupt):
             learn(broken, on_step=break_at_the_end)

@@ -76,8 +76,8 @@ def test_quadratic_term_has_its_weight(
     """It counts ``weight`` times, or ``1 + weight`` in the official LiBOG; not in a first task."""
     run = begun(tmp_path, method, fisher_batches=2, **options)
     assert "ewc" not in terms(run, run.method)
-    run.method.after_task(run.learner)
     run.learner.task = 1
+    run.method.before_task(run.learner)
     past = run.method.state_dict()
     (anchor,) = past["past"] if method == "ewc" else past["anchors"]["past"]
     nudge(run.learner.solver.module, 0.1)
@@ -92,7 +92,7 @@ def test_quadratic_term_has_its_weight(
 
 @pytest.mark.parametrize("method", ["ewc", "libog"])
 def test_each_past_task_has_one_anchor(tmp_path: Path, method: str) -> None:
-    """It is made after each task except the last, from the parameters then."""
+    """It is made when the next task begins, from the parameters then."""
     config = tiny_config(method, sizes=(5, 6, 5), fisher_batches=1)
     run = tiny_learn(config, tmp_path)
     state = run.method.state_dict()
@@ -117,8 +117,8 @@ def test_weights_of_zero_give_fine_tuning(tmp_path: Path) -> None:
 def test_steps_reduce_the_quadratic_term(tmp_path: Path) -> None:
     """With a very large weight, steps lead back to the end of the first task."""
     run = begun(tmp_path, "ewc", weight=1e9, fisher_batches=2)
-    run.method.after_task(run.learner)
     run.learner.task = 1
+    run.method.before_task(run.learner)
     nudge(run.learner.solver.module, 0.05)
     penalties = [float(train_batch(run)["ewc"]) for _ in range(6)]
     assert penalties[-1] < penalties[0]

@@ -34,7 +34,7 @@ def test_fisher_by_hand(tmp_path: Path) -> None:
     run = begun(tmp_path, "ewc")
     learner, module = run.learner, run.learner.solver.module
     before = run.stream.generator.get_state(), run.actions.get_state(), parameters(run)
-    fisher = fisher_information(learner, 2)
+    fisher = fisher_information(learner, 0, 2)
     assert torch.equal(run.stream.generator.get_state(), before[0])
     assert torch.equal(run.actions.get_state(), before[1])
     assert same(parameters(run), before[2])
@@ -89,7 +89,7 @@ def test_fisher_of_a_bernoulli_policy(tmp_path: Path) -> None:
     run.learner.solver = OneParameter(0.4)
     p, B = 1 / (1 + math.exp(-0.4)), BATCH_SIZE
     gradient = ((1 - p) - (B - 1) * p) / B
-    fisher = fisher_information(run.learner, 3)
+    fisher = fisher_information(run.learner, 0, 3)
     assert fisher["x"].item() == pytest.approx(3 * gradient**2 / B, rel=1e-5)
 
 
@@ -108,7 +108,7 @@ def test_fisher_of_several_processes(tmp_path: Path) -> None:
         run = start(config, RunFolder(tmp_path / str(processes)))
         run.learner.solver = OneParameter(0.4, by_chance=True)
         run.learner.processes = processes
-        found = fisher_information(run.learner, batches)["x"].item() / batches
+        found = fisher_information(run.learner, 0, batches)["x"].item() / batches
         expected = p * (1 - p) / BATCH_SIZE**2
         assert found == pytest.approx(expected, rel=5 * 2 / math.sqrt(batches))
 
@@ -120,4 +120,4 @@ def test_fisher_information_that_is_not_finite_is_refused(tmp_path: Path) -> Non
     parameter.data.fill_(torch.nan)
     message = f"after task U5: the Fisher information of the parameter {first} is nan"
     with pytest.raises(ComponentError, match=message):
-        fisher_information(learner, 1)
+        fisher_information(learner, 0, 1)
