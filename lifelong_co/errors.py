@@ -230,5 +230,5 @@ def naming(file: Path, beside: str = "") -> Iterator[None]:
         yield
     except LifelongError as error:
         if not str(error).startswith((f"{file.parent}:", f"{file.parent}{os.sep}")):
-            error.add_note(f"in {file}{beside and f' or {beside}'}")
+            error.add_note(f"in {file} or {beside}" if beside else f"in {file}")
         raise

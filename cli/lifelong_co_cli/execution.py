@@ -11,15 +11,14 @@ import typer
 
 def continue_run(folder: Path, tasks: Path | None = None) -> None:
     """Resume the run in a folder, with the further tasks of a file if one is given."""
-    from lifelong_co.config.task_file import read_tasks
+    from lifelong_co.api.learn import further
     from lifelong_co.runs.folder import RunFolder, refuse_start
-    from lifelong_co.runs.further_tasks import with_tasks
     from lifelong_co_cli.system import choose_device
 
     config = RunFolder(folder).config()
     refuse_start(config, folder)
     if tasks is not None:
-        config = with_tasks(RunFolder(folder), read_tasks(tasks), str(tasks))
+        config = further(folder, tasks)
     choose_device(config.device)  # the run may come from another machine
     execute(config, folder, resume=True)
 

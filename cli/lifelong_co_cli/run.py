@@ -131,8 +131,8 @@ def run(
         typer.echo(
             f"{method} begins without a memory of {tasks_left}: --start-from takes only parameters"
             " (--buffer-from DIR takes experiences, too, if both methods have a buffer of them;"
-            " with --resume DIR --tasks FILE a run that learns one task after another goes on, with"
-            " its own method and memory)",
+            " run --resume DIR --tasks FILE goes on with that run and its memory, unless its method"
+            " learns all tasks at once)",
             err=True,
         )
     if dry_run:

@@ -167,12 +167,17 @@ def resume(
     """
     stored = load(folder_of(run))
     config = stored.config
-    if isinstance(tasks, Path | str):
-        config = with_tasks(RunFolder(stored.folder), read_tasks(Path(tasks)), str(tasks))
-    elif tasks is not None:
-        config = with_tasks(RunFolder(stored.folder), of_program(tasks, {}), TASKS)
+    if tasks is not None:
+        config = further(stored.folder, tasks)
     chosen_device(config.device)  # the run may come from another machine
     return _carried_out(config, stored.folder, resume=True, progress=progress)
+
+
+def further(folder: Path, tasks: Sequence[Task] | Path | str) -> Config:
+    """Return the configuration of a run with further tasks; see `further_tasks.with_tasks`."""
+    if isinstance(tasks, Path | str):
+        return with_tasks(RunFolder(folder), read_tasks(Path(tasks)), str(tasks))
+    return with_tasks(RunFolder(folder), of_program(tasks, {}), TASKS)
 
 
 def _carried_out(config: Config, folder: Path, *, resume: bool, progress: bool) -> StoredRun:

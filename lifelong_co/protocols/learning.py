@@ -51,6 +51,11 @@ class LearnerState:
         return int(present if task == self.task else its.epochs * its.batches)
 
     @property
+    def learned(self) -> int:
+        """The number of tasks that are learned to their end, as a checkpoint has it."""
+        return int(self.task + (self.epoch == self.tasks[self.task].epochs))
+
+    @property
     def last_epoch(self) -> bool:
         """Whether the present epoch is the task's last."""
         return bool(self.epoch == self.tasks[self.task].epochs - 1)

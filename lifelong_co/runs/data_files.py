@@ -42,7 +42,7 @@ def checked(folder: Path, config: Config) -> Digests:
 
 def keep(folder: Path, found: Digests) -> None:
     """Write the digests of a run that has not all of them: it is new, or has further tasks."""
-    if any(task not in read(folder) for task in found):
+    if not found.keys() <= read(folder).keys():
         write_whole(folder / FILE, json.dumps(found, indent=1) + "\n")
 
 

@@ -72,27 +72,21 @@ def admit(run: Run, log: Log) -> None:
     InvalidRolloutError, NotFiniteError
         As `task_costs.task_costs`.
     """
-    known, learned = len(run.folder.config().tasks), _learned(run)
+    known, learned = len(run.folder.config().tasks), run.learner.learned
     further = len(run.config.tasks) > known
     if run.ranks.any(further and learned < known):
         raise ConfigError(
             f"{run.folder.path}: expected a finished run, which can get further tasks, got one that"
             f" has learned {learned} of {known} tasks; resume it without further tasks first"
         )
-    added = run.ranks.first and _complete_tests(run, learned, log)
+    added = run.ranks.first and _complete_tests(run, log)
     if run.ranks.first and further:
         run.folder.rewrite(run.config)
     if run.ranks.any(added):
         save(run)
 
 
-def _learned(run: Run) -> int:
-    """Return the number of tasks that are learned to their end."""
-    learner = run.learner
-    return learner.task + (learner.epoch == run.config.tasks[learner.task].epochs)
-
-
-def _complete_tests(run: Run, learned: int, log: Log) -> bool:
+def _complete_tests(run: Run, log: Log) -> bool:
     """Make the tests that are missing after the learned tasks; return whether there are any."""
     tasks, added = run.config.tasks, False
     done = {
@@ -100,7 +94,7 @@ def _complete_tests(run: Run, learned: int, log: Log) -> bool:
         for cost in run.costs
         if cost.epoch == tasks[cost.learning - 1].epochs
     }
-    for i in range(learned):
+    for i in range(run.learner.learned):
         missing = [j for j in due(run.config, i) if (i, j) not in done]
         if missing:
             place = run.folder.after_task(i + 1)

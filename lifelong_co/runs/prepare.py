@@ -78,8 +78,7 @@ def prepare(
 
 def finished(run: Run) -> bool:
     """Return whether nothing is left to learn."""
-    last = len(run.config.tasks) - 1
-    return run.learner.task == last and run.learner.epoch == run.config.tasks[last].epochs
+    return run.learner.learned == len(run.config.tasks)
 
 
 def restore(run: Run, log: Log) -> bool:

@@ -244,5 +244,5 @@ def load(run: Run, state: Mapping[str, Any]) -> None:
     if "journal" in state:
         run.journal.restore(state["journal"])
     else:
-        finished = learner.task + (learner.epoch == run.config.tasks[learner.task].epochs)
-        run.journal.adopt([Cost(*cost) for cost in state["costs"]], state["log"], finished)
+        costs = [Cost(*cost) for cost in state["costs"]]
+        run.journal.adopt(costs, state["log"], learner.learned)

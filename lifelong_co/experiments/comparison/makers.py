@@ -11,7 +11,8 @@ def mixed(runs: Iterable[Run]) -> str:
     Versions are unknown for a run of a lifelong-co that did not note them. The sentence is empty
     if all runs, and all parts of each run, were made by the same versions.
     """
-    runs, made = list(runs), dict[str, list[Run]]()
+    runs = list(runs)
+    made: dict[str, list[Run]] = {}
     plugins: dict[str, dict[str, list[Run]]] = {}
     for run in runs:
         for versions in run.made_by:
