@@ -36,6 +36,11 @@ FAULTS = frozenset(
     )
 )
 """Errors of the machine; any other error of the operating system is a mistake of the user."""
+FAULT, MISTAKE, STOPS_AGAIN = 1, 2, 3
+"""Exit statuses: of a fault, of a mistake of the user, and of a run that has a number that is not
+finite, so a resumed run stops at the same step."""
+FINAL = frozenset((MISTAKE, STOPS_AGAIN))
+"""Statuses of a program that would end so again."""
 
 
 class LifelongError(Exception):
@@ -112,10 +117,6 @@ class ComponentError(PluginError):
     """A component that breaks its contract while it is used; the message names the component."""
 
 
-STOPS_AGAIN = "a resumed run stops here again"
-"""In the message of an error of a run that no second try can pass."""
-
-
 class NotFiniteError(LifelongError, ArithmeticError):
     """A loss, gradient, parameter or cost that is NaN or infinite. Nothing of this step is saved.
 
@@ -138,7 +139,7 @@ class NotFiniteError(LifelongError, ArithmeticError):
     def __str__(self) -> str:
         return (
             f"{self.folder}: {self.fault}, expected a finite number; nothing of this step is saved,"
-            f" and {STOPS_AGAIN}; {self.remedy}"
+            f" and a resumed run stops here again; {self.remedy}"
         )
 
 
@@ -218,6 +219,13 @@ def is_fault(error: BaseException) -> bool:
             return True
         cause = cause.__cause__
     return False
+
+
+def exit_status(error: BaseException) -> int:
+    """Return the exit status of a program that ends with an error."""
+    if isinstance(error, NotFiniteError):
+        return STOPS_AGAIN
+    return FAULT if is_fault(error) else MISTAKE
 
 
 @contextmanager

@@ -23,7 +23,8 @@ Matrix = NDArray[np.float64]
 class Metrics:
     """AP, AF, AMF, APl and AG of one run after ``k`` tasks, as plain fractions (0.004 is 0.4 %).
 
-    AF, AMF and AG are averages over ``k - 1`` terms, so they are ``nan`` when ``k = 1``.
+    AF, AMF and AG are averages over ``k - 1`` terms, so they are ``nan`` when ``k = 1``. A single
+    cost has nothing to be compared with, so AP and APl are ``nan``, too, if ``best`` is then None.
     """
 
     AP: float
@@ -178,7 +179,7 @@ def json_values(metrics: Metrics) -> dict[str, float | None]:
 
 
 def _gaps(costs: Any, best: Any) -> Matrix:
-    """Return ``(d - d*) / d*`` for each cost, ``[k, k]``."""
+    """Return ``(d - d*) / d*`` for each cost, ``[k, k]``; ``nan`` for a cost that is alone."""
     matrix = _matrix(costs)
     reference = matrix.min(axis=0) if best is None else _numbers(best, "best")
     k = len(matrix)
@@ -189,7 +190,7 @@ def _gaps(costs: Any, best: Any) -> Matrix:
             f"best: expected finite numbers above 0 to divide by, got {reference.tolist()}"
         )
     gaps: Matrix = (matrix - reference) / reference
-    return gaps
+    return gaps if k > 1 or best is not None else np.full_like(gaps, math.nan)
 
 
 def _matrix(costs: Any) -> Matrix:

@@ -145,7 +145,7 @@ def trial(healthy: Healthy, draw: random.Random, number: int) -> tuple[End, str]
     end = End.RIGHT
     if not finished(outcome):
         end = refused(outcome, [folder.name, "trial"])
-        require(outcome.status == 1, f"{what}: expected the status 1 of a fault\n{outcome}")
+        require(outcome.status == 3, f"{what}: expected the status 3 of such a number\n{outcome}")
         costs = folder / "costs.csv"
         scored = costs.read_bytes() if costs.exists() else b""
         require(healthy.costs.startswith(scored), f"{what}: other costs were stored\n{outcome}")

@@ -1,4 +1,4 @@
-"""Every error as one line and an exit status: 2 for a mistake of the user, 1 for a fault."""
+"""Every error as one line and an exit status (`errors.exit_status`)."""
 
 import os
 import re
@@ -51,25 +51,25 @@ def status_of(error: Exception) -> int:
     Errors that are mistakes of ours are raised again.
     """
     # This imports torch, which `--help` must not wait for.
-    from lifelong_co.errors import FolderError, LifelongError, explained, is_fault
+    from lifelong_co.errors import FAULT, FolderError, LifelongError, exit_status, explained
 
     if isinstance(error, OSError):
         close_output()
         if not isinstance(error, BrokenPipeError):  # `| head` has read enough
             show(explained(error))
-        return 1 if is_fault(error) else 2
+        return exit_status(error)
     if isinstance(error, UnicodeEncodeError):
         around = error.object[max(0, error.start - 80) : error.end + 80]
         show(f"expected names in UTF-8, got {around!r}; rename the file or folder")
         return 2
     if not isinstance(error, LifelongError) and is_memory_exhausted(error):
         show(f"memory exhausted ({first_line(error)}); {LESS_MEMORY}")
-        return 1
+        return FAULT
     if not isinstance(error, LifelongError):
         raise error
     shown = f"{error}; {advice(error)}" if isinstance(error, FolderError) else f"{error}"
     show(shown + "".join(f" ({note})" for note in getattr(error, "__notes__", ())))
-    return 1 if is_fault(error) else 2
+    return exit_status(error)
 
 
 def called_exit(error: SystemExit) -> str:

@@ -140,12 +140,11 @@ def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
     Here ``d*`` is the lowest cost of this run; `compare` uses the lowest cost of all compared runs.
     """
     k = len(matrix)
-    best = [min(column) for column in zip(*matrix, strict=True)]
-    values = metrics.summarize([row[:k] for row in matrix], best[:k])
+    values = metrics.summarize([row[:k] for row in matrix])
     return {
         "tasks": [task.label for task in config.tasks],
         "costs": matrix,
-        "best": best,
+        "best": [min(column) for column in zip(*matrix, strict=True)],
         "metrics": metrics.json_values(
             metrics.meaningful(
                 values,

@@ -39,7 +39,7 @@ def content(rows: Sequence[Mapping[int, float]], config: Config) -> dict[str, An
     once = registry.knows_all_tasks(config.method, config.method_options)
     found = metrics.meaningful(summarize(rows), knows_all_tasks=once)
     values = metrics.json_values(found)
-    needed = ("AP",) if once or len(rows) == 1 else metrics.NAMES
+    needed = metrics.NAMES if len(rows) > 1 and not once else ("AP",) if len(rows) > 1 else ()
     lowest = least(rows)
     return {
         "tasks": [task.label for task in config.tasks],

@@ -7,12 +7,19 @@ from pathlib import Path
 import pytest
 
 from lifelong_co.errors import (
+    FAULT,
+    FINAL,
+    MISTAKE,
     NEW_FOLDER,
     RUN,
+    STOPS_AGAIN,
+    ComponentError,
     ConfigError,
     FolderError,
     Interrupted,
+    NotFiniteError,
     UnknownNameError,
+    exit_status,
     explained,
     is_fault,
     naming,
@@ -86,6 +93,20 @@ def test_cause_decides_whether_an_error_is_a_fault() -> None:
     assert is_fault(refused)
     refused.__cause__ = ValueError("I/O error: Is a directory (os error 21)")
     assert not is_fault(refused)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (ComponentError("method 'mine' broke"), FAULT),
+        (ConfigError("tests: expected"), MISTAKE),
+        (NotFiniteError(Path("run"), "step 1: the loss is nan", "start a new run"), STOPS_AGAIN),
+    ],
+)
+def test_exit_status_says_whether_a_second_try_can_help(error: Exception, status: int) -> None:
+    """It can only after a fault, whose cause may pass."""
+    assert exit_status(error) == status
+    assert (status in FINAL) == (status != FAULT)
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,8 @@ def test_split_of_three_tasks_by_hand() -> None:
 @given(matrices())
 def test_parts_of_ap_add_up(costs: np.ndarray) -> None:
     """Never learned is APl, and forgotten is AF over all tasks instead of all but the last."""
-    of, parts = metrics.summarize(costs), metrics.split(costs)
+    best = costs.min(axis=0)
+    of, parts = metrics.summarize(costs, best), metrics.split(costs, best)
     assert parts.learned + parts.forgotten - parts.regained == pytest.approx(of.AP, abs=1e-9)
     assert parts.learned == of.APl
     k = len(costs)
@@ -108,6 +109,12 @@ def test_single_task_has_no_af_amf_and_ag() -> None:
     values = metrics.json_values(found)
     assert list(values) == ["AP", "AF", "AMF", "APl", "AG"]
     assert [name for name, value in values.items() if value is None] == ["AF", "AMF", "AG"]
+
+
+def test_a_single_cost_without_best_has_no_metric() -> None:
+    """It would be compared with itself, and AP would be 0 whatever the solver has learned."""
+    assert all(map(math.isnan, attrs.astuple(metrics.summarize([[12.0]]))))
+    assert all(map(math.isnan, attrs.astuple(metrics.split([[12.0]]))))
 
 
 def test_tensors_arrays_and_lists_give_the_same_metrics() -> None:

@@ -62,9 +62,14 @@ class Comparison:
         """The name of the problem."""
         return self.runs[0].config.problem
 
+    @property
+    def alone(self) -> bool:
+        """Whether there is one run of one task: its cost has nothing to be compared with."""
+        return len(self.runs) == len(self.best) == 1
+
     def metrics(self, run: Run) -> metrics.Metrics:
         """Return the metrics of one of the runs, with the common d*."""
-        return measured(run, self.best, definition=self.definition)
+        return measured(run, None if self.alone else self.best, definition=self.definition)
 
     def spread(self, group: Group, name: str) -> Spread:
         """Return the spread of a metric over the seeds; ``nan`` if it has no meaning."""
@@ -95,17 +100,19 @@ def least_costs(runs: Sequence[Run], definition: str = "text") -> dict[str, floa
 
 
 def measured(
-    run: Run, best: Mapping[str, float], k: int | None = None, definition: str = "text"
+    run: Run, best: Mapping[str, float] | None, k: int | None = None, definition: str = "text"
 ) -> metrics.Metrics:
     """Return the metrics of a run after its first ``k`` tasks; None: after all tasks.
+
+    ``best`` is ``d*`` by task name; None: the lowest costs of these tests of the run.
 
     Metrics without a meaning (`metrics.meaningful`) or not measured are ``nan``. With definition
     ``published`` AP is the performance on the first ``k`` tasks after learning all tasks, because
     the official script takes the last test of the run (``compare_paper.py:233``).
     """
-    d_star = [best[name] for name in run.names[:k]]
+    d_star = None if best is None else [best[name] for name in run.names[:k]]
     found = summarize(run.rows[:k], d_star, definition=definition)
-    if definition == "published" and k is not None:
+    if definition == "published" and k is not None and d_star is not None:
         at_end = [gap(run.rows[-1][j], least) for j, least in enumerate(d_star)]
         found = attrs.evolve(found, AP=statistics.fmean(at_end))
     return metrics.meaningful(found, knows_all_tasks=run.knows_all_tasks)

@@ -25,10 +25,13 @@ def split_of(run: Run, best: Mapping[str, float]) -> tuple[float, ...]:
 
 
 def split_table(comparison: Comparison) -> Sheet:
-    """Return a row per group, without methods that learn all tasks at once."""
+    """Return a row per group, without methods that learn all tasks at once.
+
+    It has no row if `Comparison.alone`.
+    """
     rows = []
     for group in comparison.groups:
-        if not group.runs[0].knows_all_tasks:
+        if not (group.runs[0].knows_all_tasks or comparison.alone):
             each = [split_of(run, comparison.best) for run in group.runs]
             spreads = [spread(values, comparison.definition) for values in zip(*each, strict=True)]
             rows.append(split_row(group.label, len(each), spreads, OVER_SEEDS))

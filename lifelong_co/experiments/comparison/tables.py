@@ -114,6 +114,8 @@ def caption(comparison: Comparison) -> str:
         f"gaps (d - d*) / d* to the lowest cost d* of {runs} {said.tests}",
         f"AF and AMF {said.forgetting}",
     ]
+    if comparison.alone:
+        parts.append("one cost has nothing to be compared with")
     if any(run.sparse for run in comparison.runs):
         parts.append(NOT_MEASURED)
     if any(len(group.runs) > 1 for group in comparison.groups):

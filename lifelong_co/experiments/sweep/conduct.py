@@ -11,7 +11,7 @@ from pathlib import Path
 
 import attrs
 
-from lifelong_co.errors import STOPS_AGAIN, ConfigError, Interrupted, LifelongError
+from lifelong_co.errors import FINAL, ConfigError, Interrupted, LifelongError
 from lifelong_co.experiments.sweep.engines import Engine, Handle
 from lifelong_co.experiments.sweep.estimate import logged, taken_by
 from lifelong_co.experiments.sweep.job import Job
@@ -21,8 +21,6 @@ from lifelong_co.storage.files import TEMPORARY, refuse_unwritable
 
 RETRIES = 2
 """How often a run is resumed after it died without a new checkpoint."""
-REFUSED = 2
-"""Exit status of a run whose settings are invalid; it is not tried again."""
 PAUSE = 0.2  # seconds between two checks of the runs
 
 
@@ -107,8 +105,7 @@ class _Work:
         self.progress[job.name] = now
         how = f"signal {-status}" if status < 0 else f"status {status}"
         said = _last_line(log_of(self.plan.folder, job))
-        again = status == REFUSED or (status > 0 and STOPS_AGAIN in said)  # a signal says nothing
-        if again or self.deaths[job.name] > self.retries:
+        if status in FINAL or self.deaths[job.name] > self.retries:
             self.failed[job.name] = f"{how}: {said}"
             self.log(f"failed {job.name} ({self.failed[job.name]})")
         else:

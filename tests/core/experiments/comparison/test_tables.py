@@ -78,10 +78,16 @@ def test_csv_and_json_hold_the_same_metrics(comparison: Comparison) -> None:
 
 
 def test_a_single_task_leaves_undefined_metrics_out(tmp_path: Path) -> None:
-    """With one task AF is a dash in the table, empty in CSV and null in JSON."""
-    folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config(distributions=("E",)))
+    """With one task AF is a dash in the table, empty in CSV and null in JSON; alone AP is, too."""
+    config = synthetic_runs.config(distributions=("E",))
+    folder = synthetic_runs.write(tmp_path / "run", config)
+    other = synthetic_runs.write(tmp_path / "other", attrs.evolve(config, seed=config.seed + 1))
+    two = tables.metrics_table(compare_folders([folder, other]))
+    assert [cell == "-" for cell in two.shown[1][2:]] == [False, True, True, False, True]
     found = compare_folders([folder])
-    assert tables.metrics_table(found).shown[1][2:] == ["0.0", "-", "-", "0.0", "-"]
+    assert tables.metrics_table(found).shown[1][2:] == ["-", "-", "-", "-", "-"]
+    assert "nothing to be compared with" in tables.as_text(found, split=True)
+    assert "never learned" not in tables.as_text(found, split=True)
     assert next(csv.DictReader(io.StringIO(tables.as_csv(found))))["AF_1e-3"] == ""
     assert tables.as_json(found)["groups"][0]["runs"][0]["metrics"]["AF"] is None
     assert publish.write_run_report(folder).exists()

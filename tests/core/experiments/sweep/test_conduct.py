@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from synthetic_sweeps import Ended, Invented
 
-from lifelong_co.errors import ConfigError, Interrupted, NotFiniteError
+from lifelong_co.errors import ConfigError, Interrupted
 from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.sweep import table
 from lifelong_co.experiments.sweep.conduct import conduct, locked, refuse_other_content
@@ -63,24 +63,13 @@ def test_a_run_that_always_fails_is_named(plan):
     assert "| der++ | 0 of 1 | - | - | - | - | - |" in table.as_markdown(results)
 
 
-def test_a_run_that_is_refused_is_not_tried_again(plan):
-    """Status 2 is a setting that cannot be used: it stays so."""
+@pytest.mark.parametrize("status", [2, 3])
+def test_a_run_that_would_end_so_again_is_not_tried_again(plan, status):
+    """A setting that cannot be used, or a number of a step that is not finite: it stays so."""
     name = named(plan, "feng")
-    engine = Invented({name: [2] * 9})
-    assert conduct(plan, engine) == {name: "status 2: it broke"}
+    engine = Invented({name: [status] * 9})
+    assert conduct(plan, engine) == {name: f"status {status}: it broke"}
     assert engine.attempts.count(name) == 1
-
-
-def test_a_run_that_would_stop_at_the_same_step_is_not_tried_again(plan):
-    """The error of a number that is not finite says so; a signal later says nothing."""
-    name = named(plan, "feng")
-    said = str(NotFiniteError(plan.jobs[name].folder, "step 1: the loss is nan", "start a new run"))
-    engine = Invented({name: [1] * 9}, last_line=said)
-    assert conduct(plan, engine) == {name: f"status 1: {said}"}
-    assert engine.attempts.count(name) == 1
-    killed = Invented({name: [-9]}, last_line=said)
-    assert conduct(plan, killed) == {}
-    assert killed.attempts.count(name) == 2
 
 
 def test_a_run_that_gets_further_each_time_is_resumed_again(plan):
