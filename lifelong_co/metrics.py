@@ -41,13 +41,13 @@ class Metrics:
 
 @attrs.frozen
 class Split:
-    """What AP consists of: ``AP = learned + forgotten - regained``, as plain fractions."""
+    """What AP consists of: ``AP = never_learned + forgotten - gained_back``, as plain fractions."""
 
-    learned: float
+    never_learned: float
     """The mean gap on each task just after learning it: what was never learned. It is APl."""
     forgotten: float
     """The mean over all tasks of how far the gap rose from then to the end; at least 0."""
-    regained: float
+    gained_back: float
     """The mean over all tasks of how far the gap fell from then to the end; at least 0."""
 
 
@@ -72,8 +72,9 @@ def summarize(costs: Any, best: Any = None, *, definition: str = "text") -> Metr
     definition
         The definition of AF and AMF. ``text``: that of the paper's §4. ``published``: that of the
         official script (``compare_paper.py:141,163``), which ignores the costs after the last task:
-        forgetting ends with task ``k - 1``. The paper's tables have the latter. AP, APl and AG do
-        not differ.
+        forgetting ends with task ``k - 1``, which itself has forgotten nothing then and counts as
+        one of the ``k - 1`` terms. The paper's tables have the latter. AP, APl and AG do not
+        differ.
 
     Raises
     ------
@@ -114,9 +115,9 @@ def split(costs: Any, best: Any = None) -> Split:
     learned = np.diagonal(gap)
     rise = gap[-1] - learned
     return Split(
-        learned=_mean(learned),
+        never_learned=_mean(learned),
         forgotten=_mean(np.maximum(0.0, rise)),
-        regained=_mean(np.maximum(0.0, -rise)),
+        gained_back=_mean(np.maximum(0.0, -rise)),
     )
 
 

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
+from typing import Any
 
 from lifelong_co_cli.advice import advice
 
@@ -19,6 +20,13 @@ MEMORY = re.compile(
     "|array is too big|maximum allowed dimension",
     re.IGNORECASE,
 )
+EXPECTED = {
+    "int_parsing": "expected a whole number",
+    "float_parsing": "expected a number",
+    "greater_than_equal": "expected at least {ge}",
+    "less_than_equal": "expected at most {le}",
+}
+"""What we say, by the name that pydantic has for a reason."""
 LESS_MEMORY = (
     "reduce the size or batch_size of the tasks, --tests, --buffer-size, --replay-size or the"
     " network; in solve --trajectories, in benchmark --at-once or --batch"
@@ -70,6 +78,17 @@ def status_of(error: Exception) -> int:
     shown = f"{error}; {advice(error)}" if isinstance(error, FolderError) else f"{error}"
     show(shown + "".join(f" ({note})" for note in getattr(error, "__notes__", ())))
     return exit_status(error)
+
+
+def wrong_value(error: Exception, message: str) -> str:
+    """Return the message of a wrong command line in our words, where typer has pydantic's."""
+    reasons: list[Any] = getattr(error.__cause__, "errors", list)()
+    for reason in reasons:
+        name, said = reason["type"], reason["msg"]
+        ours = EXPECTED[name].format(**reason.get("ctx", {})) if name in EXPECTED else ""
+        ours = f"{ours}, got {reason['input']!r}" if ours else said.removeprefix("Value error, ")
+        message = message.replace(said, ours)
+    return message
 
 
 def called_exit(error: SystemExit) -> str:

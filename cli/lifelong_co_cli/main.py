@@ -16,6 +16,7 @@ from lifelong_co_cli.failures import (
     refuse_other_encodings,
     show,
     status_of,
+    wrong_value,
 )
 from lifelong_co_cli.help_option import Command, Group
 from lifelong_co_cli.import_checkpoint import import_checkpoint
@@ -105,7 +106,7 @@ def main() -> None:
         sys.stdout.flush()  # here an error can still be shown
     except typer.TyperException as error:  # a wrong option, argument or command
         if message := error.format_message():  # empty without a command; then the help is shown
-            show(message)
+            show(wrong_value(error, message))
         raise SystemExit(error.exit_code) from error
     except SystemExit as error:
         if message := called_exit(error):  # of a plugin

@@ -70,7 +70,7 @@ def run(
     from lifelong_co import registry
     from lifelong_co.api.learn import run_name
     from lifelong_co.config.run_config import resolve, to_toml
-    from lifelong_co.runs.folder import fresh_folder
+    from lifelong_co.runs.folder import RunFolder, fresh_folder
     from lifelong_co.runs.names import check_names
     from lifelong_co.runs.warm_start import left_behind
     from lifelong_co_cli.system import choose_device, machine
@@ -137,6 +137,8 @@ def run(
         )
     if dry_run:
         check_names(config)
+        if out is not None:
+            RunFolder(out).check_new()
         every = registry.method_options(config.method, config.method_options)
         print(to_toml(attrs.evolve(config, method_options=every)), end="", flush=True)
         show_estimate(config)

@@ -155,9 +155,9 @@ def describe(plan: "Plan", slots: int, *, each: bool) -> None:
             print(f"  {name}: {state}{time}")
     if seconds:
         print(
-            f"estimate: {show(sum(seconds.values()))} of training, about"
-            f" {show(wall(seconds.values(), slots))} with {slots} at once"
-            " (from the mean of the finished runs)"
+            f"estimate: {show(sum(seconds.values()))} of training, {slots} at once in about"
+            f" {show(wall(seconds.values(), slots))}, from the mean of the finished runs; tests,"
+            " reports and starts take more"
         )
 
 
@@ -201,5 +201,8 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     for name in failed:
         print(f"failed: {name} ({failed[name]}); its log: {plan.folder / 'logs' / name}.log")
     if failed:
-        print("the same command tries these again")
+        print(
+            "the same command tries these again; with status 2 or 3 they end so again: correct the"
+            " file, and give rows that change another name"
+        )
     return list(failed)

@@ -213,9 +213,11 @@ def read_config(folder: Path) -> Config:
     try:
         return from_toml(file.read_text(encoding="utf-8"), str(file))
     except OSError as error:
-        raise ConfigError(
-            f"{folder}: expected a run folder with config.toml ({error.strerror})"
-        ) from error
+        runs = [
+            run.parent for many in ("*", "runs/*") for run in folder.glob(f"{many}/config.toml")
+        ]
+        hint = f"{error.strerror}; it has runs, e.g. {min(runs)}" if runs else error.strerror
+        raise ConfigError(f"{folder}: expected a run folder with config.toml ({hint})") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: expected UTF-8 text ({error})") from error
 

@@ -39,6 +39,8 @@ PACKAGES = {
 """Command that needs a package, to the line that loads the package."""
 
 _SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
+_MINUS = re.compile(r"(?<![^\s(])-(?=\d)")
+"""The sign of a number; the hyphen of a name is another character."""
 
 
 def latex(sheet: Sheet) -> str:
@@ -66,9 +68,10 @@ def latex(sheet: Sheet) -> str:
     for k, block in enumerate(sheet.blocks):
         lines += [r"\midrule"] if k else []
         for row in block:
+            shown = [_MINUS.sub("$-$", escape(cell.shown)) for cell in row]
             cells = [
-                rf"\textbf{{{escape(cell.shown)}}}" if (number, j) in best else escape(cell.shown)
-                for j, cell in enumerate(row)
+                rf"\textbf{{{each}}}" if (number, j) in best else each
+                for j, each in enumerate(shown)
             ]
             lines.append(" & ".join(cells) + r" \\")
             number += 1

@@ -95,13 +95,13 @@ def _refuse_option_of_another(name: str, options: Mapping[str, Any]) -> None:
     A method that takes no options, or any, refuses it itself.
     """
     known = option_names(find("method", name).thing) or []
-    for option in options if known else ():
+    for option in [each for each in options if known and each not in known]:
         others = [
             entry.component.name
             for entry in catalog().of_kind("method")
             if option in (option_names(entry.thing) or ())
         ]
-        if option not in known and others:
+        if others:
             raise ConfigError(
                 f"method {name!r}: has no option {option!r}, only {', '.join(known)}; methods with"
                 f" {option!r}: {', '.join(others)}"

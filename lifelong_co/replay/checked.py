@@ -1,12 +1,15 @@
 """Weightings and divergences whose results are checked; a wrong one is refused by its name.
 
+Each is tried once before it is used, so that a run does not learn a task before it is refused.
 Shapes are checked at every call, values at every call on a CPU and at the first one on a GPU, where
 a check waits for the device. If a network gives NaN, its component is not to blame: then the values
 are not refused here, and the loss that they lead to stops the run.
 """
 
+import functools
+import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import torch
@@ -19,6 +22,8 @@ from lifelong_co.tensors.probabilities import probabilities
 
 # Rounding may leave ``1 - p`` so far below 0 (`tensors.probabilities`).
 ROUNDING = 1e-4
+
+F = TypeVar("F", bound=Callable[..., Tensor])
 
 
 @attrs.define(eq=False)
@@ -100,9 +105,55 @@ def missing(log_probs: Tensor) -> Tensor:
     return (probabilities(log_probs.float()).sum(dim=-1) - 1).abs()
 
 
-def checked_divergence(name: str) -> Divergence:
-    """Return a registered divergence with checks of its results."""
-    return CheckedDivergence(label("divergence", name), registry.divergence(name))
+def checked_weighting(chosen: str | Weighting, guard: float | None = None) -> Weighting:
+    """Return a registered weighting, or a function, with checks of its results.
+
+    A guard is given to a function that has a parameter ``guard``.
+
+    Raises
+    ------
+    ComponentError
+        If its weights of a small example are wrong.
+    """
+    function = registry.weighting(chosen) if isinstance(chosen, str) else chosen
+    function = function if guard is None else with_guard(function, guard)
+    named = label("weighting", chosen)
+    with torch.random.fork_rng(devices=()):
+        CheckedWeighting(named, function)(_example().exp())
+    return CheckedWeighting(named, function)
+
+
+def checked_divergence(chosen: str | Divergence, guard: float | None = None) -> Divergence:
+    """Return a registered divergence, or a function, with checks of its results.
+
+    A guard is given to a function that has a parameter ``guard``.
+
+    Raises
+    ------
+    ComponentError
+        If its distances of a small example are wrong.
+    """
+    function = registry.divergence(chosen) if isinstance(chosen, str) else chosen
+    function = function if guard is None else with_guard(function, guard)
+    named = label("divergence", chosen)
+    with torch.random.fork_rng(devices=()), torch.enable_grad():
+        CheckedDivergence(named, function)(_example(), _example().flip(-1).requires_grad_())
+    return CheckedDivergence(named, function)
+
+
+def _example() -> Tensor:
+    """Return log-probs of two instances, three trajectories and five actions."""
+    return torch.linspace(-1.0, 1.0, 30).view(2, 3, 5).sin().log_softmax(dim=-1)
+
+
+def with_guard(function: F, guard: float) -> F:
+    """Return a weighting or a divergence with a guard, if it has a parameter ``guard``."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:  # some compiled functions have no signature
+        return function
+    guarded: Any = functools.partial(function, **{"guard": guard})
+    return guarded if "guard" in parameters else function
 
 
 def label(kind: str, chosen: str | Callable[..., Any]) -> str:

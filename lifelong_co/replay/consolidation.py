@@ -10,21 +10,15 @@ the units are averaged. It also adds small numbers to divisors and inside logari
 the loss by about 1e-7 relative, and ``guarded=True`` adds them, too.
 """
 
-import functools
-import inspect
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
 
 import attrs
 from torch import Tensor
 
-from lifelong_co import registry
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.protocols import ConsolidationLoss, Divergence, Weighting
-from lifelong_co.replay.checked import CheckedDivergence, CheckedWeighting, label
+from lifelong_co.replay.checked import checked_divergence, checked_weighting
 from lifelong_co.tensors.probabilities import probabilities
-
-F = TypeVar("F", bound=Callable[..., Tensor])
 
 BEHAVIORS = ("official", "probabilities")
 GUARD = 1e-9
@@ -127,27 +121,18 @@ def consolidation_loss(
 
     Returns
     -------
-    A function of two lists of log-probs ``[B, S, A]`` to a scalar. It raises `ComponentError` if
-    the weighting or the divergence returns a wrong shape, NaN or numbers below 0.
+    A function of two lists of log-probs ``[B, S, A]`` to a scalar.
+
+    Raises
+    ------
+    ComponentError
+        Here and in the loss, if the weighting or the divergence returns a wrong shape, NaN or
+        numbers below 0.
     """
-    weigh = registry.weighting(weighting) if isinstance(weighting, str) else weighting
-    diverge = registry.divergence(divergence) if isinstance(divergence, str) else divergence
-    if guarded:
-        weigh, diverge = with_guard(weigh, CONFIDENCE_GUARD), with_guard(diverge, GUARD)
-    weigh = CheckedWeighting(label("weighting", weighting), weigh)
-    diverge = CheckedDivergence(label("divergence", divergence), diverge)
+    weigh = checked_weighting(weighting, CONFIDENCE_GUARD if guarded else None)
+    diverge = checked_divergence(divergence, GUARD if guarded else None)
     if behavior == "official":
         return OfficialConsolidation(weigh, diverge)
     if behavior == "probabilities":
         return ProbabilityConsolidation(weigh, diverge)
     raise UnknownNameError("behavior", behavior, BEHAVIORS)
-
-
-def with_guard(function: F, guard: float) -> F:
-    """Return a weighting or a divergence with a guard, if it has a parameter ``guard``."""
-    try:
-        parameters = inspect.signature(function).parameters
-    except ValueError:  # some compiled functions have no signature
-        return function
-    guarded: Any = functools.partial(function, **{"guard": guard})
-    return guarded if "guard" in parameters else function

@@ -118,9 +118,9 @@ def split(rows: Sequence[Mapping[int, float]], best: Sequence[float]) -> Split:
     final = [(rows[-1][j] - best[j]) / best[j] for j in range(len(rows))]
     rises = [after - before for after, before in zip(final, learned, strict=True)]
     return Split(
-        learned=fmean(learned),
+        never_learned=fmean(learned),
         forgotten=fmean(max(0.0, rise) for rise in rises),
-        regained=fmean(max(0.0, -rise) for rise in rises),
+        gained_back=fmean(max(0.0, -rise) for rise in rises),
     )
 
 

@@ -2,6 +2,7 @@
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
+from lifelong_co.registry.finding import find
 from lifelong_co.tasks.instances import training
 
 
@@ -11,9 +12,11 @@ def check_names(config: Config) -> None:
     Raises
     ------
     LifelongError
-        If the problem, the solver, the method, the objective, a distribution or a file is unknown
-        or refuses its options. A note of the error names the task.
+        If the problem, the solver, the method, the objective, a logger, a distribution or a file is
+        unknown or refuses its options. A note of the error names the task.
     """
+    for logger in config.loggers:
+        find("logger", logger)  # one that is made may write
     problem = registry.problem(config.problem)
     registry.method(config.method, **config.method_options)
     solver = registry.solver(config.solver, problem, **config.solver_options)

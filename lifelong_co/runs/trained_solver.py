@@ -42,8 +42,8 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
     run = RunFolder(folder)
     config = run.config()
     k = len(config.tasks)
-    if after is not None and not 1 <= after <= k:
-        raise ConfigError(f"{folder}: tasks learned: expected 1 to {k}, got {after}")
+    if after is not None and (type(after) is not int or not 1 <= after <= k):
+        raise ConfigError(f"{folder}: tasks learned: expected 1 to {k}, got {after!r}")
     place = run.checkpoints if after is None else run.after_task(after)
     found = checkpoint.latest(place) if place.is_dir() else None
     if found is None:

@@ -1,5 +1,6 @@
 """TOML: writing, and strict reading into attrs objects: exact types, no unknown or missing key."""
 
+import functools
 import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,6 +11,14 @@ import tomli_w
 from cattrs.v import format_exception
 
 from lifelong_co.errors import ConfigError, LifelongError, UnknownNameError
+
+WORDS: dict[type, str] = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+}
+"""What a file must have for each type."""
 
 
 def parse(text: str, source: str) -> dict[str, Any]:
@@ -50,11 +59,8 @@ def structure(data: dict[str, Any], kind: Any, source: str) -> Any:
     ConfigError
         If settings are unknown, missing or of a wrong type; the message names each of them.
     """
-    converter = cattrs.Converter(forbid_extra_keys=True)
-    for exact in (int, float, str, bool):
-        converter.register_structure_hook(exact, _exactly)
     try:
-        return converter.structure(data, kind)
+        return _converter().structure(data, kind)
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from error
     except Exception as error:
@@ -62,12 +68,20 @@ def structure(data: dict[str, Any], kind: Any, source: str) -> Any:
         raise ConfigError(f"{source}: {'; '.join(map(_placed, found))}") from error
 
 
+@functools.cache  # it keeps what it compiles for each class
+def _converter() -> cattrs.Converter:
+    converter = cattrs.Converter(forbid_extra_keys=True)
+    for exact in WORDS:
+        converter.register_structure_hook(exact, _exactly)
+    return converter
+
+
 def _exactly(value: Any, kind: type) -> Any:
     """Accept only the type that TOML gave: ``int("3")`` or ``bool("no")`` would hide a mistake."""
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is not kind:
-        raise ConfigError(f"expected {kind.__name__}, got {value!r}")
+        raise ConfigError(f"expected {WORDS[kind]}, got {value!r}")
     return value
 
 
@@ -77,6 +91,8 @@ def _explain(error: BaseException, kind: type | None) -> str:
         known = [field.name for field in attrs.fields(error.cl)]
         unknown = sorted(error.extra_fields)
         return " ".join(UnknownNameError("key", name, known).message for name in unknown)
+    if isinstance(error, AttributeError):  # cattrs takes it for a table
+        return f"expected a table, got {error.obj!r}"
     return str(error) if isinstance(error, LifelongError) else format_exception(error, kind)
 
 

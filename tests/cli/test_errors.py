@@ -116,7 +116,10 @@ def test_option_of_another_method_is_refused(method, place):
         ('[[tasks]]\ndistribution = "u"\nsize = 5', "Unknown distribution 'u'; .* mean 'U'?"),
         ('[[tasks]]\ndistribution = "U"\nbatchs = 3', "task 1: Unknown key 'batchs'; .* 'batches'"),
         ('[[tasks]]\ndistribution = "U"\nsize = 1', "task 1: .*at least 2 nodes, got 1"),
-        ('[[tasks]]\ndistribution = "U"\nsize = "5"', "task 1: size: expected int, got '5'"),
+        (
+            '[[tasks]]\ndistribution = "U"\nsize = "5"',
+            "task 1: size: expected a whole number, got '5'",
+        ),
         ('[[tasks]]\ndistribution = "U"\nsize = 5\nepochs = 0', "epochs: expected .* 1, got 0"),
         ('[[tasks]]\ndistribution = "U"\nsize = 5\nvariant = "x"', "Unknown variant 'x'"),
         ('[[tasks]]\ndistribution = "U"\nsize = 5\ncapacity = 3', "capacity: .* 10, .* got 3"),
@@ -181,6 +184,17 @@ def test_folder_without_run_is_refused(command, folder, place):
     assert contents(place) == before
 
 
+@pytest.mark.parametrize("many", [".", "runs"])
+def test_folder_of_runs_names_one(many, place):
+    """A sweep has its runs in ``runs/``."""
+    run = place / "sweep" / many / "one"
+    run.mkdir(parents=True)
+    (run / "config.toml").touch()
+    for command in ("evaluate", "compare"):
+        shown = refusal(call(command, place / "sweep"))
+        assert shown.endswith(f"; it has runs, e.g. {run})")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
@@ -204,8 +218,10 @@ def test_wrong_stored_configuration_is_refused(old, new, expected, place, finish
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["run", "--alpha=much"], "Invalid value for '--alpha'"),
-        (["run", "--seed=-1"], "Invalid value for '--seed'"),
+        (["run", "--alpha=much"], "Invalid value for '--alpha': expected a number, got 'much'"),
+        (["run", "--seed=-1"], "Invalid value for '--seed': expected at least 0, got '-1'"),
+        (["run", "--tests=x"], "Invalid value for '--tests': expected a whole number, got 'x'"),
+        (["compare", "x", "--format=latex"], "'latex' is not one of 'text', 'csv', 'json'."),
         (["run", "--curve-every=0"], "Invalid value for '--curve-every'"),
         (["run", "--tests=0"], "Invalid value for '--tests'"),
         (["run", "--aplha=1"], "No such option: --aplha"),

@@ -59,8 +59,10 @@ def test_parts_of_ap_add_up(costs: np.ndarray) -> None:
     """Never learned is APl, and forgotten is AF over all tasks instead of all but the last."""
     best = costs.min(axis=0)
     of, parts = metrics.summarize(costs, best), metrics.split(costs, best)
-    assert parts.learned + parts.forgotten - parts.regained == pytest.approx(of.AP, abs=1e-9)
-    assert parts.learned == of.APl
+    assert parts.never_learned + parts.forgotten - parts.gained_back == pytest.approx(
+        of.AP, abs=1e-9
+    )
+    assert parts.never_learned == of.APl
     k = len(costs)
     if k > 1:
         assert parts.forgotten == pytest.approx(of.AF * (k - 1) / k)

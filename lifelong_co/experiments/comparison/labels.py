@@ -82,13 +82,23 @@ def label(configs: Sequence[Config]) -> list[str]:
 
 
 def _orders(configs: Sequence[Config]) -> list[str]:
-    """Return a name of each order; a task file has several paths, so equal tasks have one name."""
-    by_tasks: dict[str, str] = {}
+    """Return a name of each order; a task file has several paths, so equal tasks have one name.
+
+    If different tasks have one name, e.g. because programs gave them, they are named themselves.
+    """
+    by_tasks: dict[str, Config] = {}
     for config in configs:
-        by_tasks.setdefault(repr(config.tasks), config.order)
-    stems = [Path(order).stem for order in set(by_tasks.values())]
-    chosen = [by_tasks[repr(config.tasks)] for config in configs]
-    return [stem if stems.count(stem := Path(order).stem) == 1 else order for order in chosen]
+        by_tasks.setdefault(repr(config.tasks), config)
+    names = [config.order for config in by_tasks.values()]
+    stems = [Path(name).stem for name in names]
+
+    def name(config: Config) -> str:
+        if names.count(config.order) > 1:
+            return " → ".join(task.label for task in config.tasks)
+        stem = Path(config.order).stem
+        return stem if stems.count(stem) == 1 else config.order
+
+    return [name(by_tasks[repr(config.tasks)]) for config in configs]
 
 
 def _differ(flats: Iterable[Mapping[str, Any]], key: str) -> bool:

@@ -53,7 +53,7 @@ class Run:
         found = (self.tests[i, epochs] for i, epochs in enumerate(self.epochs, start=1))
         return tuple({j - 1: cost for j, cost in row.items()} for row in found)
 
-    @property
+    @cached_property
     def knows_all_tasks(self) -> bool:
         """Whether the method learns all tasks at once."""
         return registry.knows_all_tasks(self.config.method, self.config.method_options)
@@ -85,7 +85,7 @@ class Run:
         found = measured.least(self.rows)
         return {name: found[j] for j, name in enumerate(self.names)}
 
-    @property
+    @cached_property
     def restarts(self) -> bool:
         """Whether the method learns every task as if it were the first."""
         return registry.stored_method(self.config.method, self.config.method_options).restarts

@@ -21,7 +21,7 @@ NOTE = (
 def split_of(run: Run, best: Mapping[str, float]) -> tuple[float, ...]:
     """Return AP and the parts of `metrics.split`, in the order of `COLUMNS`, of a lifelong run."""
     found = measured.split(run.rows, [best[name] for name in run.names])
-    return (found.learned + found.forgotten - found.regained, *attrs.astuple(found))
+    return (found.never_learned + found.forgotten - found.gained_back, *attrs.astuple(found))
 
 
 def split_table(comparison: Comparison) -> Sheet:

@@ -230,8 +230,8 @@ def as_json(
 
 
 def _split(comparison: Comparison, run: Run) -> dict[str, float] | None:
-    """Return the parts of AP; None for a method that learns all tasks at once."""
-    if run.knows_all_tasks:
+    """Return the parts of AP; None if they have no meaning."""
+    if run.knows_all_tasks or comparison.alone:
         return None
     best = [comparison.best[name] for name in run.names]
     return attrs.asdict(measured.split(run.rows, best))

@@ -130,7 +130,7 @@ def _changed_sheet(rows: Sequence[Row]) -> Sheet:
         left=len(WHO),
         note="The confidence is that of the buffered behavior: its variance divided by the highest"
         " possible one. The table counts states of all tasks except the last, with more than one"
-        " feasible action.",
+        " feasible action. It has one run of each problem and solver.",
         best_of="none",
     )
 

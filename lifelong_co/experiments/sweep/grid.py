@@ -153,6 +153,13 @@ def grids_from_toml(text: str, source: str, folder: Path) -> tuple[Grid, ...]:
         If a key is unknown or has a wrong type; the message names ``source``.
     """
     data = parse(text, source)
+    if isinstance(tasks := data.get("tasks"), list) and any(isinstance(t, dict) for t in tasks):
+        raise ConfigError(
+            f"{source}: expected a sweep file, got a task file; name it in a sweep file:"
+            f" tasks = [{Path(source).name!r}]"
+        )
+    if "grid" in data:
+        raise ConfigError(f"{source}: Unknown key 'grid'. Did you mean 'grids'?")
     tables = data.pop("grids", [{}])
     if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
         raise ConfigError(f"{source}: expected [[grids]] tables, got grids = {tables!r}")
@@ -189,9 +196,13 @@ def _plain(data: Mapping[str, Any], source: str) -> Options:
             table[key] = str(value)
         elif isinstance(value, list) and all(type(number) is int for number in value):
             table[key] = ",".join(map(str, value))
+        elif not isinstance(value, str | None):
+            raise ConfigError(f"{source}: {key}: expected numbers like '0-2', got {value!r}")
     for key in ("methods", "ablations", "variants", "problems", "solvers", "tasks"):
         if not isinstance(table.get(key, []), list):
             raise ConfigError(f"{source}: {key}: expected a list, got {table[key]!r}")
+        if key in table and not table[key]:
+            raise ConfigError(f"{source}: {key}: expected at least one, or no such key, got []")
     return table
 
 

@@ -71,5 +71,6 @@ class Job:
         for name, (wanted, there) in differences(self.config, found).items():
             raise ConfigError(
                 f"{self.folder}: this sweep needs {name} = {wanted!r:.200}, but the run"
-                f" in this folder has {there!r:.200}; choose another --out"
+                f" in this folder has {there!r:.200}; give the row another name, remove this"
+                " folder, or choose another --out for the whole sweep"
             )

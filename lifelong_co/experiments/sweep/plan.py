@@ -10,6 +10,7 @@ import attrs
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config, resolve, to_toml
+from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.sweep.grid import Grid
 from lifelong_co.experiments.sweep.job import Job
 from lifelong_co.experiments.sweep.ranges import parse_orders, parse_ranges
@@ -23,7 +24,7 @@ AS_IN_RUN = (
 """Settings that have the same name in a grid and in `resolve`."""
 LONGEST = 180  # characters of a run's name; a file system allows 255 bytes
 KINDS = ("solver", "method", "objective")
-CHECKED = ("problem", *KINDS, *(f"{kind}_options" for kind in KINDS))
+CHECKED = ("problem", "loggers", *KINDS, *(f"{kind}_options" for kind in KINDS))
 """Settings that `check_names` reads, besides the tasks."""
 
 
@@ -94,10 +95,9 @@ class _Planner:
         for problem in grid.problems:
             for solver in grid.solvers:
                 for row in grid.rows:
-                    for order, seed, config in _configs(grid, problem, solver, row):
-                        cell = (order, seed, self.add(config, row, order))
+                    for order, seed, config, name in self.runs(grid, problem, solver, row):
                         table = found.setdefault((problem, tasks_tested(config)), {})
-                        table.setdefault((solver, row.name), []).append(cell)
+                        table.setdefault((solver, row.name), []).append((order, seed, name))
         return [
             Block(
                 grid.name or f"{problem}, {grid.preset}",
@@ -106,6 +106,19 @@ class _Planner:
             )
             for (problem, _), rows in found.items()
         ]
+
+    def runs(
+        self, grid: Grid, problem: str, solver: str, row: Variant
+    ) -> list[tuple[str, int, Config, str]]:
+        """Return order, seed, configuration and name of each run of a row; errors name the row."""
+        try:
+            return [
+                (order, seed, config, self.add(config, row, order))
+                for order, seed, config in _configs(grid, problem, solver, row)
+            ]
+        except LifelongError as error:
+            error.add_note(f"row {row.name!r}")
+            raise
 
     def add(self, config: Config, row: Variant, order: str) -> str:
         """Return the name of a run's job; add the job unless there is one with the same result."""

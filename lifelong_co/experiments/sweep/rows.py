@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from lifelong_co import registry
-from lifelong_co.errors import CONTROL, ConfigError
+from lifelong_co.errors import CONTROL, ConfigError, UnknownNameError
 
 Options = dict[str, Any]
 
@@ -108,21 +108,20 @@ def with_axes(methods: Iterable[str], product: Mapping[str, Any]) -> list[Varian
 
     Raises
     ------
-    ConfigError
+    UnknownNameError
         If no method takes an option of the product.
     """
-    rows, left = [], dict.fromkeys(product)
+    rows, every = [], dict.fromkeys(OF_RUN)
     for method in methods:
         known = (*OF_RUN, *registry.method_options(method, {})) if product else ()
+        every |= dict.fromkeys(known)
         own = {key: values for key, values in product.items() if key in known}
-        left = {key: None for key in left if key not in own}
         rows.append(Variant(name=method, method=method, product=own))
-    if left:
-        listed = ", ".join(row.method for row in rows) or "none"
-        raise ConfigError(
-            f"product: expected options of the methods ({listed}), objective or schedule,"
-            f" got {', '.join(left)}"
-        )
+    for key in product:
+        if key not in every:
+            listed = ", ".join(row.method for row in rows) or "no method"
+            note = "Other settings have no list: write a variant for each value."
+            raise UnknownNameError(f"option of {listed}", key, every, note)
     return rows
 
 

@@ -26,9 +26,8 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from lifelong_co import registry
 from lifelong_co.protocols import Divergence, LearnerState, Method, Rollout, Solver, Weighting
-from lifelong_co.replay.checked import CheckedWeighting, checked_divergence, label
+from lifelong_co.replay.checked import checked_divergence, checked_weighting
 from lifelong_co.tensors.modules import normalises_over_batch
 from lifelong_co.tensors.probabilities import probabilities
 from lifelong_co.validators import at_least_zero, fraction
@@ -90,11 +89,7 @@ def der_plus_plus(
     at_least_zero("method 'der++'", numbers)
     fraction("method 'der++'", {"replay_rows": replay_rows})
     diverge = logit_distance if divergence == "logits" else checked_divergence(divergence)
-    weigh = (
-        None
-        if weighting == "uniform"
-        else CheckedWeighting(label("weighting", weighting), registry.weighting(weighting))
-    )
+    weigh = None if weighting == "uniform" else checked_weighting(weighting)
     memory = Memory(buffer, buffer_size, "always")  # replays the buffer of the present step
     objective, unit = ReplayObjective(), WeightUnit("alpha_unit", alpha_unit)
 

@@ -66,10 +66,16 @@ def test_task_file_gives_the_tasks(task_file: Any, tmp_path: Path) -> None:
             BUDGET + "tests = 9\n[[tasks]]\ndistribution = 'U'\nsize = 5",
             "toml: Unknown key 'tests'",
         ),
-        (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = '5'", "expected int, got '5'"),
-        (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = true", "expected int, got True"),
-        (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 5.0", r"expected int, got 5\.0"),
-        (BUDGET + "[[tasks]]\ndistribution = 7\nsize = 5", "expected str, got 7"),
+        (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = '5'", "expected a whole number, got '5'"),
+        (
+            BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = true",
+            "expected a whole number, got True",
+        ),
+        (
+            BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 5.0",
+            r"expected a whole number, got 5\.0",
+        ),
+        (BUDGET + "[[tasks]]\ndistribution = 7\nsize = 5", "expected a text, got 7"),
         (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 1", "at least 2 nodes, got 1"),
         (BUDGET + "[[tasks]]\nsize = 5", "either a distribution or files"),
         (

@@ -48,6 +48,13 @@ def test_a_wide_table_is_scaled_to_the_page():
     assert "resizebox" in latex(wide)
 
 
+def test_the_sign_of_a_number_is_a_minus_and_a_hyphen_of_a_name_stays():
+    """TeX sets a plain - as a hyphen, which is shorter."""
+    cells = words("llr-bc", "-0.6 ± 3.2", "4.2 (-1.0)", "-weighting(x-1)", "-")
+    made = latex(Sheet(key="x", title="x", header=("a",) * 5, blocks=((cells,),)))
+    assert r"llr-bc & $-$0.6 $\pm$ 3.2 & 4.2 ($-$1.0) & -weighting(x-1) & - \\" in made
+
+
 @given(st.text(alphabet='\\&%$#_{}~^<>|"ab1α→±−⁻³ '))
 def test_latex_escapes_every_special_character(plain):
     """Of what `escape` writes nothing is left that TeX would take for a command of the writer."""

@@ -17,7 +17,7 @@ from lifelong_co.replay.checked import (
     label,
 )
 
-SHAPE = (2, 3, 4)
+SHAPE = (2, 3, 5)
 
 
 def behavior(seed: int = 0, *, learned: bool = False) -> Tensor:
@@ -29,7 +29,7 @@ def behavior(seed: int = 0, *, learned: bool = False) -> Tensor:
 @pytest.mark.parametrize(
     ("weighting", "expected"),
     [
-        (lambda probs: probs, r"expected weights of shape \[2, 3\] .* got \[2, 3, 4\]"),
+        (lambda probs: probs, r"expected weights of shape \[2, 3\] .* got \[2, 3, 5\]"),
         (lambda probs: probs[..., :1], r"got \[2, 3, 1\]"),
         (lambda probs: 1.0, "got 1.0"),  # noqa: ARG005
         (lambda probs: -probs.amax(dim=-1), "expected finite weights of at least 0, got -"),
@@ -38,16 +38,17 @@ def behavior(seed: int = 0, *, learned: bool = False) -> Tensor:
     ],
 )
 def test_wrong_weights_are_refused(weighting: Callable[..., Any], expected: str) -> None:
-    """The message names the weighting."""
-    loss = lco.consolidation_loss(weighting, "rkl", "probabilities")
+    """Before the first experience; the message names the weighting."""
     with pytest.raises(ComponentError, match="weighting '<lambda>': .*" + expected):
-        loss([behavior(1)], [behavior(2)])
+        lco.consolidation_loss(weighting, "rkl", "probabilities")
+    with pytest.raises(ComponentError, match="'w': .*" + expected):
+        CheckedWeighting("'w'", weighting)(behavior(1).exp())
 
 
 @pytest.mark.parametrize(
     ("divergence", "expected"),
     [
-        (lambda t, s: t - s, r"expected distances of shape \[2, 3\] .* got \[2, 3, 4\]"),
+        (lambda t, s: t - s, r"expected distances of shape \[2, 3\] .* got \[2, 3, 5\]"),
         (lambda t, s: (t - s).sum(), r"got \[\]"),
         (lambda t, s: None, "got None"),  # noqa: ARG005
         (lambda t, s: s.sum(dim=-1).detach(), "got one without gradients"),  # noqa: ARG005
@@ -59,10 +60,18 @@ def test_wrong_weights_are_refused(weighting: Callable[..., Any], expected: str)
 def test_wrong_divergence_is_refused(
     divergence: Callable[..., Any], expected: str, kind: str
 ) -> None:
-    """The message names the divergence."""
-    loss = lco.consolidation_loss("variance", divergence, kind)
+    """Before the first experience; the message names the divergence."""
     with pytest.raises(ComponentError, match="divergence '<lambda>': .*" + expected):
-        loss([behavior(1)], [behavior(2, learned=True)])
+        lco.consolidation_loss("variance", divergence, kind)
+    with pytest.raises(ComponentError, match="'d': .*" + expected):
+        CheckedDivergence("'d'", divergence)(behavior(1), behavior(2, learned=True))
+
+
+def test_trial_before_the_first_experience_leaves_random_numbers_alone() -> None:
+    """A weighting may use them."""
+    before = torch.random.get_rng_state()
+    lco.consolidation_loss(lambda probs: torch.rand(probs.shape[:-1]), "rkl")
+    assert torch.equal(torch.random.get_rng_state(), before)
 
 
 def test_components_are_not_blamed_for_nan_of_a_network() -> None:

@@ -24,6 +24,7 @@ def test_configuration_of_a_run_passes() -> None:
         ({"method": "llrbc"}, "'llrbc'"),
         ({"method": "llr-bc", "method_options": {"alpha": -1.0}}, "alpha"),
         ({"objective": "preferance"}, "'preferance'"),
+        ({"loggers": ("wandb",)}, "'wandb'"),
         ({"objective": "preference", "objective_options": {"beta": -1.0}}, "beta"),
     ],
 )

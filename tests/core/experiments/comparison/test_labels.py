@@ -25,5 +25,7 @@ def test_labels_say_what_differs_and_no_more() -> None:
     assert label([here, elsewhere]) == ["llr-bc (alpha=100)", "llr-bc (alpha=1)"]
     others = attrs.evolve(here, tasks=here.tasks[::-1], order="b/towns.toml")
     assert label([here, others]) == ["llr-bc (order=towns.toml)", "llr-bc (order=b/towns.toml)"]
+    given = [attrs.evolve(each, order="tasks") for each in (here, others)]
+    assert label(given) == ["llr-bc (order=E20 → C40 → U10)", "llr-bc (order=U10 → C40 → E20)"]
     many = [attrs.evolve(base, method_options={f"o{i}": v for i in range(5)}) for v in (1, 2)]
     assert label(many)[0] == "llr-bc (o0=1, o1=1, o2=1, ...)"

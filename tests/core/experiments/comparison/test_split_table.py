@@ -37,7 +37,7 @@ def test_split_is_in_text_if_asked_and_in_json_and_page(comparison: Comparison) 
     assert "never learned" not in tables.as_text(comparison)
     assert "never learned" in tables.as_text(comparison, split=True)
     parts = tables.as_json(comparison)["groups"][0]["runs"][0]["split"]
-    assert set(parts) == {"learned", "forgotten", "regained"}
+    assert set(parts) == {"never_learned", "forgotten", "gained_back"}
     assert "never learned" in page(make_report(comparison, {}))
 
 

@@ -31,9 +31,17 @@ def test_a_file_is_read_and_written_back(tmp_path):
         ("methods = ['ewc']\nseeds = '2-1'", "runs upwards"),
         ("methods = ['ewc', 'ewc']", "'ewc' twice"),
         ("methods = ['KLD']\nablations = ['KLD']", "'KLD' twice"),
-        ("methods = ['ewc']\ntests = '9'", "expected int, got '9'"),
+        ("methods = ['ewc']\ntests = '9'", "expected a whole number, got '9'"),
         ("methods = ['ewc']\ndevice = 'tpu'", "expected auto, cpu or cuda, got 'tpu'"),
         ("grids = 3", r"expected \[\[grids\]\] tables"),
+        ("[[grid]]\nmethods = ['ewc']", "Unknown key 'grid'. Did you mean 'grids'"),
+        ("methods = ['ewc']\ntasks = []", "tasks: expected at least one, or no such key, got"),
+        ("methods = ['ewc']\nseeds = 0.5", "seeds: expected numbers like '0-2', got 0.5"),
+        ("variants = ['kl']", r"variants\[0\]: expected a table, got 'kl'"),
+        (
+            "[[tasks]]\nsize = 5",
+            r"got a task file; name it in a sweep file: tasks = \['mine.toml'\]",
+        ),
         ("methods = [", "not valid TOML"),
     ],
 )

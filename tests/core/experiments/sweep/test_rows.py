@@ -57,7 +57,7 @@ def test_product_has_a_row_for_every_combination(tmp_path):
         ("product = {alpha = 1}", "alpha: expected a list of values, got 1"),
         ("product = {alpha = []}", r"alpha: expected a list of values, got \[\]"),
         ("product = {alpha = [1, 1]}", "alpha: expected each value once, got 1 twice"),
-        ("product = {alpa = [1]}", r"options of the methods \(llr-bc\).* got alpa"),
+        ("product = {alpa = [1]}", "Unknown option of llr-bc 'alpa'.* Did you mean 'alpha'"),
         (
             "variants = [{name = 'x', options = {alpha = 1}, product = {alpha = [1]}}]",
             "variant 'x': alpha: expected one value or a list in product",

@@ -102,7 +102,10 @@ def test_another_problem_or_solver_is_refused(extra, said, folder):
 
 def test_starts_that_are_no_runs_are_refused(folder):
     """A folder without a run is refused before anything is planned."""
-    for start, said in (("nowhere", "nowhere: expected a run folder"), (3, "expected str, got 3")):
+    for start, said in (
+        ("nowhere", "nowhere: expected a run folder"),
+        (3, "expected a text, got 3"),
+    ):
         with pytest.raises(ConfigError, match=said):
             grids_from_toml(f"methods = ['ewc']\nstart_from = {start!r}", "mine.toml", folder)
 
