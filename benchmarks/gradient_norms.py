@@ -16,7 +16,7 @@ import torch
 from lifelong_co_plugins.methods.regularization.weight_unit import gradient_norm
 from measurement import about, store
 
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import Run, start

@@ -18,7 +18,7 @@ import official
 import torch
 from measurement import about, store
 
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import start

@@ -20,7 +20,8 @@ import attrs
 import torch
 from measurement import about, store
 
-from lifelong_co.config.run_config import Config, resolve
+from lifelong_co.config.resolve import resolve
+from lifelong_co.config.run_config import Config
 from lifelong_co.errors import Interrupted
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder

@@ -11,7 +11,7 @@ import timing
 import torch
 
 from lifelong_co import registry
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 from lifelong_co.evaluation import best_costs
 from lifelong_co.learner import train_batch
 from lifelong_co.runs.folder import RunFolder

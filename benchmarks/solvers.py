@@ -34,7 +34,8 @@ from official_loops import Search, Timed
 from timing import ratio
 
 from lifelong_co import registry
-from lifelong_co.config.run_config import Config, resolve
+from lifelong_co.config.resolve import resolve
+from lifelong_co.config.run_config import Config
 from lifelong_co.learner import train_batch
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import Run, new_optimizer, start

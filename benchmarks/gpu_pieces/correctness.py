@@ -21,7 +21,7 @@ from gpu_pieces.rollouts import (
 )
 
 from lifelong_co import registry
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 from lifelong_co.errors import Interrupted
 from lifelong_co.learner import learn
 from lifelong_co.protocols import Decode, Rollout

@@ -12,7 +12,8 @@ from lifelong_co.api.estimate import estimate
 from lifelong_co.api.learn import carry_out
 from lifelong_co.api.progress import watching
 from lifelong_co.api.stored import load
-from lifelong_co.config.run_config import Config, read_config, resolve
+from lifelong_co.config.resolve import resolve
+from lifelong_co.config.run_config import Config, read_config
 from lifelong_co.errors import Interrupted
 from lifelong_co.metrics import NAMES, summarize
 from lifelong_co.runs.workplace import at_work

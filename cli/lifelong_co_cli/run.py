@@ -69,7 +69,8 @@ def run(
 
     from lifelong_co import registry
     from lifelong_co.api.learn import run_name
-    from lifelong_co.config.run_config import resolve, to_toml
+    from lifelong_co.config.resolve import resolve
+    from lifelong_co.config.run_config import to_toml
     from lifelong_co.runs.folder import RunFolder, fresh_folder
     from lifelong_co.runs.names import check_names
     from lifelong_co.runs.warm_start import left_behind

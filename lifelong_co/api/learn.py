@@ -9,7 +9,8 @@ import attrs
 
 from lifelong_co.api.progress import Shown, quiet, watching
 from lifelong_co.api.stored import StoredRun, folder_of, listed, load
-from lifelong_co.config.run_config import Config, resolve
+from lifelong_co.config.resolve import resolve
+from lifelong_co.config.run_config import Config
 from lifelong_co.config.task_file import read_tasks, with_whole_paths
 from lifelong_co.errors import ConfigError, naming
 from lifelong_co.experiments.comparison.publish import write_run_report
@@ -75,7 +76,7 @@ def learn(
     solver_options, method_options
         Override single options of the preset.
     **settings
-        All others of `config.run_config.resolve`, e.g. ``learning_rate=2e-4`` or ``tests=100``.
+        All others of `config.resolve.resolve`, e.g. ``learning_rate=2e-4`` or ``tests=100``.
         ``start_from`` and ``buffer_from`` are runs or their folders.
 
     Returns

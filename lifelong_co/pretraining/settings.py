@@ -5,7 +5,8 @@ from typing import Any
 
 import attrs
 
-from lifelong_co.config.run_config import Config, resolve
+from lifelong_co.config.resolve import resolve
+from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.pretraining.algorithms import ALGORITHMS
 from lifelong_co.pretraining.inner import Inner
@@ -22,7 +23,7 @@ USED = (
     *("solver", "solver_options", "problem", "order_number", "tasks_file", "seed", "device"),
     *("start_from", "tests", "tests_of", "augment", "symmetries", "weight_decay"),
 )
-"""The arguments of `config.run_config.resolve` that a meta-training uses."""
+"""The arguments of `config.resolve.resolve` that a meta-training uses."""
 
 
 @attrs.frozen(kw_only=True)
@@ -78,7 +79,7 @@ def configure(
     options
         Values for fields of `Settings`; None: the default.
     **chosen
-        Those arguments of `config.run_config.resolve` that are in `USED`; None: the default.
+        Those arguments of `config.resolve.resolve` that are in `USED`; None: the default.
 
     Raises
     ------

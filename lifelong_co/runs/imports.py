@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 from lifelong_co.errors import CheckpointError, LifelongError
 from lifelong_co.runs import provenance
 from lifelong_co.runs.folder import RunFolder

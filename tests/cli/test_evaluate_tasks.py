@@ -11,7 +11,7 @@ from paths import FIXTURES
 
 import lifelong_co as lco
 from lifelong_co.config import presets
-from lifelong_co.config.run_config import read_tasks
+from lifelong_co.config.task_file import read_tasks
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.seeding import generator
 from lifelong_co.tasks.instances import training

@@ -21,7 +21,7 @@ from code_blocks import (
 from command_line import call
 from paths import ROOT
 
-from lifelong_co.config.run_config import read_tasks
+from lifelong_co.config.task_file import read_tasks
 from lifelong_co.experiments.sweep.grid import grids_from_toml
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")

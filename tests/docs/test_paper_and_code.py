@@ -5,7 +5,7 @@ import re
 import pytest
 from paths import ROOT
 
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 
 PAGE = (ROOT / "docs" / "paper_and_code.md").read_text()
 VALUES = PAGE.partition("## Values of preset `paper`")[2].partition("\n## ")[0]

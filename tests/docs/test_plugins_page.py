@@ -10,7 +10,7 @@ from paths import ROOT
 
 import lifelong_co as lco
 from lifelong_co import hookspecs, registry
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 from lifelong_co.instance_files.file_instance import cost
 from lifelong_co.instance_files.formats import read_file
 from lifelong_co.reference_solvers import Settings

@@ -56,7 +56,7 @@ class Grid:
     objective_options, schedule, tests_of
         As in ``lifelong-co run``; None: the value of the preset.
     settings
-        Other settings of the runs, e.g. ``{learning_rate = 2e-4}`` (`run_config.SETTINGS`).
+        Other settings of the runs, e.g. ``{learning_rate = 2e-4}`` (`settings.SETTINGS`).
     start_from
         Run folder whose parameters all runs start with; None: new parameters for each run.
     fresh

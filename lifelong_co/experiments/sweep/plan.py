@@ -9,7 +9,8 @@ from typing import Any
 import attrs
 
 from lifelong_co import registry
-from lifelong_co.config.run_config import Config, resolve, to_toml
+from lifelong_co.config.resolve import resolve
+from lifelong_co.config.run_config import Config, to_toml
 from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.sweep.grid import Grid
 from lifelong_co.experiments.sweep.job import Job

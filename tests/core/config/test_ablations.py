@@ -6,7 +6,8 @@ import pytest
 
 import lifelong_co as lco
 from lifelong_co.config.ablations import ABLATIONS, ablated
-from lifelong_co.config.run_config import from_toml, resolve, to_toml
+from lifelong_co.config.resolve import resolve
+from lifelong_co.config.run_config import from_toml, to_toml
 
 MEANT = {
     "nEW": {"weighting": "uniform"},

@@ -10,7 +10,8 @@ from tiny_runs import tiny_config
 
 import lifelong_co as lco
 from lifelong_co.config.former_options import translated
-from lifelong_co.config.run_config import from_toml, read_config, resolve, to_toml
+from lifelong_co.config.resolve import resolve
+from lifelong_co.config.run_config import from_toml, read_config, to_toml
 
 DEFAULTS = {"unit": "step", "row_choice": "weight", "reverse_share": 0.5, "adaptive_replay": 0.0}
 

@@ -5,7 +5,7 @@ import pytest
 
 import lifelong_co as lco
 from lifelong_co.config.presets import PRESETS, preset
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 from lifelong_co.tasks.task import order
 
 DISTRIBUTIONS = {"U", "GM", "E", "C", "G", "R"}

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import lifelong_co as lco
-from lifelong_co.config.run_config import Config, resolve
+from lifelong_co.config.resolve import resolve
+from lifelong_co.config.run_config import Config
 from lifelong_co.config.settings import SETTINGS, given_settings
 
 

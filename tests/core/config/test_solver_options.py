@@ -3,7 +3,7 @@
 import pytest
 
 from lifelong_co.config.presets import PRESETS
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 from lifelong_co.config.solver_options import models, ours_and_official
 
 

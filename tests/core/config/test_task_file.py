@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 import lifelong_co as lco
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 from lifelong_co.config.task_file import read_tasks
 from lifelong_co.tasks.task import Task
 

@@ -11,7 +11,7 @@ from official_rates import EPOCHS, TRAINERS
 from tiny_runs import parameters, same, stopped_and_resumed, tiny_config
 from upstreams import driven, llr_bc
 
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 from lifelong_co.learner import learn
 from lifelong_co.runs.learning_rate import decay, rate_factor
 from lifelong_co.runs.prepare import prepare

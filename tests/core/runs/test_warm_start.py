@@ -9,7 +9,8 @@ import torch
 from tiny_runs import MODEL, parameters, same, tiny_config, tiny_learn
 
 import lifelong_co as lco
-from lifelong_co.config.run_config import Config, resolve
+from lifelong_co.config.resolve import resolve
+from lifelong_co.config.run_config import Config
 from lifelong_co.errors import Interrupted
 from lifelong_co.learner import learn
 from lifelong_co.runs.prepare import prepare

@@ -11,7 +11,7 @@ from strategies import identical
 from tiny_runs import tiny_config
 
 import lifelong_co as lco
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 from lifelong_co.errors import ComponentError
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import start

@@ -12,7 +12,8 @@ from strategies import identical
 from tiny_runs import tiny_config
 
 import lifelong_co as lco
-from lifelong_co.config.run_config import Config, from_toml, read_tasks, to_toml
+from lifelong_co.config.run_config import Config, from_toml, to_toml
+from lifelong_co.config.task_file import read_tasks
 from lifelong_co.errors import ConfigError, Interrupted, UnknownNameError
 from lifelong_co.evaluation import mean_cost
 from lifelong_co.experiments.comparison.comparison import compare_folders

@@ -7,7 +7,7 @@ import pytest
 import torch
 from tiny_runs import exact_run, parameters, same, stopped_and_resumed, tiny_config, tiny_learn
 
-from lifelong_co.config.run_config import resolve
+from lifelong_co.config.resolve import resolve
 from lifelong_co.errors import ConfigError
 from lifelong_co.learner import train_batch
 from lifelong_co.tensors.precision import each_in, in_full, learning_in, warn_of_tf32
