@@ -202,7 +202,7 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
         print(f"failed: {name} ({failed[name]}); its log: {plan.folder / 'logs' / name}.log")
     if failed:
         print(
-            "the same command tries these again; with status 2 or 3 they end so again: correct the"
-            " file, and give rows that change another name"
+            "the same command tries these again; after status 2 or 3 correct the file first, and"
+            " give rows that change another name"
         )
     return list(failed)

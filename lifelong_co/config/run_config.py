@@ -9,7 +9,6 @@ import cattrs
 from lifelong_co import validators as check
 from lifelong_co.config.former_options import translated, without_idle
 from lifelong_co.config.settings import ALL, NEXT
-from lifelong_co.config.task_file import read_tasks as read_tasks
 from lifelong_co.errors import ConfigError
 from lifelong_co.problems.distances import EUCLIDEAN
 from lifelong_co.problems.images import SQUARE, SYMMETRIES
