@@ -120,7 +120,7 @@ PRESETS = {
     "paper-economy": attrs.evolve(
         _PAPER,
         name="paper-economy",
-        summary="the paper's experiments with replay at a quarter of the cost; days on a CPU",
+        summary="the paper's experiments with replay of fewer rows; days on a CPU",
         method_options={
             **_PAPER.method_options,
             "llr-bc": {**_economy("official", 1000), "alpha": 100.0},
