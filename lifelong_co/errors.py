@@ -152,7 +152,7 @@ class CheckpointError(LifelongError):
 
 
 class FileFormatError(LifelongError, ValueError):
-    """A TSPLIB, CVRPLIB or ``.npz`` file that cannot be used."""
+    """A file that cannot be used: of instances, of a run, or of references."""
 
 
 class FolderError(ConfigError):

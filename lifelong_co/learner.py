@@ -76,13 +76,13 @@ def learn(
     """
     learner, tasks = run.learner, run.config.tasks
     for task in range(learner.task, len(tasks)):  # line 4: tasks arrive in their order
-        learner.task = task
+        if task > learner.task:
+            learner.task, learner.epoch = task, 0
         if learner.epoch == learner.batch == 0:
             before_task(run)
         while learner.epoch < tasks[task].epochs:  # line 5: algorithm 2
             train_epoch(run, stop, on_step)
             after_epoch(run, log)
-        learner.epoch = 0
     save_metrics(run)
     return run  # line 7
 

@@ -6,7 +6,7 @@ Here ``d*`` is the lowest cost on the task among all the runs that are compared.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
@@ -130,47 +130,6 @@ def meaningful(found: Metrics, *, knows_all_tasks: bool) -> Metrics:
     if not knows_all_tasks:
         return found
     return attrs.evolve(found, AF=math.nan, AMF=math.nan, APl=math.nan, AG=math.nan)
-
-
-def best_by_task(runs: Iterable[tuple[Sequence[str], Any]]) -> dict[str, float]:
-    """Return ``d*`` of every task over several runs; tasks of the same name are the same task.
-
-    Parameters
-    ----------
-    runs
-        For each run a pair: the ``k`` task names in the run's order, and the costs ``[k, k]``. The
-        orders, and even the sets of tasks, may differ.
-
-    Raises
-    ------
-    ConfigError
-        If a cost matrix is not square or not finite, or its size is not the number of names.
-    """
-    best: dict[str, float] = {}
-    for names, costs in runs:
-        matrix = _matrix(costs)
-        if len(names) != len(matrix):
-            raise ConfigError(
-                f"costs: expected one column for each of {len(names)} tasks, got {len(matrix)}"
-            )
-        for name, value in zip(names, matrix.min(axis=0).tolist(), strict=True):
-            best[name] = min(value, best.get(name, math.inf))
-    return best
-
-
-def best_over(matrices: Iterable[Any]) -> list[float]:
-    """Return ``d*`` of each column over the cost matrices ``[k, k]`` of runs with the same order.
-
-    Raises
-    ------
-    ConfigError
-        If there is no matrix, if they differ in size, or if one is not square or not finite.
-    """
-    checked = [_matrix(costs) for costs in matrices]
-    sizes = sorted({len(matrix) for matrix in checked})
-    if len(sizes) != 1:
-        raise ConfigError(f"costs: expected matrices of one size, got sizes {sizes}")
-    return [float(value) for value in np.min(checked, axis=(0, 1))]
 
 
 def json_values(metrics: Metrics) -> dict[str, float | None]:

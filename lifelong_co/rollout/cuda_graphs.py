@@ -23,7 +23,8 @@ from lifelong_co.tensors import records
 
 # Captured rollouts kept: for training batches with and without observer, and for test batches.
 KEPT = 8
-# Steps between two requests whether all trajectories are done; an answer is read at the next one.
+# Steps between two requests whether all trajectories are done, each of which waits for the GPU; an
+# answer is read at the next one.
 ASK_EVERY = 8
 
 

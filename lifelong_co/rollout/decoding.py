@@ -8,11 +8,8 @@ from torch import Tensor
 
 from lifelong_co.protocols import Decode, Problem, Rollout, Solver
 from lifelong_co.rollout.action_selection import Decoding, pick, with_default
-from lifelong_co.rollout.cuda_graphs import Graphs
+from lifelong_co.rollout.cuda_graphs import ASK_EVERY, Graphs
 from lifelong_co.tensors import records
-
-# On a GPU, steps between two checks whether all trajectories are done: each check waits for it.
-ASK_EVERY = 8
 
 
 class Policy(Protocol):

@@ -69,7 +69,7 @@ def admit(run: Run, log: Log) -> None:
         If there are further tasks, but not all earlier ones are learned.
     CheckpointError
         If the parameters after an earlier task are not there.
-    InvalidRolloutError, NotFiniteError
+    InvalidRolloutError, ComponentError
         As `task_costs.task_costs`.
     """
     known, learned = len(run.folder.config().tasks), run.learner.learned

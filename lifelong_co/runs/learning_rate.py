@@ -18,11 +18,11 @@ def rate_factor(run: Run) -> float:
     A schedule is for one task; if a method learns all tasks at once, for the whole run.
     """
     learner, method = run.learner, run.method
-    epochs = [task.epochs for task in learner.tasks]
     done = learner.epoch + learner.batch / method.batches(learner)
     schedule = SCHEDULES[run.config.schedule]
     if method.knows_all_tasks:
+        epochs = [task.epochs for task in learner.tasks]
         before = sum(epochs[: learner.task])
         return schedule((before + done) / sum(epochs), before + learner.epoch)
     first = learner.task == 0 or method.restarts
-    return schedule(done / epochs[learner.task], learner.epoch if first else 0)
+    return schedule(done / learner.tasks[learner.task].epochs, learner.epoch if first else 0)

@@ -3,7 +3,9 @@
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.registry.finding import find
-from lifelong_co.tasks.instances import training
+from lifelong_co.registry.lookup import TESTS_OF
+from lifelong_co.tasks.drift import training
+from lifelong_co.tasks.instances import testing
 
 
 def check_names(config: Config) -> None:
@@ -23,3 +25,5 @@ def check_names(config: Config) -> None:
     registry.objective(config.objective, solver, **config.objective_options)
     for task in config.tasks:
         training(task, problem)
+        if task.test_files or task.tests_of != TESTS_OF[0]:
+            testing(task, problem, config.tests)

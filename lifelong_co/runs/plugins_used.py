@@ -28,7 +28,9 @@ def plugins_used(config: Config) -> dict[str, str]:
 
 def _entries(config: Config) -> Iterator[Entry]:
     named = [(kind, getattr(config, kind)) for kind in ("problem", "solver", "method", "objective")]
-    named += [("distribution", task.distribution) for task in config.tasks if task.distribution]
+    named.append(("sampler", config.problem))
+    tasks = [*config.tasks, *(task.former for task in config.tasks if task.drift_from)]
+    named += [("distribution", task.distribution) for task in tasks if task.distribution]
     texts = [value for value in config.method_options.values() if isinstance(value, str)]
     named += [(kind, text) for kind in IN_OPTIONS for text in texts]
     for kind, name in named:

@@ -12,7 +12,7 @@ from lifelong_co import registry
 from lifelong_co.config.run_config import Config, to_toml
 from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import LearnerState, Method, Objective, Problem, Solver
-from lifelong_co.runs.component_state import named_state
+from lifelong_co.runs.component_state import named_state, restoring
 from lifelong_co.runs.costs import Cost
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
@@ -166,6 +166,7 @@ def new_optimizer(config: Config, learner: LearnerState) -> torch.optim.Optimize
 def save(run: Run) -> None:
     """Append to the costs and the log, and write a checkpoint of the whole run."""
     learner, ranks = run.learner, run.ranks
+    ranks.wait()  # the first process may test: until it saves, no other replaces its checkpoint
     if ranks.first:
         run.journal.write()
         ranks.wait()  # the first process saves last: with its checkpoint all others are there
@@ -234,8 +235,9 @@ def load(run: Run, state: Mapping[str, Any]) -> None:
         learner.initial = {name: x.to(run.config.device) for name, x in state["initial"].items()}
     learner.optimizer = new_optimizer(run.config, learner)
     learner.optimizer.load_state_dict(state["optimizer"])
-    run.method.load_state_dict(learner, state["method"])
-    run.objective.load_state_dict(learner, state["objective"])
+    for kind, part in (("method", run.method), ("objective", run.objective)):
+        with restoring(kind, getattr(run.config, kind)):
+            part.load_state_dict(learner, state[kind])
     run.actions.set_state(state["actions"])
     run.stream.generator.set_state(state["instances"])
     run.sums = state["sums"]

@@ -23,9 +23,9 @@ def task_costs(
 
     Raises
     ------
-    InvalidRolloutError, NotFiniteError
-        If a solution is infeasible or a cost is not finite and positive; the message names the
-        task that is tested.
+    InvalidRolloutError, ComponentError
+        If a solution is infeasible or a cost is not finite, or if a mean cost is not above 0; the
+        message names the task that is tested.
     """
     return [
         Cost(

@@ -10,9 +10,8 @@ from lifelong_co.errors import CheckpointError, ConfigError, naming
 from lifelong_co.protocols import Solver
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import checkpoint
-from lifelong_co.storage import tree as skeleton
 from lifelong_co.storage.checkpoint import CheckpointWarning
-from lifelong_co.storage.tree import Tree
+from lifelong_co.storage.tree import Tree, flatten, octets
 
 
 def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") -> Solver:
@@ -92,10 +91,10 @@ def fingerprint(folder: Path, solver: Solver) -> str:
     when the solver learns more.
     """
     config = RunFolder(folder).config()
-    tree, tensors = skeleton.flatten(dict(solver.module.state_dict()))
+    skeleton, tensors = flatten(dict(solver.module.state_dict()))
     shapes = [[str(tensor.dtype), list(tensor.shape)] for tensor in tensors]
-    named = [config.solver, config.problem, dict(config.solver_options), tree, shapes]
+    named = [config.solver, config.problem, dict(config.solver_options), skeleton, shapes]
     digest = hashlib.sha256(json.dumps(named, sort_keys=True, default=str).encode())
     for tensor in tensors:
-        digest.update(skeleton.octets(tensor).numpy().tobytes())
+        digest.update(octets(tensor).numpy().tobytes())
     return digest.hexdigest()

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from lifelong_co.protocols import Problem
-from lifelong_co.tasks import instances as streams
+from lifelong_co.tasks import instances
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors import records
 
@@ -38,10 +38,10 @@ def share(task: Task, step: int) -> float:
 
 def training(task: Task, problem: Problem) -> Draw:
     """Return the function that draws a task's training batches."""
-    own = streams.training(task, problem)
+    own = instances.training(task, problem)
     if not task.drift_from:
         return lambda stream, step, B: own(stream, B)  # noqa: ARG005
-    former = streams.training(task.former, problem)
+    former = instances.training(task.former, problem)
 
     def draw(stream: torch.Generator, step: int, B: int) -> Any:
         # Both batches are drawn whole: to draw only what is needed would wait for the device.

@@ -60,6 +60,7 @@ def test_hooks_are_called_in_the_order_of_the_algorithms(tmp_path: Path) -> None
 def test_resumed_run_that_has_finished_learns_nothing(tmp_path: Path) -> None:
     """It calls no hook and changes nothing."""
     done = learn(fine_tuning(tmp_path))
+    assert done.learner.learned == len(done.config.tasks)
     again = prepare(done.config, tmp_path / "run", resume=True)
     seen = observed(again)
     learn(again)

@@ -151,24 +151,6 @@ def test_impossible_matrices_are_refused(costs: object, best: object, said: str)
         metrics.summarize(costs, best)
 
 
-def test_best_by_task_matches_names_in_any_order() -> None:
-    """Runs with other orders of the tasks share d* by the names of the tasks."""
-    one = (["U", "C"], [[4.0, 9.0], [5.0, 8.0]])
-    two = (["C", "U"], [[7.0, 6.0], [7.5, 3.0]])
-    assert metrics.best_by_task([one, two]) == {"U": 3.0, "C": 7.0}
-    with pytest.raises(ConfigError, match="3 tasks, got 2"):
-        metrics.best_by_task([(["U", "C", "G"], one[1])])
-
-
-def test_best_over_is_the_least_of_each_column() -> None:
-    """Over runs of one order, d* is the least of each column of all matrices."""
-    assert metrics.best_over([TWO, [[9.0, 50.0], [10.0, 21.0]]]) == [9.0, 20.0]
-    with pytest.raises(ConfigError, match=r"sizes \[1, 2\]"):
-        metrics.best_over([TWO, [[1.0]]])
-    with pytest.raises(ConfigError, match=r"sizes \[\]"):
-        metrics.best_over([])
-
-
 @given(matrices(least=2))
 def test_own_best_makes_all_metrics_at_least_zero(costs: np.ndarray) -> None:
     """No gap to a run's best costs is negative; the worst moment is at least as bad as the last."""
@@ -203,17 +185,6 @@ def test_metrics_read_only_the_cells_of_their_formulas(
     assert (one.AG != two.AG) == (j == i + 1)
     if j > i:  # no forgetting before learning
         assert (one.AF, one.AMF) == (two.AF, two.AMF)
-
-
-@given(matrices(least=3), st.permutations(range(2)))
-def test_best_does_not_depend_on_the_order_of_runs(
-    costs: np.ndarray, order: tuple[int, int]
-) -> None:
-    """d* is the same for any order of the runs and of the tasks in each run."""
-    k = len(costs)
-    runs = [([f"T{j}" for j in range(k)], costs), ([f"T{j}" for j in range(k)][::-1], costs + 1)]
-    expected = {f"T{j}": min(costs[:, j].min(), costs[:, k - 1 - j].min() + 1) for j in range(k)}
-    assert metrics.best_by_task([runs[i] for i in order]) == expected
 
 
 @given(matrices(least=2))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import attrs
 
-from lifelong_co.errors import ConfigError, FileFormatError, explained
+from lifelong_co.errors import ConfigError, LifelongError, explained
 from lifelong_co.experiments.benchmark.results import FILE, Benchmark, read
 from lifelong_co.experiments.comparison.runs import Run, load_run
 from lifelong_co.experiments.paper import naming
@@ -64,7 +64,7 @@ def collect(folders: Sequence[Path | str]) -> Found:
                 if FILE in names:
                     benchmarks.setdefault(place.resolve(), read(place))
                 useful = True
-            except (ConfigError, FileFormatError, OSError) as error:
+            except (LifelongError, OSError) as error:
                 if place == folder:
                     raise
                 left_out.append(explained(error) if isinstance(error, OSError) else str(error))

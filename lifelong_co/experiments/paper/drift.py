@@ -18,7 +18,7 @@ from lifelong_co.protocols import Solver
 from lifelong_co.rollout import decoding
 from lifelong_co.rollout.verification import complete, has_numbers, require_valid
 from lifelong_co.runs.trained_solver import load_solver
-from lifelong_co.tasks import instances as streams
+from lifelong_co.tasks.instances import testing
 from lifelong_co.tensors import records
 
 INSTANCES = 32
@@ -120,7 +120,7 @@ def example(run: Run) -> tuple[str, Drift] | None:
     earlier = range(len(run.names) - 1)
     for j in sorted(earlier, key=lambda j: -run.cost(-1, j) / run.cost(j, j)):
         then = load_solver(run.path, after=j + 1)
-        group = streams.testing(run.config.tasks[j], then.problem, run.config.tests)[0]
+        group = testing(run.config.tasks[j], then.problem, run.config.tests)[0]
         drift = find(then, now, records.select(group, slice(INSTANCES)))
         if drift is not None:
             return run.names[j], drift

@@ -101,7 +101,7 @@ class _Work:
         now = tuple(sorted(path.name for path in (job.folder / "checkpoints").glob("checkpoint-*")))
         self.deaths[job.name] += 1
         if now != self.progress.get(job.name, ()):
-            self.deaths[job.name] = 1
+            self.deaths[job.name] = 0
         self.progress[job.name] = now
         how = f"signal {-status}" if status < 0 else f"status {status}"
         said = _last_line(log_of(self.plan.folder, job))

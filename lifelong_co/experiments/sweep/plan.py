@@ -25,7 +25,7 @@ AS_IN_RUN = (
 """Settings that have the same name in a grid and in `resolve`."""
 LONGEST = 180  # characters of a run's name; a file system allows 255 bytes
 KINDS = ("solver", "method", "objective")
-CHECKED = ("problem", "loggers", *KINDS, *(f"{kind}_options" for kind in KINDS))
+CHECKED = ("problem", "loggers", "tests", *KINDS, *(f"{kind}_options" for kind in KINDS))
 """Settings that `check_names` reads, besides the tasks."""
 
 

@@ -103,7 +103,8 @@ def libog(
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
         total = policy_loss(rollout) if official else 0.0
         for name, term in terms(learner, rollout):
-            total += float(term.detach())
+            if official:
+                total += float(term.detach())  # waits for the device
             yield name, term
         best.note(-total if official else training_cost(rollout.cost), share_of_batch(learner))
 

@@ -4,10 +4,10 @@ POMO-MT-EL and POMO-MT-BL, "Comparison with Non-lifelong Settings": all tasks ar
 beginning, and learning switches between them after every epoch or after every batch.
 
 The lifelong loop takes one task after another. Here its present task decides only when the solver
-is tested. A schedule, drawn once from the seed, says which task each step of the run learns. The
-paper reports the last row of the cost matrix, after the whole run; earlier rows belong to an
-unfinished run. The whole run has one optimizer: where the loop starts a new Adam, the state of the
-old one is loaded into it.
+is tested, and with a greedy baseline (`invit`) on which task a new baseline is tried. A schedule,
+drawn once from the seed, says which task each step of the run learns. The paper reports the last
+row of the cost matrix, after the whole run; earlier rows belong to an unfinished run. The whole run
+has one optimizer: where the loop starts a new Adam, the state of the old one is loaded into it.
 
 ``variant="balanced"``, the default, shuffles all epochs of all tasks (task ``j`` has ``epochs_j``
 epochs of ``batches_j`` steps), or all batches. So every task gets exactly the steps, the batch

@@ -8,7 +8,7 @@ from tiny_runs import tiny_config
 
 from lifelong_co.errors import CheckpointError, ComponentError
 from lifelong_co.learner import learn
-from lifelong_co.runs.component_state import named_state
+from lifelong_co.runs.component_state import named_state, restoring
 from lifelong_co.runs.prepare import prepare
 
 
@@ -26,6 +26,16 @@ def test_object_in_a_state_is_refused_with_its_component(
     with pytest.raises(ComponentError, match=message):
         learn(run)
     assert not list((tmp_path / "run" / "checkpoints").iterdir())
+
+
+@pytest.mark.parametrize("part", ["method", "objective"])
+def test_state_that_cannot_be_restored_is_refused_with_its_component(part: str) -> None:
+    """Resuming says it of the checkpoint; errors of ours stay."""
+    said = rf"^{part} 'x': load_state_dict\(\): KeyError: 'a'$"
+    with pytest.raises(ValueError, match=said), restoring(part, "x"):
+        raise KeyError("a")
+    with pytest.raises(CheckpointError, match=r"^mine$"), restoring(part, "x"):
+        raise CheckpointError("mine")
 
 
 def test_other_errors_stay() -> None:

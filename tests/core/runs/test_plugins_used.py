@@ -43,6 +43,17 @@ def test_plugin_in_an_option_is_noted_with_its_code(plugin, tmp_path):
     assert [one.maker for one in provenance.read(tmp_path / "run")] == [entry.maker, other]
 
 
+def test_distribution_that_a_task_drifts_from_is_noted(plugin):
+    """Its instances are learned, too."""
+    own = lco.distribution("U", problem="cvrp")
+    lco.register_plugin(plugin("register_distributions", "mine", lambda problem: own))  # noqa: ARG005
+    config = tiny_config()
+    drifting = attrs.evolve(config.tasks[-1], drift_from="mine")
+    assert plugins_used(config) == {}
+    found = plugins_used(attrs.evolve(config, tasks=(*config.tasks[:-1], drifting)))
+    assert found == {"this process": HERE}
+
+
 def test_resumed_run_says_that_a_plugin_has_changed(plugin, tmp_path):
     """One line names the plugin, and what it was; an unchanged one is not named."""
     lco.register_plugin(plugin("register_weightings", "mine", confidence))

@@ -84,7 +84,7 @@ def test_configuration_names_only_other_distances(tmp_path: Path) -> None:
     assert (task.distance, task.drift_from) == ("chebyshev", "E euclidean")
     for slip, said in (
         ("distance = 'manhatan'", "Unknown distance 'manhatan'.*Did you mean 'manhattan'"),
-        ("distance = 1", "distance: expected str, got 1"),
+        ("distance = 1", "distance: expected a text, got 1"),
         ("drift_from = 'E taxi'", "Unknown distance 'taxi'"),
     ):
         file.write_text(text + slip)

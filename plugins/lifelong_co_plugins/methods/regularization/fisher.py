@@ -6,7 +6,7 @@ from torch import Tensor
 from lifelong_co.errors import ComponentError
 from lifelong_co.protocols import LearnerState, Solver
 from lifelong_co.seeding import generator
-from lifelong_co.tasks import instances as streams
+from lifelong_co.tasks.instances import training
 from lifelong_co.tensors import records
 from lifelong_co.tensors.finiteness import fault, norms
 from lifelong_co.tensors.modules import device_of, with_parameters
@@ -43,7 +43,7 @@ def fisher_information(learner: LearnerState, number: int, batches: int) -> dict
         If it is not finite; the message names the task and the parameter.
     """
     task = learner.tasks[number]
-    draw = streams.training(task, learner.problem)
+    draw = training(task, learner.problem)
     device = device_of(learner.solver.module)
     instances = generator(learner.seed, f"fisher instances {number}", device)
     actions = generator(learner.seed, f"fisher actions {number}", device)

@@ -9,7 +9,13 @@ import synthetic_runs
 
 from lifelong_co import metrics
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders, measured
+from lifelong_co.experiments.comparison.comparison import (
+    Comparison,
+    compare_folders,
+    compare_runs,
+    measured,
+)
+from lifelong_co.experiments.comparison.runs import Run
 from lifelong_co.runs.costs import Cost
 from lifelong_co.runs.folder import RunFolder
 
@@ -55,6 +61,23 @@ def test_runs_that_test_different_things_are_not_compared(
     two = synthetic_runs.write(tmp_path / "2", synthetic_runs.config(**settings))
     with pytest.raises(ConfigError, match=f"1 and .*2 cannot be compared: {said}"):
         compare_folders([one, two])
+
+
+def test_moved_test_files_are_the_same_if_their_content_is(comparison: Comparison) -> None:
+    """The digest decides where both runs have it, otherwise the path."""
+    first, second = comparison.runs[:2]
+
+    def tested_on(run: Run, file: str, digest: str) -> Run:
+        task = attrs.evolve(run.config.tasks[0], distribution="", files=file, name="mine")
+        config = attrs.evolve(run.config, tasks=(task, *run.config.tasks[1:]))
+        return attrs.evolve(run, config=config, data={"mine": {"files": digest}} if digest else {})
+
+    here = tested_on(first, "/a/x.npz", "1f")
+    compare_runs([here, tested_on(second, "/b/x.npz", "1f")])
+    with pytest.raises(ConfigError, match="SHA-256 of the test files: 1f and 2e"):
+        compare_runs([here, tested_on(second, "/a/x.npz", "2e")])
+    with pytest.raises(ConfigError, match=r"test files: /a/x.npz and /b/x.npz"):
+        compare_runs([here, tested_on(second, "/b/x.npz", "")])
 
 
 def test_runs_with_another_budget_have_another_row(tmp_path: Path) -> None:

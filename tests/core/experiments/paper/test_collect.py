@@ -23,6 +23,17 @@ def test_runs_are_found_below_a_sweeps_folder(root, tmp_path):
     assert any("alpha: the same configuration and seed as" in line for line in found.left_out)
 
 
+def test_a_run_whose_method_is_not_installed_is_left_out(root, tmp_path):
+    """The other runs make a report."""
+    shutil.copytree(root / "alpha", tmp_path / "alpha")
+    other = shutil.copytree(root / "alpha", tmp_path / "theirs")
+    text = (other / "config.toml").read_text()
+    (other / "config.toml").write_text(text.replace('method = "llr-bc"', 'method = "theirs"'))
+    found = collect([tmp_path])
+    assert [run.path.name for run in found.runs] == ["alpha"]
+    assert any("Unknown method 'theirs'" in line for line in found.left_out)
+
+
 def test_a_folder_without_finished_runs_is_refused(root, tmp_path):
     """Missing, empty, with nothing finished, or itself an unfinished run: the error says which."""
     with pytest.raises(ConfigError, match="absent: expected a folder of runs, found nothing"):
