@@ -143,7 +143,7 @@ def checked_divergence(chosen: str | Divergence, guard: float | None = None) -> 
 
 def _example() -> Tensor:
     """Return log-probs of two instances, three trajectories and five actions."""
-    return torch.linspace(-1.0, 1.0, 30).view(2, 3, 5).sin().log_softmax(dim=-1)
+    return torch.linspace(-1.0, 1.0, 30, device="cpu").view(2, 3, 5).sin().log_softmax(dim=-1)
 
 
 def with_guard(function: F, guard: float) -> F:
