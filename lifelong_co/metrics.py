@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from lifelong_co.errors import ConfigError, UnknownNameError
@@ -112,10 +112,15 @@ def split(costs: Any, best: Any = None) -> Split:
         As in `summarize`, with its errors.
     """
     gap = _gaps(costs, best)
-    learned = np.diagonal(gap)
-    rise = gap[-1] - learned
+    return split_gaps(np.diagonal(gap), gap[-1])
+
+
+def split_gaps(learned: ArrayLike, final: ArrayLike) -> Split:
+    """Return `split` by the ``k`` gaps just after learning each task, and those at the end."""
+    before = np.asarray(learned, dtype=np.float64)
+    rise = np.asarray(final, dtype=np.float64) - before
     return Split(
-        never_learned=_mean(learned),
+        never_learned=_mean(before),
         forgotten=_mean(np.maximum(0.0, rise)),
         gained_back=_mean(np.maximum(0.0, -rise)),
     )

@@ -116,11 +116,10 @@ def checked_weighting(chosen: str | Weighting, guard: float | None = None) -> We
         If its weights of a small example are wrong.
     """
     function = registry.weighting(chosen) if isinstance(chosen, str) else chosen
-    function = function if guard is None else with_guard(function, guard)
-    named = label("weighting", chosen)
+    checked = CheckedWeighting(label("weighting", chosen), with_guard(function, guard))
     with torch.random.fork_rng(devices=()):
-        CheckedWeighting(named, function)(_example().exp())
-    return CheckedWeighting(named, function)
+        attrs.evolve(checked)(_example().exp())
+    return checked
 
 
 def checked_divergence(chosen: str | Divergence, guard: float | None = None) -> Divergence:
@@ -134,11 +133,10 @@ def checked_divergence(chosen: str | Divergence, guard: float | None = None) -> 
         If its distances of a small example are wrong.
     """
     function = registry.divergence(chosen) if isinstance(chosen, str) else chosen
-    function = function if guard is None else with_guard(function, guard)
-    named = label("divergence", chosen)
+    checked = CheckedDivergence(label("divergence", chosen), with_guard(function, guard))
     with torch.random.fork_rng(devices=()), torch.enable_grad():
-        CheckedDivergence(named, function)(_example(), _example().flip(-1).requires_grad_())
-    return CheckedDivergence(named, function)
+        attrs.evolve(checked)(_example(), _example().flip(-1).requires_grad_())
+    return checked
 
 
 def _example() -> Tensor:
@@ -146,8 +144,10 @@ def _example() -> Tensor:
     return torch.linspace(-1.0, 1.0, 30, device="cpu").view(2, 3, 5).sin().log_softmax(dim=-1)
 
 
-def with_guard(function: F, guard: float) -> F:
+def with_guard(function: F, guard: float | None) -> F:
     """Return a weighting or a divergence with a guard, if it has a parameter ``guard``."""
+    if guard is None:
+        return function
     try:
         parameters = inspect.signature(function).parameters
     except ValueError:  # some compiled functions have no signature

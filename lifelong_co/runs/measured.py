@@ -116,12 +116,7 @@ def split(rows: Sequence[Mapping[int, float]], best: Sequence[float]) -> Split:
     """
     learned = [(row[j] - best[j]) / best[j] for j, row in enumerate(rows)]
     final = [(rows[-1][j] - best[j]) / best[j] for j in range(len(rows))]
-    rises = [after - before for after, before in zip(final, learned, strict=True)]
-    return Split(
-        never_learned=fmean(learned),
-        forgotten=fmean(max(0.0, rise) for rise in rises),
-        gained_back=fmean(max(0.0, -rise) for rise in rises),
-    )
+    return metrics.split_gaps(learned, final)
 
 
 def least(rows: Iterable[Mapping[int, float]]) -> dict[int, float]:

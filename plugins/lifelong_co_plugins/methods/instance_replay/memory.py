@@ -29,10 +29,6 @@ class InstanceMemory:
         self._alike: dict[int, list[list[int]]] = {}
         """For each place of a task the places of instances of the same shape."""
 
-    def share(self, learner: LearnerState) -> int:
-        """Return how many instances of a task this process holds."""
-        return math.ceil(self.capacity / learner.processes)
-
     def draw(self, learner: LearnerState) -> Any:
         """Return a new batch of the present task, which is offered to its reservoir."""
         batch = learner.draw(learner.task)
@@ -43,7 +39,7 @@ class InstanceMemory:
         """Offer every instance of a batch to the present task's reservoir."""
         while len(self.reservoirs) <= learner.task:
             seed = python_seed(learner.seed, f"instance reservoir {len(self.reservoirs)}")
-            self.reservoirs.append(Reservoir(self.share(learner), seed))
+            self.reservoirs.append(Reservoir(per_process(self.capacity, learner), seed))
         reservoir = self.reservoirs[learner.task]
         taken: dict[int, Any] = {}  # by slot: the last one that takes it
         for row in range(records.rows(batch)):
@@ -98,9 +94,14 @@ class InstanceMemory:
         """Restore `state_dict`."""
         self.reservoirs, self._alike = [], {}
         for each in state["reservoirs"]:
-            reservoir: Reservoir[Any] = Reservoir(self.share(learner))
+            reservoir: Reservoir[Any] = Reservoir(per_process(self.capacity, learner))
             reservoir.load_state_dict({**each, "items": unpack(each["items"], learner)})
             self.reservoirs.append(reservoir)
+
+
+def per_process(capacity: int, learner: LearnerState) -> int:
+    """Return how much of a capacity each process holds, rounded up."""
+    return math.ceil(capacity / learner.processes)
 
 
 def shape(instances: Any) -> tuple[tuple[int, ...], ...]:

@@ -1,6 +1,5 @@
 """Solutions that a past solver sampled, with its behavior on the way, and their replay."""
 
-import math
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from lifelong_co.seeding import python_seed, restore
 from lifelong_co.tensors import records
 from lifelong_co.tensors.heap import CopyThread
 from lifelong_co.tensors.modules import device_of
-from lifelong_co_plugins.methods.instance_replay.memory import shape
+from lifelong_co_plugins.methods.instance_replay.memory import per_process, shape
 
 
 @attrs.frozen(eq=False)
@@ -61,12 +60,8 @@ class SolutionMemory:
         """Seed the random streams before the first task."""
         if learner.task == 0:
             seed = python_seed(learner.seed, "solutions")
-            self.reservoir = Reservoir(self.share(learner), seed)
+            self.reservoir = Reservoir(per_process(self.capacity, learner), seed)
             self.random.seed(python_seed(learner.seed, "replayed solutions"))
-
-    def share(self, learner: LearnerState) -> int:
-        """Return the capacity of this process."""
-        return math.ceil(self.capacity / learner.processes)
 
     def observer(self, learner: LearnerState, instances: Any) -> Observer:  # noqa: ARG002
         """Return an observer that keeps the behavior on the instances that the reservoir admits."""
@@ -149,7 +144,7 @@ class SolutionMemory:
             )
             for one in state["reservoir"]["items"]
         ]
-        self.reservoir = Reservoir(self.share(learner))
+        self.reservoir = Reservoir(per_process(self.capacity, learner))
         self.reservoir.load_state_dict({**state["reservoir"], "items": items})
         restore(self.random, state["random"])
 
