@@ -20,7 +20,7 @@ from pathlib import Path
 
 import study
 
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.paper.studies import Study, chapters
 from lifelong_co.metrics import NAMES
 
@@ -80,7 +80,9 @@ def compare(problem: str, here: Means) -> dict[str, tuple[int, list[str]]]:
     return found
 
 
-def compared(runs: Sequence[Run], order: str) -> dict[str, dict[str, tuple[int, list[str]]]]:
+def compared(
+    runs: Sequence[FinishedRun], order: str
+) -> dict[str, dict[str, tuple[int, list[str]]]]:
     """Return the comparison of each problem."""
     return {
         problem: compare(problem, ours(found, order))

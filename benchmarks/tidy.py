@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
-from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.comparison.runs import FinishedRun, load_run
 from lifelong_co.runs import provenance
 
 MADE = ("commit", "lifelong_co", "torch", "configuration")
@@ -108,7 +108,7 @@ def read(file: Path) -> dict[str, list[Line]]:
     return found
 
 
-def as_run(found: list[Line], config: Config) -> Run:
+def as_run(found: list[Line], config: Config) -> FinishedRun:
     """Return a run made of its lines and its configuration."""
     number = {task.label: i for i, task in enumerate(config.tasks, start=1)}
     tests: dict[tuple[int, int], dict[int, float]] = {}
@@ -118,7 +118,7 @@ def as_run(found: list[Line], config: Config) -> Run:
     first = found[0]
     maker = f"lifelong-co {first['lifelong_co']} ({first['commit']}), torch {first['torch']}"
     seconds = float(first["seconds"]) if first["seconds"] else None
-    return Run(Path(first["run"]), tests, config, seconds, (maker,))
+    return FinishedRun(Path(first["run"]), tests, config, seconds, (maker,))
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import pytest
 from paths import ROOT
 from synthetic_runs import write
 
-from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.comparison.runs import FinishedRun, load_run
 from lifelong_co.experiments.sweep.grid import read_grids
 from lifelong_co.experiments.sweep.plan import make_plan
 from lifelong_co.experiments.sweep.table import Results, results_of
@@ -29,10 +29,10 @@ def found(program: Callable[[str], Any]) -> Any:
 
 
 @pytest.fixture
-def finished(tmp_path: Path) -> Callable[[str, Callable[[Run], Run]], Results]:
+def finished(tmp_path: Path) -> Callable[[str, Callable[[FinishedRun], FinishedRun]], Results]:
     """Return a function that makes runs of a file of grids, each changed by a function."""
 
-    def of(text: str, change: Callable[[Run], Run]) -> Results:
+    def of(text: str, change: Callable[[FinishedRun], FinishedRun]) -> Results:
         (tmp_path / "file.toml").write_text(text)
         plan = make_plan(read_grids(tmp_path / "file.toml"), tmp_path)
         jobs = plan.jobs.values()

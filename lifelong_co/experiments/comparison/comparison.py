@@ -10,7 +10,7 @@ from lifelong_co import metrics
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison.instance_gaps import InstanceGaps, gaps_of_runs
 from lifelong_co.experiments.comparison.labels import identity, label
-from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.comparison.runs import FinishedRun, load_run
 from lifelong_co.experiments.references.gaps import gap
 from lifelong_co.experiments.spread import Spread, spread
 from lifelong_co.runs.data_files import tested
@@ -22,7 +22,7 @@ class Group:
     """Runs that differ only in the seed."""
 
     label: str
-    runs: tuple[Run, ...]
+    runs: tuple[FinishedRun, ...]
 
     @property
     def sequence(self) -> tuple[tuple[str, int], ...]:
@@ -30,12 +30,12 @@ class Group:
         return tuple(zip(self.runs[0].names, self.runs[0].epochs, strict=True))
 
     def cost(self, i: int, j: int) -> float:
-        """Return `Run.cost`, as the mean over the runs."""
+        """Return `FinishedRun.cost`, as the mean over the runs."""
         return statistics.fmean(run.cost(i, j) for run in self.runs)
 
     @property
     def final(self) -> dict[str, float]:
-        """`Run.final`, as the mean over the runs."""
+        """`FinishedRun.final`, as the mean over the runs."""
         each = [run.final for run in self.runs]
         return {task: statistics.fmean(costs[task] for costs in each) for task in each[0]}
 
@@ -53,7 +53,7 @@ class Comparison:
     """With definition ``published``: the gaps of the runs."""
 
     @property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[FinishedRun, ...]:
         """All runs, group by group."""
         return tuple(run for group in self.groups for run in group.runs)
 
@@ -67,7 +67,7 @@ class Comparison:
         """Whether there is one run of one task: its cost has nothing to be compared with."""
         return len(self.runs) == len(self.best) == 1
 
-    def metrics(self, run: Run) -> metrics.Metrics:
+    def metrics(self, run: FinishedRun) -> metrics.Metrics:
         """Return the metrics of one of the runs, with the common d*."""
         return measured(run, None if self.alone else self.best, definition=self.definition)
 
@@ -81,7 +81,7 @@ class Comparison:
         return gaps_of_runs(group.runs, means, published)
 
 
-def least_costs(runs: Sequence[Run], definition: str = "text") -> dict[str, float]:
+def least_costs(runs: Sequence[FinishedRun], definition: str = "text") -> dict[str, float]:
     """Return ``d*`` by task: the lowest cost of any lifelong run on the task (paper §4).
 
     Runs that learned all tasks at once count only if there are no other runs.
@@ -100,7 +100,10 @@ def least_costs(runs: Sequence[Run], definition: str = "text") -> dict[str, floa
 
 
 def measured(
-    run: Run, best: Mapping[str, float] | None, k: int | None = None, definition: str = "text"
+    run: FinishedRun,
+    best: Mapping[str, float] | None,
+    k: int | None = None,
+    definition: str = "text",
 ) -> metrics.Metrics:
     """Return the metrics of a run after its first ``k`` tasks; None: after all tasks.
 
@@ -136,7 +139,7 @@ def compare_folders(paths: Sequence[Path | str], definition: str = "text") -> Co
     return compare_runs([load_run(path) for path in paths], definition)
 
 
-def compare_runs(runs: Sequence[Run], definition: str = "text") -> Comparison:
+def compare_runs(runs: Sequence[FinishedRun], definition: str = "text") -> Comparison:
     """Compare runs; groups are in the order in which they first occur.
 
     Raises
@@ -151,8 +154,8 @@ def compare_runs(runs: Sequence[Run], definition: str = "text") -> Comparison:
     return Comparison(_group(runs), least_costs(runs, definition), definition)
 
 
-def _group(runs: Sequence[Run]) -> tuple[Group, ...]:
-    alike: dict[str, list[Run]] = {}
+def _group(runs: Sequence[FinishedRun]) -> tuple[Group, ...]:
+    alike: dict[str, list[FinishedRun]] = {}
     for run in runs:
         alike.setdefault(identity(run.config), []).append(run)
     groups: list[Group] = []
@@ -170,7 +173,7 @@ def _group(runs: Sequence[Run]) -> tuple[Group, ...]:
     )  # fmt: skip
 
 
-def _check_comparable(first: Run, other: Run) -> None:
+def _check_comparable(first: FinishedRun, other: FinishedRun) -> None:
     def refuse(what: str, one: object, two: object) -> None:
         if one != two:
             raise ConfigError(

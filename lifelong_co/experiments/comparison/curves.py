@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 
 Point = tuple[float, float]
 Curve = list[list[Point]]
@@ -30,12 +30,12 @@ class Band:
     """Highest value over the seeds."""
 
 
-def boundaries(run: Run) -> list[int]:
+def boundaries(run: FinishedRun) -> list[int]:
     """Return the epochs over the whole run at which tasks begin and end, ``k + 1`` of them."""
     return list(itertools.accumulate(run.epochs, initial=0))
 
 
-def learned(run: Run, best: Mapping[str, float] | None = None) -> Curve:
+def learned(run: FinishedRun, best: Mapping[str, float] | None = None) -> Curve:
     """Return the mean test cost over the tasks learned so far, including the present one.
 
     Parameters
@@ -60,12 +60,12 @@ def learned(run: Run, best: Mapping[str, float] | None = None) -> Curve:
     return _curve(run, value)
 
 
-def current(run: Run) -> Curve:
+def current(run: FinishedRun) -> Curve:
     """Return the test cost on the task that is learned."""
     return _curve(run, lambda learning, costs: costs[learning])
 
 
-def of_task(run: Run, task: int) -> tuple[list[Point], list[Point]]:
+def of_task(run: FinishedRun, task: int) -> tuple[list[Point], list[Point]]:
     """Return the test cost on one task, counted from 1, before and after its start.
 
     The first list holds the zero-shot tests after each earlier task. The point at the start of the
@@ -92,7 +92,7 @@ def bands(segments: Sequence[Sequence[Point]]) -> list[Band]:
     return [Band(x, statistics.fmean(ys), min(ys), max(ys)) for x, ys in found]
 
 
-def _curve(run: Run, value: Callable[[int, Mapping[int, float]], float | None]) -> Curve:
+def _curve(run: FinishedRun, value: Callable[[int, Mapping[int, float]], float | None]) -> Curve:
     curve: Curve = [[] for _ in run.names]
     for learning, x, costs in _snapshots(run):
         y = value(learning, costs)
@@ -101,7 +101,7 @@ def _curve(run: Run, value: Callable[[int, Mapping[int, float]], float | None]) 
     return curve
 
 
-def _snapshots(run: Run) -> Iterator[tuple[int, float, Mapping[int, float]]]:
+def _snapshots(run: FinishedRun) -> Iterator[tuple[int, float, Mapping[int, float]]]:
     """Yield (task that is learned, epoch over the whole run, costs by task) in order of time.
 
     The first point of a task comes from the tests after the task before, because the solver is

@@ -17,7 +17,7 @@ from torch import Tensor
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import CheckpointError, LifelongError
 from lifelong_co.evaluation import best_costs, named_test
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.references.gaps import MeanReferences, gap
 from lifelong_co.protocols import Solver
 from lifelong_co.runs.trained_solver import load_solver
@@ -30,9 +30,9 @@ TOLERANCE = 1e-3
 
 
 def gaps_of_runs(
-    runs: Sequence[Run], means: Mapping[str, float], published: InstanceGaps | None = None
+    runs: Sequence[FinishedRun], means: Mapping[str, float], published: InstanceGaps | None = None
 ) -> dict[str, float | None]:
-    """Return the gap of `Run.final` on each task with a reference, as the mean over some runs.
+    """Return the mean gap of `FinishedRun.final` with a reference on each task, over some runs.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def gaps_of_runs(
 
 
 def instance_gaps(
-    runs: Iterable[Run], references: MeanReferences, device: str, log: Callable[[str], None]
+    runs: Iterable[FinishedRun], references: MeanReferences, device: str, log: Callable[[str], None]
 ) -> InstanceGaps:
     """Return the mean over the instances of each instance's gap, on each task with references.
 
@@ -108,7 +108,9 @@ def instance_costs(solver: Solver, config: Config, index: int) -> Tensor:
     return torch.cat(found)
 
 
-def _gaps(run: Run, references: Mapping[str, Sequence[float]], device: str) -> dict[str, float]:
+def _gaps(
+    run: FinishedRun, references: Mapping[str, Sequence[float]], device: str
+) -> dict[str, float]:
     found = {}
     loaded: dict[int, Solver] = {}
     for index, name in enumerate(run.names):

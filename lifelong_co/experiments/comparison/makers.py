@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable
 
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 
 
-def mixed(runs: Iterable[Run]) -> str:
+def mixed(runs: Iterable[FinishedRun]) -> str:
     """Return a sentence if runs were made by different versions of lifelong-co, torch or a plugin.
 
     Versions are unknown for a run of a lifelong-co that did not note them. The sentence is empty
     if all runs, and all parts of each run, were made by the same versions.
     """
     runs = list(runs)
-    made: dict[str, list[Run]] = {}
-    plugins: dict[str, dict[str, list[Run]]] = {}
+    made: dict[str, list[FinishedRun]] = {}
+    plugins: dict[str, dict[str, list[FinishedRun]]] = {}
     for run in runs:
         for versions in run.made_by:
             made.setdefault(versions, []).append(run)
@@ -30,6 +30,6 @@ def mixed(runs: Iterable[Run]) -> str:
     return f"these runs were made by different versions: {each}"
 
 
-def _named(runs: list[Run]) -> str:
+def _named(runs: list[FinishedRun]) -> str:
     more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
     return f"{runs[0].path}{more}"

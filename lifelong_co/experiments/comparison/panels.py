@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.comparison.curves import Point, bands, boundaries
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.comparison.selection import MARKS, shown
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def figure(width: float, height: float, groups: Sequence[Group]) -> "Figure":
     return made
 
 
-def tasks(axes: Axes, run: Run, only: int | None = None) -> None:
+def tasks(axes: Axes, run: FinishedRun, only: int | None = None) -> None:
     """Mark where tasks begin and name them, or shade the epochs of task ``only``.
 
     If there are many tasks, some of them are marked, by their numbers.

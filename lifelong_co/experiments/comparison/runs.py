@@ -21,7 +21,7 @@ from lifelong_co.storage.appended import checked
 
 
 @attrs.frozen
-class Run:
+class FinishedRun:
     """A finished run of ``k`` tasks."""
 
     path: Path
@@ -100,7 +100,7 @@ class Run:
         return {name: rows[i if restarts else -1][i] for i, name in enumerate(self.names)}
 
 
-def load_run(path: Path | str) -> Run:
+def load_run(path: Path | str) -> FinishedRun:
     """Read a finished run folder.
 
     Raises
@@ -146,11 +146,13 @@ def load_run(path: Path | str) -> Run:
     made_by = tuple(dict.fromkeys(maker.versions for maker in makers))
     plugins = frozenset(pair for maker in makers for pair in maker.plugins.items())
     data = data_files.read(folder)
-    return Run(folder, tests, config, _seconds(folder / "log.jsonl"), made_by, plugins, data)
+    return FinishedRun(
+        folder, tests, config, _seconds(folder / "log.jsonl"), made_by, plugins, data
+    )
 
 
-def final_note(runs: Iterable[Run]) -> str:
-    """Return a sentence for each method whose `Run.final` is not measured after the last task."""
+def final_note(runs: Iterable[FinishedRun]) -> str:
+    """Name each method whose `FinishedRun.final` is not measured after the last task."""
     names = dict.fromkeys(run.config.method for run in runs if run.restarts)
     return " ".join(f"{name} is measured on each task just after learning it." for name in names)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 
 from lifelong_co.experiments.comparison.comparison import Comparison
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.sheet import Row, Sheet, words
 from lifelong_co.experiments.spread import OVER_ORDERS, OVER_SEEDS, Spread, cell, spread
 from lifelong_co.runs import measured
@@ -18,7 +18,7 @@ NOTE = (
 )
 
 
-def split_of(run: Run, best: Mapping[str, float]) -> tuple[float, ...]:
+def split_of(run: FinishedRun, best: Mapping[str, float]) -> tuple[float, ...]:
     """Return AP and the parts of `metrics.split`, in the order of `COLUMNS`, of a lifelong run."""
     found = measured.split(run.rows, [best[name] for name in run.names])
     return (found.never_learned + found.forgotten - found.gained_back, *attrs.astuple(found))

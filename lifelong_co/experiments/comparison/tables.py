@@ -17,7 +17,7 @@ from lifelong_co.experiments.comparison.paired_table import (
     untested,
 )
 from lifelong_co.experiments.comparison.paired_table import as_json as paired_json
-from lifelong_co.experiments.comparison.runs import Run, final_note
+from lifelong_co.experiments.comparison.runs import FinishedRun, final_note
 from lifelong_co.experiments.comparison.selection import MARKS, shown
 from lifelong_co.experiments.comparison.split_table import COLUMNS, split_table
 from lifelong_co.experiments.definitions import WORDS
@@ -184,7 +184,7 @@ def as_csv(
     return formats.as_csv(attrs.evolve(sheet, header=header, blocks=(tuple(rows),)))
 
 
-def _costs(run: Run) -> dict[str, Any]:
+def _costs(run: FinishedRun) -> dict[str, Any]:
     """Return the cost matrix, or what was measured of it, as in ``metrics.json``."""
     if not run.sparse:
         return {"costs": [list(row) for row in run.costs]}
@@ -229,7 +229,7 @@ def as_json(
     }
 
 
-def _split(comparison: Comparison, run: Run) -> dict[str, float] | None:
+def _split(comparison: Comparison, run: FinishedRun) -> dict[str, float] | None:
     """Return the parts of AP; None if they have no meaning."""
     if run.knows_all_tasks or comparison.alone:
         return None

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.errors import CheckpointError
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.replay.experience import from_state_dicts, plain_behavior
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.trained_solver import load_solver
@@ -58,7 +58,7 @@ class Contents:
         return float(torch.corrcoef(self.confidence)[0, 1])
 
 
-def items_of(run: Run) -> list[Plain]:
+def items_of(run: FinishedRun) -> list[Plain]:
     """Return the plain units in the buffer of a run's last checkpoint; [] if it has none.
 
     Raises
@@ -77,7 +77,7 @@ def items_of(run: Run) -> list[Plain]:
     return [item for item in items if _steps(item)] if isinstance(items, list) else []
 
 
-def contents(run: Run, items: Sequence[Plain]) -> Contents:
+def contents(run: FinishedRun, items: Sequence[Plain]) -> Contents:
     """Count the units in a buffer, at least one, and measure their confidence."""
     solutions = run.config.method_options.get("bundle_size") == 0
     counts: Counter[int] = Counter()
@@ -108,7 +108,7 @@ def confidences(probs: Tensor) -> Tensor:
     return torch.stack([1 - measure(probs).flatten() for measure in measures])
 
 
-def papers_units(run: Run) -> Mapping[str, int]:
+def papers_units(run: FinishedRun) -> Mapping[str, int]:
     """Return the paper's units by task; {} unless the run is LLR-BC on order 1."""
     config = run.config
     kind = str(config.method_options.get("buffer", "reservoir"))
@@ -119,7 +119,7 @@ def papers_units(run: Run) -> Mapping[str, int]:
 
 
 @torch.no_grad()
-def changed_decisions(run: Run, items: Sequence[Plain]) -> list[tuple[int, int]]:
+def changed_decisions(run: FinishedRun, items: Sequence[Plain]) -> list[tuple[int, int]]:
     """Count buffered decisions of earlier tasks, and those that the solver has changed.
 
     Parameters

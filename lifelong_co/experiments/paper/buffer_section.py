@@ -8,7 +8,7 @@ import torch
 
 from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.comparison import figures, panels
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.paper.buffer import (
     LIMITS,
@@ -135,7 +135,7 @@ def _changed_sheet(rows: Sequence[Row]) -> Sheet:
     )
 
 
-def _pictures(run: Run, found: Contents, key: str, who: str) -> list[Picture]:
+def _pictures(run: FinishedRun, found: Contents, key: str, who: str) -> list[Picture]:
     """Draw the units by task, and the two measures of confidence against each other."""
     papers = papers_units(run)
     bars, axes = panels.small(2.8, y="units")

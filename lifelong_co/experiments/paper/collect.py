@@ -8,7 +8,7 @@ import attrs
 
 from lifelong_co.errors import ConfigError, LifelongError, explained
 from lifelong_co.experiments.benchmark.results import FILE, Benchmark, read
-from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.comparison.runs import FinishedRun, load_run
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.paper.zero_shot import Start, read_start
 
@@ -17,7 +17,7 @@ from lifelong_co.experiments.paper.zero_shot import Start, read_start
 class Found:
     """The runs and benchmarks in some folders."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[FinishedRun, ...]
     benchmarks: tuple[Benchmark, ...]
     left_out: tuple[str, ...]
     """A line for each folder or file that could not be used, and for each run found twice."""
@@ -43,7 +43,7 @@ def collect(folders: Sequence[Path | str]) -> Found:
     FileFormatError
         If a file in a folder that is given directly has errors.
     """
-    runs: dict[Path, Run] = {}
+    runs: dict[Path, FinishedRun] = {}
     benchmarks: dict[Path, Benchmark] = {}
     starts: dict[Path, Start] = {}
     left_out: list[str] = []
@@ -93,8 +93,8 @@ def _places(
             yield Path(path), names
 
 
-def _distinct(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:
-    kept: dict[tuple[str, tuple[str, ...], int], Run] = {}
+def _distinct(runs: Iterable[FinishedRun]) -> tuple[list[FinishedRun], list[str]]:
+    kept: dict[tuple[str, tuple[str, ...], int], FinishedRun] = {}
     twice: list[str] = []
     for run in runs:
         key = (naming.identity(run.config), tuple(run.names), run.config.seed)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.protocols import Solver
 from lifelong_co.rollout import decoding
 from lifelong_co.rollout.verification import complete, has_numbers, require_valid
@@ -106,7 +106,7 @@ class Drift:
         return f"node {now}" if then == now else f"node {now}\n({then} on the first map)"
 
 
-def example(run: Run) -> tuple[str, Drift] | None:
+def example(run: FinishedRun) -> tuple[str, Drift] | None:
     """Return a decision of a run that drifted, with its task; None if none is found.
 
     The search starts with the task whose cost has risen most since it was learned.

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.comparison import figures, panels
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.paper.drift import INSTANCES, SHARED, SHOWN, Course, Drift, example
 from lifelong_co.experiments.paper.studies import Chapter, Study
 from lifelong_co.experiments.report import Picture, Section
@@ -55,7 +55,7 @@ def _section(study: Study, log: Callable[[str], None]) -> Section:
     return Section(heading, missing=missing)
 
 
-def _candidates(study: Study) -> list[Run]:
+def _candidates(study: Study) -> list[FinishedRun]:
     """Return the runs with checkpoints, except those of methods that restart: nothing drifts."""
     runs = [run for variant in study.main for run in variant.runs]
     runs.sort(key=lambda run: run.config.method != FIRST)
@@ -66,7 +66,7 @@ def _candidates(study: Study) -> list[Run]:
     ]  # fmt: skip
 
 
-def _sheet(run: Run, task: str, drift: Drift) -> Sheet:
+def _sheet(run: FinishedRun, task: str, drift: Drift) -> Sheet:
     config = run.config
     block = [
         (
@@ -88,7 +88,7 @@ def _sheet(run: Run, task: str, drift: Drift) -> Sheet:
     )
 
 
-def pictures(run: Run, task: str, drift: Drift) -> list[Picture]:
+def pictures(run: FinishedRun, task: str, drift: Drift) -> list[Picture]:
     """Draw both routes, the likeliest actions, and the confidence at every decision.
 
     The routes are left out if the actions have no places.

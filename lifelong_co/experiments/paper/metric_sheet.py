@@ -8,7 +8,7 @@ from typing import Literal
 import attrs
 
 from lifelong_co import metrics
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper.studies import Chapter, Study
 from lifelong_co.experiments.sheet import THOUSANDTHS, Cell, Row, Sheet
@@ -50,7 +50,7 @@ def metric_sheet(
 
 
 def groups(
-    found: Iterable[tuple[Study | None, Sequence[Run]]], fair: Iterable[bool] = repeat(True)
+    found: Iterable[tuple[Study | None, Sequence[FinishedRun]]], fair: Iterable[bool] = repeat(True)
 ) -> list[Cell]:
     """Return the number of runs and their metrics in each study; dashes without runs.
 
@@ -65,7 +65,7 @@ def groups(
     return made
 
 
-def same_seeds(rows: Iterable[Sequence[Run]]) -> bool:
+def same_seeds(rows: Iterable[Sequence[FinishedRun]]) -> bool:
     """Return whether all rows that have runs have them of the same seeds."""
     return len({frozenset(run.config.seed for run in runs) for runs in rows if runs}) <= 1
 
@@ -75,7 +75,7 @@ def ranked(row: Iterable[Cell], fair: bool) -> list[Cell]:
     return [each if fair else attrs.evolve(each, rank=None) for each in row]
 
 
-def cells(study: Study, runs: Sequence[Run], k: int | None = None) -> list[Cell]:
+def cells(study: Study, runs: Sequence[FinishedRun], k: int | None = None) -> list[Cell]:
     """Return the metrics of some runs of one variant, after ``k`` tasks; None: after all."""
     return [measure(spread) for spread in study.spreads(runs, k).values()]
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 import attrs
 
 from lifelong_co import metrics
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.comparison.selection import sequence
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper import naming
@@ -70,7 +70,7 @@ def _blocks(
 
 def _whole(
     study: Study | None, name: str, orders: frozenset[Arrival]
-) -> tuple[Study | None, Sequence[Run]]:
+) -> tuple[Study | None, Sequence[FinishedRun]]:
     """Return the study and the runs of a method in these orders; none if an order is missing."""
     runs = study.runs(name, orders) if study else []
     return study, runs if {run.names for run in runs} == orders else []
@@ -153,7 +153,7 @@ def _label(method: str, variant: Variant | None = None) -> str:
     return name if method == naming.PAPERS else f"{method} {name}"
 
 
-def _where(run: Run) -> tuple[Arrival, int]:
+def _where(run: FinishedRun) -> tuple[Arrival, int]:
     return run.names, run.config.seed
 
 

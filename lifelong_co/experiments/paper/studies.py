@@ -14,7 +14,7 @@ from lifelong_co.experiments.comparison.comparison import (
     least_costs,
     measured,
 )
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.spread import Spread, over_orders
 from lifelong_co.problems.images import RANDOM
@@ -34,7 +34,7 @@ class Variant:
     """The name of the method, or how the variant differs from the default."""
     main: bool
     """Whether this is the default: the method with the options of its preset."""
-    runs: tuple[Run, ...]
+    runs: tuple[FinishedRun, ...]
 
     @property
     def title(self) -> str:
@@ -46,7 +46,7 @@ class Variant:
         """The orders of the runs."""
         return frozenset(run.names for run in self.runs)
 
-    def of(self, order: Arrival) -> list[Run]:
+    def of(self, order: Arrival) -> list[FinishedRun]:
         """Return the runs of one order."""
         return [run for run in self.runs if run.names == order]
 
@@ -78,16 +78,16 @@ class Study:
         """The orders of all runs."""
         return list(dict.fromkeys(run.names for each in self.variants for run in each.runs))
 
-    def runs(self, method: str, orders: Collection[Arrival]) -> list[Run]:
+    def runs(self, method: str, orders: Collection[Arrival]) -> list[FinishedRun]:
         """Return the runs of a method's default variant in some orders."""
         found = (run for variant in self.main if variant.name == method for run in variant.runs)
         return [run for run in found if run.names in orders]
 
-    def metrics(self, run: Run, k: int | None = None) -> metrics.Metrics:
+    def metrics(self, run: FinishedRun, k: int | None = None) -> metrics.Metrics:
         """Return the metrics after the first ``k`` tasks; None: after all."""
         return measured(run, self.best, k, self.definition)
 
-    def spreads(self, runs: Sequence[Run], k: int | None = None) -> dict[str, Spread]:
+    def spreads(self, runs: Sequence[FinishedRun], k: int | None = None) -> dict[str, Spread]:
         """Return each metric over some runs of one variant, at least one."""
         values = {(repr(run.names), run.config.seed): self.metrics(run, k) for run in runs}
         found = {
@@ -141,7 +141,7 @@ class Chapter:
         found = {study.problem: study for study in self.studies if study.solver == solver}
         return {problem: found[problem] for problem in self.problems if problem in found}
 
-    def runs(self) -> Iterator[tuple[Study, Variant, Run]]:
+    def runs(self) -> Iterator[tuple[Study, Variant, FinishedRun]]:
         """Yield every run with its study and its variant."""
         for study in self.studies:
             for variant in study.variants:
@@ -149,7 +149,7 @@ class Chapter:
                     yield study, variant, run
 
 
-def chapters(runs: Sequence[Run], definition: str = "text") -> tuple[Chapter, ...]:
+def chapters(runs: Sequence[FinishedRun], definition: str = "text") -> tuple[Chapter, ...]:
     """Sort runs into chapters, in the order in which their tasks first occur.
 
     All metrics are by one of `metrics.DEFINITIONS`.
@@ -182,7 +182,7 @@ def _named_apart(chapter: Chapter) -> Chapter:
     return attrs.evolve(chapter, title=f"{chapter.title}: {problems}, {first} to {last}")
 
 
-def _chapter(key: str, runs: Sequence[Run], definition: str) -> Chapter:
+def _chapter(key: str, runs: Sequence[FinishedRun], definition: str) -> Chapter:
     named: dict[Arrival, str] = {}
     for run in runs:
         name = naming.order_name(run.config)
@@ -203,7 +203,7 @@ def _chapter(key: str, runs: Sequence[Run], definition: str) -> Chapter:
     )
 
 
-def _study(problem: str, solver: str, runs: Sequence[Run], definition: str) -> Study:
+def _study(problem: str, solver: str, runs: Sequence[FinishedRun], definition: str) -> Study:
     methods = _grouped(runs, lambda run: run.config.method)
     found: list[Variant] = []
     for method in sorted(methods, key=naming.rank):
@@ -219,21 +219,23 @@ def _study(problem: str, solver: str, runs: Sequence[Run], definition: str) -> S
     return Study(problem, solver, tuple(found), least_costs(runs, definition), definition)
 
 
-def _grouped(runs: Iterable[Run], key: Callable[[Run], K]) -> dict[K, list[Run]]:
-    found: dict[K, list[Run]] = {}
+def _grouped(
+    runs: Iterable[FinishedRun], key: Callable[[FinishedRun], K]
+) -> dict[K, list[FinishedRun]]:
+    found: dict[K, list[FinishedRun]] = {}
     for run in runs:
         found.setdefault(key(run), []).append(run)
     return found
 
 
-def _tests(run: Run) -> str:
+def _tests(run: FinishedRun) -> str:
     tasks = sorted(
         repr((task.label, task.tested, tested(run.data, task))) for task in run.config.tasks
     )
     return repr((run.config.tests, tasks))
 
 
-def _solved_by(run: Run) -> tuple[str, str]:
+def _solved_by(run: FinishedRun) -> tuple[str, str]:
     config = run.config
     turned = "random " * (config.symmetries == RANDOM)
     return config.problem, f"{config.solver}, 8 {turned}images" if config.augment else config.solver

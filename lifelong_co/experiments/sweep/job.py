@@ -6,7 +6,7 @@ import attrs
 
 from lifelong_co.config.run_config import Config, read_config
 from lifelong_co.errors import ConfigError, FileFormatError
-from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.comparison.runs import FinishedRun, load_run
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.settings import differences
 from lifelong_co.storage import checkpoint
@@ -26,7 +26,7 @@ class Job:
         saved = checkpoint.checkpoints(RunFolder(self.folder).checkpoints)
         return bool(saved) and checkpoint.step_of(saved[-1]) > 0
 
-    def result(self) -> Run | None:
+    def result(self) -> FinishedRun | None:
         """Read the run; None unless it is complete, with the report, which is written last."""
         if not (self.folder / "report.html").is_file():
             return None

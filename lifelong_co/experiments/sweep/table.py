@@ -10,7 +10,7 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_runs
 from lifelong_co.experiments.comparison.makers import mixed
-from lifelong_co.experiments.comparison.runs import Run, final_note
+from lifelong_co.experiments.comparison.runs import FinishedRun, final_note
 from lifelong_co.experiments.references.gaps import MeanReferences, gaps, mean_references
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
@@ -40,7 +40,7 @@ class Results:
     """The finished runs of a plan."""
 
     plan: Plan
-    runs: Mapping[str, Run]
+    runs: Mapping[str, FinishedRun]
     comparisons: Mapping[tuple[str, str], Comparison]
     """By solver and tested instances (`tasks_tested`); each comparison has one ``d*``."""
     references: Mapping[str, MeanReferences] = attrs.field(factory=dict)
@@ -53,7 +53,7 @@ class Results:
         found = self.references.get(tasks_tested(self.runs[first].config)) if first else None
         return found if found is not None and (found.means or found.notes) else None
 
-    def finished(self, row: planned.Row) -> dict[tuple[str, int], Run]:
+    def finished(self, row: planned.Row) -> dict[tuple[str, int], FinishedRun]:
         """Return the finished runs of a row by order and seed."""
         return {(o, seed): self.runs[name] for o, seed, name in row.cells if name in self.runs}
 
@@ -82,9 +82,11 @@ def gather(plan: Plan, places: Places | None = None) -> Results:
     return results_of(plan, {name: run for name, run in found.items() if run is not None}, places)
 
 
-def results_of(plan: Plan, runs: Mapping[str, Run], places: Places | None = None) -> Results:
+def results_of(
+    plan: Plan, runs: Mapping[str, FinishedRun], places: Places | None = None
+) -> Results:
     """Compare finished runs of a plan, by the names of their jobs."""
-    alike: dict[tuple[str, str], list[Run]] = {}
+    alike: dict[tuple[str, str], list[FinishedRun]] = {}
     for run in runs.values():
         alike.setdefault(compared(run.config), []).append(run)
     comparisons = {key: compare_runs(several) for key, several in alike.items()}
@@ -122,7 +124,7 @@ def gap_table(results: Results, block: Block, references: MeanReferences) -> She
     solver, means = _solver_shown(block), references.means
     reference = ("reference", *[""] * solver, "", *(f"{mean:.4f}" for mean in means.values()))
     rows: list[Row] = [words(*reference)]
-    runs: list[Run] = []
+    runs: list[FinishedRun] = []
     for row in block.rows:
         found = results.finished(row)
         if found:

@@ -15,7 +15,7 @@ from lifelong_co.experiments.comparison.comparison import (
     compare_runs,
     measured,
 )
-from lifelong_co.experiments.comparison.runs import Run
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.runs.costs import Cost
 from lifelong_co.runs.folder import RunFolder
 
@@ -67,7 +67,7 @@ def test_moved_test_files_are_the_same_if_their_content_is(comparison: Compariso
     """The digest decides where both runs have it, otherwise the path."""
     first, second = comparison.runs[:2]
 
-    def tested_on(run: Run, file: str, digest: str) -> Run:
+    def tested_on(run: FinishedRun, file: str, digest: str) -> FinishedRun:
         task = attrs.evolve(run.config.tasks[0], distribution="", files=file, name="mine")
         config = attrs.evolve(run.config, tasks=(task, *run.config.tasks[1:]))
         return attrs.evolve(run, config=config, data={"mine": {"files": digest}} if digest else {})

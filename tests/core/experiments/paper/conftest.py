@@ -6,7 +6,7 @@ import pytest
 from synthetic_chapters import ORDERS, write
 from tiny_runs import tiny_config, tiny_learn
 
-from lifelong_co.experiments.comparison.runs import Run, load_run
+from lifelong_co.experiments.comparison.runs import FinishedRun, load_run
 from lifelong_co.experiments.paper.collect import collect
 from lifelong_co.experiments.paper.studies import Chapter, chapters
 from lifelong_co.runs.run import Run as Learned
@@ -40,6 +40,6 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Learned:
 
 
 @pytest.fixture(scope="session")
-def run(learned: Learned) -> Run:
+def run(learned: Learned) -> FinishedRun:
     """Read the run back."""
     return load_run(learned.folder.path)
