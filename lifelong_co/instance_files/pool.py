@@ -42,7 +42,7 @@ def load_instances(
     problem
         The problem of the instances.
     scale
-        Whether the coordinates of an ``.npz`` file have any unit, such as metres; see `npz.read`.
+        Whether the coordinates of an ``.npz`` file have any unit, such as meters; see `npz.read`.
 
     Returns
     -------

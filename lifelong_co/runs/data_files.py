@@ -8,7 +8,7 @@ from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.storage.files import write_whole
-from lifelong_co.tasks.contents import digest, digests
+from lifelong_co.tasks.contents import digest
 from lifelong_co.tasks.task import Task
 
 FILE = "data.json"
@@ -17,8 +17,11 @@ Digests = Mapping[str, Mapping[str, str]]
 """Task to ``files`` and ``test_files`` to their SHA-256, for tasks that have them."""
 
 
-def checked(folder: Path, config: Config) -> Digests:
+def checked(folder: Path, config: Config, learned: int = 0) -> Digests:
     """Return the digests of the files of a run, which must be those that it knows.
+
+    Instances that the first ``learned`` tasks were trained on are not drawn again. Where these
+    tasks have ``test_files``, their ``files`` may be gone.
 
     Raises
     ------
@@ -27,16 +30,26 @@ def checked(folder: Path, config: Config) -> Digests:
     FileFormatError
         If ``data.json`` has errors, or a file of a task cannot be used.
     """
-    found = digests(config.tasks, registry.problem(config.problem))
-    held = read(folder)
-    for task in config.tasks:
-        for field, before in held.get(task.label, {}).items():
-            if found.get(task.label, {}).get(field) != before:
+    held, problem = read(folder), registry.problem(config.problem)
+    found: dict[str, dict[str, str]] = {}
+    for i, task in enumerate(config.tasks):
+        places = {field: getattr(task, field) for field in ("files", "test_files")}
+        known = held.get(task.label, {})
+        kept = {"files"} if i < learned and task.test_files and "files" in known else set()
+        now = {
+            field: known[field] if field in kept else digest(place, problem)
+            for field, place in places.items()
+            if place
+        }
+        for field, before in known.items():
+            if now.get(field) != before:
                 raise ConfigError(
-                    f"task {task.label}: {field}: expected the content that"
-                    f" {getattr(task, field)} had when the run got this task, got another one;"
-                    " restore the file, or begin a new run"
+                    f"task {task.label}: {field}: expected the content that {places[field]} had"
+                    " when the run got this task, got another one; restore the file, or begin a new"
+                    " run"
                 )
+        if now:
+            found[task.label] = now
     return found
 
 

@@ -48,7 +48,7 @@ def with_tasks(folder: RunFolder, tasks: Sequence[Task], source: str) -> Config:
         raise ConfigError(
             f"{folder.path}: expected tasks that come after those of the run, got its last ones"
             f" again ({', '.join(task.label for task in last)}); resume it without them, or give"
-            " them a name to learn them once more"
+            " them another name to learn them once more"
         )
     return attrs.evolve(config, tasks=unique_labels((*config.tasks, *tasks)), order=source)
 

@@ -50,13 +50,14 @@ def prepare(
     CheckpointError
         If there are checkpoints and none is complete, or the latest belongs to another run.
     """
-    run = start(config, RunFolder(folder), ranks)
+    learned = RunFolder(folder).learned() if resume else 0
+    run = start(config, RunFolder(folder), ranks, learned)
     if not resume:
         take_over(run)  # before anything is written, because it may raise
         if ranks.first:
             run.folder.create(config)
         ranks.wait()
-    files = data_files.checked(folder, config)
+    files = data_files.checked(folder, config, learned)
     options = registry.changed_options(config.method, config.method_options)
     log(brief(attrs.evolve(config, method_options=options), folder / "config.toml"))
     warn_of_tf32(config.device, log)

@@ -82,8 +82,8 @@ class Run:
         return self.journal.epochs()
 
 
-def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
-    """Return a new run; it depends on nothing but the configuration and the rank.
+def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE, learned: int = 0) -> Run:
+    """Return a new run, by the configuration and the rank; ``learned`` is that of `task_stream`.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE) -> Run:
     solver = new_solver(config, problem)
     tasks = tuple(shared(task, ranks) for task in config.tasks)
     instances = generator(config.seed, ranks.stream("instances"), config.device)
-    stream = task_stream(tasks, problem, instances, config.device, config.symmetries)
+    stream = task_stream(tasks, problem, instances, config.device, config.symmetries, learned)
 
     def objective(solver: Solver) -> Objective:
         return registry.objective(config.objective, solver, **config.objective_options)

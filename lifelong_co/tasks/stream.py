@@ -1,5 +1,6 @@
 """The training batches of a run: those of all tasks come from one random stream."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,15 +51,26 @@ def task_stream(
     generator: torch.Generator,
     device: str,
     symmetries: str = SQUARE,
+    learned: int = 0,
 ) -> TaskStream:
     """Return the stream that draws the tasks' batches with a generator and moves them to a device.
 
-    Its images are those of ``symmetries``.
+    Its images are those of ``symmetries``. The files of the first ``learned`` tasks are read only
+    if a batch of them is drawn, so they may be gone.
 
     Raises
     ------
     LifelongError
         If the instances of a task cannot be drawn; a note of the error names the task.
     """
-    draws = [drift.training(task, problem) for task in tasks]
+    draws = [
+        later(task, problem) if i < learned else drift.training(task, problem)
+        for i, task in enumerate(tasks)
+    ]
     return TaskStream(tasks, draws, generator, device, problem, symmetries)
+
+
+def later(task: Task, problem: Problem) -> drift.Draw:
+    """Return `drift.training`, made when it first draws."""
+    made = functools.cache(lambda: drift.training(task, problem))
+    return lambda stream, step, B: made()(stream, step, B)

@@ -63,7 +63,7 @@ class Task:
     test_files
         The same for testing; empty: the training files.
     scale
-        Whether the coordinates of ``.npz`` files have any unit, such as metres: each instance is
+        Whether the coordinates of ``.npz`` files have any unit, such as meters: each instance is
         scaled into the unit square.
     distance
         The distance between two nodes: ``euclidean``, ``manhattan`` or ``chebyshev``.

@@ -56,6 +56,31 @@ def test_changed_files_are_refused_and_nothing_is_lost(tmp_path: Path, changed: 
     assert resumed.costs == whole.costs
 
 
+def test_training_files_of_learned_tasks_may_be_gone(tmp_path: Path) -> None:
+    """If they have test files; the run ends with the same bytes, and still knows what they held."""
+    config = config_of(months(tmp_path / "files"), months(tmp_path / "test_files", 1))
+    whole, folder = learn(prepare(config, tmp_path / "whole")), tmp_path / "run"
+    run = prepare(config, folder)
+    with pytest.raises(Interrupted):
+        learn(run, stop=lambda: run.steps == 1)
+    shutil.move(tmp_path / "files", tmp_path / "away")
+    with pytest.raises(FileFormatError, match="files: expected an"):
+        prepare(config, folder, resume=True)
+    shutil.move(tmp_path / "away", tmp_path / "files")
+    run = prepare(config, folder, resume=True)
+    with pytest.raises(Interrupted):
+        learn(run, stop=lambda: run.learner.task == 1)
+    held = data_files.read(folder)
+    shutil.rmtree(tmp_path / "files")
+    resumed = learn(prepare(config, folder, resume=True))
+    assert same(parameters(resumed), parameters(whole))
+    assert resumed.costs == whole.costs
+    assert data_files.read(folder) == held
+    further = attrs.evolve(config, tasks=(*config.tasks, attrs.evolve(config.tasks[1], name="b")))
+    learn(prepare(further, folder, resume=True))
+    assert data_files.read(folder) == held
+
+
 def test_file_that_is_gone_from_a_folder_is_missed(tmp_path: Path) -> None:
     """The digest is of all files in it."""
     config = config_of(months(tmp_path / "files"))
