@@ -132,10 +132,8 @@ def to_instances(file_instance: FileInstance, problem: Problem) -> Any:
     Returns
     -------
     Float32 instances: coordinates shifted and divided by the longer side, so that they fill the
-    unit square; demand in fractions of the capacity. If the capacity is above 50,000, the fractions
-    are multiplied by ``1 + 2e-5``: otherwise the tolerance of the masks (`problems.cvrp.ROUNDING`)
-    would let a route exceed the capacity by one unit. A file without coordinates gives the field
-    ``matrix [1, n, n]``, its distances divided by the largest one.
+    unit square; demand in fractions of the capacity (`tightened`). A file without coordinates
+    gives the field ``matrix [1, n, n]``, its distances divided by the largest one.
     """
     if problem.name != file_instance.problem:
         raise ConfigError(
@@ -152,13 +150,26 @@ def to_instances(file_instance: FileInstance, problem: Problem) -> Any:
     points = torch.as_tensor(unit, dtype=torch.float32)[None]
     if file_instance.demand is None or file_instance.capacity is None:
         return problem.instances(nodes=points)
-    fractions = file_instance.demand / file_instance.capacity
-    if file_instance.capacity > _FINE_CAPACITY:
-        fractions = np.minimum(fractions * (1 + 2 * ROUNDING), 1 + 0.99 * ROUNDING)
+    capacity = file_instance.capacity
+    fractions = tightened(file_instance.demand / capacity, capacity)
     demand = torch.as_tensor(fractions, dtype=torch.float32)[None]
     fields = {"depot": points[:, :1], "nodes": points[:, 1:], "demand": demand}
     others = file_instance.rules.fields(side * file_instance.steps) if file_instance.rules else {}
     return problem.instances(**{**fields, **others})
+
+
+def tightened(
+    fractions: npt.NDArray[np.float64], capacity: int | npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return whole loads, as fractions of the capacity, for networks.
+
+    If the capacity is above 50,000, they are multiplied by ``1 + 2e-5``: otherwise the tolerance of
+    the masks (`problems.cvrp.ROUNDING`) would let a route exceed the capacity by one unit.
+    """
+    fine = (np.asarray(capacity) > _FINE_CAPACITY) & (fractions <= 1)  # a larger one is refused
+    return np.where(
+        fine, np.minimum(fractions * (1 + 2 * ROUNDING), 1 + 0.99 * ROUNDING), fractions
+    )
 
 
 def distance_matrix(file_instance: FileInstance) -> Numbers:

@@ -126,6 +126,11 @@ def scaled(file: Path, found: Mapping[str, Array], problem: Problem) -> dict[str
     for name in (*points, *in_length):
         if not np.issubdtype(found[name].dtype, np.number) or not found[name].size:
             raise refuse(file, f"{name}: expected numbers, got {found[name].dtype}")
+        finite = np.isfinite(found[name])
+        if name in points and not finite.all():  # scaling would spread it over its instance
+            index = tuple(np.argwhere(~finite)[0].tolist())
+            value, where = found[name][index], place(index)
+            raise refuse(file, f"{name}: expected finite coordinates, got {value:g} ({where})")
     rows = {name: found[name].shape[:1] for name in (*points, *in_length)}
     for name in points:
         if found[name].ndim != 3 or found[name].shape[2] != 2:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lifelong_co.instance_files.file_instance import tightened
 from lifelong_co.instance_files.vrplib_parser import refuse
 from lifelong_co.problems.validation import place
 
@@ -36,9 +37,11 @@ def fractions(file: Path, field: str, array: Array, capacity: Array | None) -> A
         If the capacity cannot be used, or nobody can tell whether the numbers are fractions.
     """
     if np.issubdtype(array.dtype, np.integer) or _whole(array):
-        return array / _scalar(file, field, capacity)
+        whole = _scalar(file, field, capacity)
+        return tightened(array / whole, whole)
     if capacity is not None and np.issubdtype(array.dtype, np.floating):
         _refuse_other_unit(file, field, array, capacity)
+        return tightened(array, _of_each(capacity, array))
     return array
 
 
@@ -58,9 +61,7 @@ def _refuse_other_unit(file: Path, field: str, array: Array, beside: Array) -> N
     number = np.issubdtype(beside.dtype, np.number)
     if not np.isfinite(array).all() or (number and (beside <= 1).any()):
         return
-    capacity = np.ones(1)
-    if number and beside.size in (1, *array.shape[:1]):  # one for all instances, or one for each
-        capacity = beside.reshape(-1, *[1] * (array.ndim - 1)).astype(float)
+    capacity = _of_each(beside, array)
     units = array * capacity
     rest = np.abs(units - units.round())
     wrong = (array > 1) | (rest > 1e-3 + 1e-6 * capacity)
@@ -75,6 +76,14 @@ def _refuse_other_unit(file: Path, field: str, array: Array, beside: Array) -> N
             f" {beside.tolist()!r:.80}, got {array[index]:g} as {array.dtype}{where}; loads:"
             f" convert {field} to integers; fractions of the capacity: leave out 'capacity'",
         )
+
+
+def _of_each(capacity: Array, array: Array) -> Array:
+    """Return a capacity for all instances or for each, to multiply a field by; else 1."""
+    number = np.issubdtype(capacity.dtype, np.number)
+    if not number or capacity.size not in (1, *array.shape[:1]):
+        return np.ones(1)
+    return capacity.reshape(-1, *[1] * (array.ndim - 1)).astype(float)
 
 
 def _scalar(file: Path, field: str, capacity: Array | None) -> int:

@@ -156,6 +156,19 @@ def test_scaling_of_other_shapes_is_refused(
         read(saved(tmp_path, **fields), problem, scale=True)
 
 
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_coordinate_that_is_not_finite_is_named_before_scaling(
+    wrong: float, tmp_path: Path
+) -> None:
+    """Scaling would spread it over all coordinates of its instance, the depot's included."""
+    nodes = DRAWN.random((4, 5, 2)) * 9
+    nodes[3, 2, 1] = wrong
+    given = {"nodes": nodes, "depot": np.zeros((4, 1, 2)), "demand": np.full((4, 5), 0.1)}
+    expected = rf"nodes: expected finite coordinates, got {wrong} \(instance 4, row 3\)"
+    with pytest.raises(FileFormatError, match=expected):
+        read(saved(tmp_path, **given), CVRP(), scale=True)
+
+
 def test_wrong_value_is_shown_as_in_the_file(tmp_path: Path) -> None:
     """Scaled windows and loads are also shown in the unit of the file, with their place."""
     given: dict[str, Any] = {"depot": np.zeros((2, 1, 2)), "nodes": DRAWN.random((2, 4, 2)) * 50}

@@ -73,6 +73,20 @@ def test_fractions_of_the_capacity_are_read_beside_it(capacity: int, tmp_path: P
     torch.testing.assert_close(parts.demand, whole.demand)
 
 
+def test_fine_loads_exceed_no_capacity(tmp_path: Path) -> None:
+    """Four loads of a quarter and a little more: the tolerance of the masks would take them."""
+    places = {"depot": np.zeros((1, 1, 2)), "nodes": DRAWN.random((1, 4, 2))}
+    for capacity, fits in ((1_000_000, False), (1_000_100, True)):
+        given = {"demand": np.full((1, 4), 250_002), "capacity": capacity}
+        parts = {**given, "demand": given["demand"] / capacity}
+        for loads in (given, parts):
+            batch = read(saved(tmp_path, **places, **loads), CVRP())
+            state = CVRP().reset(batch, 1)
+            for customer in (0, 1, 2, 3):
+                state = CVRP().step(batch, state, torch.tensor([[customer]]))
+            assert bool(CVRP().feasible(batch, state)[0, 0, 4]) is fits
+
+
 def test_fractions_beside_a_capacity_for_each_instance_are_read(tmp_path: Path) -> None:
     """Each load is a whole part of the capacity of its instance."""
     places = {"depot": np.zeros((2, 1, 2)), "nodes": DRAWN.random((2, 2, 2))}
