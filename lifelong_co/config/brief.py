@@ -13,7 +13,7 @@ LINES = 2
 
 
 def brief(config: Config, file: object) -> str:
-    """Return at most ten lines about a configuration that is in ``file``."""
+    """Return at most eleven lines about a configuration that is in ``file``."""
     count = len(config.tasks)
     steps = sum(task.epochs * task.batches for task in config.tasks)
     words = f"{count} task{'s' * (count > 1)}, {steps} steps"
@@ -21,11 +21,17 @@ def brief(config: Config, file: object) -> str:
         f"{config.method} on {config.problem} with {config.solver}, preset {config.preset}, "
         f"seed {config.seed}, on {config.device}",
         *_lines(f"tasks ({words}): ", " ".join(task.label for task in config.tasks)),
+        *_lines("tested on the instances that they learn: ", ", ".join(_seen(config)))[:1],
         *_lines("method: ", _pairs(config.method_options)),
         *_lines("solver: ", _pairs(config.solver_options)),
         *_lines("training: ", _pairs(_training(config))),
     ]
     return "\n".join([*lines, f"all settings: {file}", ""])
+
+
+def _seen(config: Config) -> list[str]:
+    """Return the tasks of files that have no test files."""
+    return [task.label for task in config.tasks if task.files and not task.test_files]
 
 
 def _training(config: Config) -> Mapping[str, Any]:

@@ -182,7 +182,16 @@ def _check_comparable(first: FinishedRun, other: FinishedRun) -> None:
 
     one, two = first.config, other.config
     refuse("problem", one.problem, two.problem)
-    refuse("tasks", ", ".join(sorted(first.names)), ", ".join(sorted(other.names)))
+    if set(first.names) != set(other.names):
+        only = [
+            f"only {run.path} has {', '.join(name for name in run.names if name not in them)}"
+            for run, them in ((first, other.names), (other, first.names))
+            if not {*run.names} <= {*them}
+        ]
+        raise ConfigError(
+            f"{first.path} and {other.path} cannot be compared: {'; '.join(only)}; a finished run"
+            " can get further tasks"
+        )
     refuse("test instances of a task", one.tests, two.tests)
     refuse("augmentation at test", one.augment, two.augment)
     refuse("images at test", one.augment and one.symmetries, two.augment and two.symmetries)
