@@ -4,6 +4,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 if TYPE_CHECKING:
     from lifelong_co.errors import FolderError
 
@@ -33,12 +35,27 @@ def advice(error: "FolderError") -> str:
     return ", or ".join(remedies)
 
 
+def note_unfinished(run: Path, after: int | None) -> None:
+    """Say that the solver of a run has not learned all of its tasks, unless it was chosen so."""
+    from lifelong_co.runs.folder import STARTS, RunFolder
+
+    folder = RunFolder(run)
+    config, learned = folder.config(), folder.learned()
+    if after is None and learned < len(config.tasks) and config.method not in STARTS:
+        typer.echo(
+            f"{run}: not finished, {learned} of {len(config.tasks)} tasks learned; these are the"
+            " costs of the latest checkpoint",
+            err=True,
+        )
+
+
 def refuse_npz(file: Path) -> None:
     """Raise an error for a file of many instances, where one is solved."""
     from lifelong_co.errors import ConfigError
 
     if file.suffix == ".npz":
         raise ConfigError(
-            f"{file}: expected a file with one instance, got .npz; for the mean cost of its"
-            f" instances: lifelong-co evaluate RUN --files {shlex.quote(str(file))}"
+            f"{file}: expected a file of one instance, such as .vrp, got .npz; for the mean cost of"
+            f" its instances: lifelong-co evaluate RUN --files {shlex.quote(str(file))}; for their"
+            " routes: docs/guides/files.md"
         )

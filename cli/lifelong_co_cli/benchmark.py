@@ -197,7 +197,7 @@ def _warn_of_sizes(
     log: Callable[[str], None],
 ) -> None:
     """Log the instances that are far larger than what a run has learned."""
-    from lifelong_co.experiments.benchmark.answer import largest_of_run, too_large
+    from lifelong_co.experiments.benchmark.cautions import largest_of_run, too_large
 
     largest = largest_of_run(run, after)
     large = [warning for one in instances if (warning := too_large(one, largest))]

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lifelong_co_cli.advice import note_unfinished
 from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References, TestsOf
 
 
@@ -74,7 +75,7 @@ def evaluate(
     from lifelong_co.experiments.references.gaps import gap_of
     from lifelong_co.experiments.references.lookup import of_task, origins
     from lifelong_co.runs.data_files import changed_tests
-    from lifelong_co.runs.folder import STARTS, RunFolder
+    from lifelong_co.runs.folder import RunFolder
     from lifelong_co.runs.trained_solver import load_solver
     from lifelong_co_cli.options import places
     from lifelong_co_cli.system import choose_device
@@ -88,13 +89,7 @@ def evaluate(
     if tests_of is not None:
         chosen = [attrs.evolve(one, tests_of=tests_of) for one in chosen]
     solver = load_solver(run, after=after, device=choose_device(device))
-    learned, k = folder.learned(), len(config.tasks)
-    if after is None and learned < k and config.method not in STARTS:
-        typer.echo(
-            f"{run}: not finished, {learned} of {k} tasks learned; these are the costs of the"
-            " latest checkpoint",
-            err=True,
-        )
+    note_unfinished(run, after)
     for line in changed_tests(run, config, {task.label for task in own}):
         typer.echo(line, err=True)
     note_batches(solver, lambda line: typer.echo(line, err=True))

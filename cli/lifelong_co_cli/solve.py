@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lifelong_co_cli.advice import refuse_npz
+from lifelong_co_cli.advice import note_unfinished, refuse_npz
 from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, Overwrite, References
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ def solve(
     found.
     """
     from lifelong_co.errors import ConfigError
-    from lifelong_co.experiments.benchmark.answer import Effort, answer, refuse_other, too_large
+    from lifelong_co.experiments.benchmark.answer import Effort, answer, refuse_other
+    from lifelong_co.experiments.benchmark.cautions import coarse, too_large
     from lifelong_co.experiments.benchmark.improve import refuse_unmodelled
     from lifelong_co.experiments.benchmark.known import beside
     from lifelong_co.experiments.comparison.routes import plot_routes, refuse_without_coordinates
@@ -138,17 +139,21 @@ def solve(
     effort = Effort(augment=augment, trajectories=trajectories, improve=improve, compare=compare)
     for instance, (target, picture) in zip(instances, targets, strict=True):
         solver, largest, label = solvers[instance.problem]
-        warning = too_large(instance, largest)
-        if warning:
-            typer.echo(f"warning: {warning}", err=True)
+        _warn(too_large(instance, largest))
         with share_of_work(instance.name) as progress:
             found = answer(solver, instance, effort, label=label, progress=progress)
+        _warn(coarse(instance, found.actions))
         write_solution(target, instance, found.actions, found.cost, overwrite=overwrite)
         for line in (*found.lines(), f"solution: {target}"):
             print(line, flush=True)
         if picture is not None:
             plot_routes(instance, found.actions, picture, overwrite=overwrite)
             print(f"plot: {picture}", flush=True)
+
+
+def _warn(text: str) -> None:
+    if text:
+        typer.echo(f"warning: {text}", err=True)
 
 
 def _read(file: Path, best_known: float | None, references: Path | None) -> "FileInstance":
@@ -172,11 +177,12 @@ def _solver(
     """Return the solver, the largest size that it has learned, and its name for messages."""
     from lifelong_co_adapters import shipped
 
-    from lifelong_co.experiments.benchmark.answer import largest_of_run
+    from lifelong_co.experiments.benchmark.cautions import largest_of_run
     from lifelong_co.runs.trained_solver import load_solver
 
     if checkpoint is None:
         found = shipped.load(problem, device=device)
         return found.solver, found.largest, f"the shipped weights for {problem}"
     solver = load_solver(checkpoint, after=after, device=device)
+    note_unfinished(checkpoint, after)
     return solver, largest_of_run(checkpoint, after), str(checkpoint)

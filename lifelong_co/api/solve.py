@@ -9,13 +9,8 @@ import numpy.typing as npt
 
 from lifelong_co.api.stored import StoredRun, folder_of
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.benchmark.answer import (
-    Effort,
-    answer,
-    largest_of_run,
-    refuse_other,
-    too_large,
-)
+from lifelong_co.experiments.benchmark.answer import Effort, answer, refuse_other
+from lifelong_co.experiments.benchmark.cautions import coarse, largest_of_run, too_large
 from lifelong_co.experiments.benchmark.improve import refuse_unmodelled
 from lifelong_co.experiments.benchmark.known import known_of
 from lifelong_co.experiments.references.cache import FOLDER
@@ -125,6 +120,8 @@ def solve(
     if warning:
         warnings.warn(warning, stacklevel=2)
     found = answer(solver, instance, effort, label=where)
+    if warning := coarse(instance, found.actions):
+        warnings.warn(warning, stacklevel=2)
     return Solved(
         name=instance.name,
         cost=found.cost,

@@ -204,7 +204,8 @@ def best_each(
         at_once=at_once,
     ):
         chunk = [_best(*each) for each in zip(instances, actions, costs, strict=True)]
-        found = [_joined(pair) for pair in zip(found, chunk, strict=True)] if found else chunk
+        pairs = zip(instances, found or chunk, chunk, strict=True)
+        found = [_joined(one, pair) for one, *pair in pairs]
         done += actions.shape[1]
         if progress is not None:
             progress(done / work)
@@ -218,12 +219,16 @@ def _best(instance: FileInstance, actions: Integers, costs: npt.NDArray[np.float
     solutions with nearly equal costs, so the best `FINALISTS` are compared in file units.
     """
     finalists = [in_time(instance, one) for one in actions[costs.argsort()[:FINALISTS]]]
-    return _joined([Best(cost(instance, one), one, length(instance, one)) for one in finalists])
+    found = [Best(cost(instance, one), one, length(instance, one)) for one in finalists]
+    return _joined(instance, found)
 
 
-def _joined(found: Sequence[Best]) -> Best:
-    """Return the least cost and the least length; they may come from different solutions."""
-    least = min(found, key=lambda one: one.cost)
+def _joined(instance: FileInstance, found: Sequence[Best]) -> Best:
+    """Return the least cost and the least length; they may come from different solutions.
+
+    Where distances are rounded, several solutions can have the least cost: the shortest one counts.
+    """
+    least = min(found, key=lambda one: (one.cost, length(instance, one.actions)))
     return attrs.evolve(least, length=min(one.length for one in found))
 
 

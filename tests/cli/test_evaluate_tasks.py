@@ -50,6 +50,10 @@ def test_unfinished_run_is_tested_with_a_warning(finished, tmp_path):
     assert "not finished, 2 of 3 tasks learned" in outcome.err
     assert outcome.out == call("evaluate", whole, "--json").out
     assert "not finished" not in call("evaluate", whole, "--json").err
+    given = (FIXTURES / "four.vrp", "--checkpoint", folder, "--out", tmp_path / "four.sol")
+    solved = call("solve", *given).err
+    assert "not finished, 2 of 3 tasks learned" in solved
+    assert "warning" not in solved
 
 
 @pytest.mark.parametrize("after", [1, 2, 3])

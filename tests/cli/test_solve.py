@@ -46,6 +46,16 @@ def test_solution_of_a_file_is_checked_and_written(problem, place, finished):
     assert third == f"solution: {written}"
 
 
+def test_town_in_kilometers_is_warned_of(place):
+    """Its distances are rounded away."""
+    text = (FIXTURES / "five.tsp").read_text().replace("10", "1").replace("-2.5", "-0.25")
+    (place / "town.tsp").write_text(text)
+    solved = call("solve", "town.tsp")
+    assert solved.status == 0
+    assert "warning: five: EUC_2D rounds each distance to a whole unit" in solved.err
+    assert "rounds" not in call("solve", FIXTURES / "five.tsp").err
+
+
 def test_solution_files_have_the_format_of_the_libraries(place, finished):
     """A .sol has routes and a cost, a .tour a TOUR_SECTION with nodes from 1 on."""
     for problem, (file, _) in CASES.items():

@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError
 from lifelong_co.evaluation import named_test
 from lifelong_co.experiments.benchmark.improve import improved
@@ -19,14 +18,9 @@ from lifelong_co.instance_files.route_rules import in_time
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.solve import best_each
 from lifelong_co.protocols import Problem, Solver
-from lifelong_co.runs.folder import RunFolder
-from lifelong_co.runs.imports import METHOD
 from lifelong_co.validators import at_least, not_negative
 
 Integers = npt.NDArray[np.int64]
-
-# A size above this multiple of the largest learned one is far from what the solver has seen.
-FAR = 2
 
 
 @attrs.frozen(kw_only=True)
@@ -164,23 +158,6 @@ def nearest(instance: FileInstance, problem: Problem) -> tuple[float, int]:
     return min(cost(instance, in_time(instance, each)) for each in tours.actions), tours.starts
 
 
-def largest_learned(config: Config, learned: int | None = None) -> int | None:
-    """Return the largest size of the first ``learned`` tasks of a run; None: of all tasks.
-
-    The result is None if the run has learned nothing that is known, such as an import, or if a task
-    has files of any size.
-    """
-    sizes = [task.size for task in config.tasks[:learned]]
-    known = config.method != METHOD and sizes and all(sizes)
-    return max(sizes) if known else None
-
-
-def largest_of_run(folder: Path, after: int | None) -> int | None:
-    """Return `largest_learned` after so many tasks of a run; None: for its latest checkpoint."""
-    run = RunFolder(folder)
-    return largest_learned(run.config(), after or run.learned() or None)
-
-
 def refuse_other(instance: FileInstance, solver: Solver, file: Path, label: str) -> None:
     """Refuse a file of another problem than that of a solver, whose name is ``label``.
 
@@ -194,13 +171,3 @@ def refuse_other(instance: FileInstance, solver: Solver, file: Path, label: str)
         raise ConfigError(
             f"{file}: the file is a {instance.problem} instance, {label} was trained on {learned}"
         )
-
-
-def too_large(instance: FileInstance, largest: int | None) -> str:
-    """Return a warning if an instance is far larger than what was learned, or an empty text."""
-    if largest is None or instance.size <= FAR * largest:
-        return ""
-    return (
-        f"{instance.name}: {instance.size} nodes are more than twice the largest size learned"
-        f" ({largest}); the cost can be far above that of simple rules"
-    )

@@ -35,11 +35,19 @@ def test_solver_solves_as_its_run_does(tiny):
 
 def test_file_far_above_the_learned_sizes_is_warned_of(tiny, tmp_path):
     """The message has both sizes."""
-    nodes = "".join(f"{i} {i % 7} {i % 5}\n" for i in range(1, 41))
+    nodes = "".join(f"{i} {9 * (i % 7)} {9 * (i % 5)}\n" for i in range(1, 41))
     head = "NAME: long\nTYPE: TSP\nDIMENSION: 40\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
     (tmp_path / "long.tsp").write_text(f"{head}{nodes}EOF\n")
     with pytest.warns(UserWarning, match="long: 40 nodes are more than twice"):
         lco.solve(tmp_path / "long.tsp", tiny, augment=False, trajectories=1, device="cpu")
+
+
+def test_file_whose_distances_are_rounded_away_is_warned_of(tiny, tmp_path):
+    """A town in kilometers: the message says which unit to take."""
+    text = (FIXTURES / "five.tsp").read_text()
+    (tmp_path / "town.tsp").write_text(text.replace("10", "1").replace("-2.5", "-0.25"))
+    with pytest.warns(UserWarning, match="meters in place of kilometers"):
+        lco.solve(tmp_path / "town.tsp", tiny, device="cpu")
 
 
 def test_file_of_another_problem_is_refused(tiny):

@@ -1,5 +1,6 @@
 """Solving instances from files: chunks and batches change no cost, and costs are the file's."""
 
+import attrs
 import numpy as np
 import pytest
 import torch
@@ -172,6 +173,23 @@ def test_length_is_not_rounded():
     one = FileInstance("square", "tsp", square, None, None, "EUC_2D")
     assert length(one, np.arange(4)) == pytest.approx(6.4)
     assert check(one, [0, 1, 2, 3]).cost == 8
+
+
+def test_of_equal_costs_the_shortest_solution_counts():
+    """In a town of less than half a unit all distances are rounded to 0."""
+    town = instance("cvrp")
+    points = 0.4 * town.coordinates / town.coordinates.max()
+    small = attrs.evolve(town, coordinates=points, distance_rule="EUC_2D")
+    exact = attrs.evolve(small, distance_rule="UNROUNDED")
+    network = solver("cvrp")
+    network.module.float()
+    for at_once in (1, None):
+        (one,), (two,) = (
+            best_each(network, [each], augment=True, at_once=at_once)
+            for each in (small, exact)
+        )
+        assert one.cost == 0
+        assert length(small, one.actions) == pytest.approx(two.cost, rel=1e-5)
 
 
 def made():

@@ -1,29 +1,14 @@
 """What `solve` finds and prints for one file."""
 
-from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
-from paths import FIXTURES
 from synthetic_benchmarks import drawn, entrant
-from tiny_runs import tiny_config
 
-from lifelong_co.errors import ConfigError, Interrupted
-from lifelong_co.experiments.benchmark.answer import (
-    Effort,
-    answer,
-    largest_learned,
-    largest_of_run,
-    nearest,
-    too_large,
-)
-from lifelong_co.instance_files.formats import read_file
+from lifelong_co.errors import ConfigError
+from lifelong_co.experiments.benchmark.answer import Effort, answer, nearest
 from lifelong_co.instance_files.solutions import check
-from lifelong_co.learner import learn
-from lifelong_co.runs.imports import METHOD
-from lifelong_co.runs.prepare import prepare
-from lifelong_co.tasks.task import Task
 
 
 def test_answer_has_the_solver_and_the_rule() -> None:
@@ -62,32 +47,6 @@ def test_improved_answer_shows_all_costs() -> None:
     assert list(without.lines())[-1] == "PyVRP alone, 0.1 s: no solution"
     longer = attrs.evolve(found, routes=3)
     assert "feasible (3 routes)" in next(longer.lines()), "those of the solver, not of PyVRP"
-
-
-def test_largest_size_learned() -> None:
-    """Of the tasks learned; unknown for an import and for files of any size."""
-    config = tiny_config(sizes=(5, 9, 7))
-    assert [largest_learned(config, k) for k in (1, 2, 3, None)] == [5, 9, 9, 9]
-    assert largest_learned(attrs.evolve(config, method=METHOD, method_options={})) is None
-    files = Task(files="x.npz", epochs=1, batches=1, batch_size=1)
-    assert largest_learned(attrs.evolve(config, tasks=(*config.tasks, files))) is None
-
-
-def test_largest_size_of_an_unfinished_run(tmp_path: Path) -> None:
-    """Of its latest checkpoint, not of tasks that it has yet to learn."""
-    run = prepare(tiny_config(sizes=(5, 9)), tmp_path)
-    with pytest.raises(Interrupted):
-        learn(run, stop=lambda: run.learner.task == 1)
-    assert [largest_of_run(tmp_path, after) for after in (None, 1, 2)] == [5, 5, 9]
-
-
-def test_far_larger_instances_are_warned_of() -> None:
-    """More than twice the largest size."""
-    five = read_file(FIXTURES / "five.tsp")
-    assert too_large(five, 3) == too_large(five, None) == ""
-    assert too_large(five, 2).startswith(
-        "five: 5 nodes are more than twice the largest size learned (2); "
-    )
 
 
 @pytest.mark.parametrize(
