@@ -12,7 +12,10 @@ class Distribution(Protocol):
     """A distribution of instances of one problem."""
 
     def sample(self, batch: int, size: int, *, generator: torch.Generator | None = None) -> Any:
-        """Return ``B = batch`` instances of ``n = size``, in float32, on the generator's device."""
+        """Return ``B = batch`` instances of ``n = size``, in float32, on the generator's device.
+
+        They may depend only on the arguments and the generator: a checkpoint keeps nothing else.
+        """
 
 
 class FileFormat(Protocol):
@@ -35,5 +38,6 @@ class FieldSampler(Protocol):
 
         ``known`` has the fields that the distribution has drawn: ``nodes [B, n, 2]`` and, if the
         instances have them, ``depot [B, 1, 2]`` and ``demand [B, n]`` in fractions of the capacity.
-        A field of the result replaces a known one of its name.
+        A field of the result replaces a known one of its name. The result may depend only on the
+        arguments and the generator: a checkpoint keeps nothing else.
         """

@@ -40,7 +40,10 @@ class LearnerState:
     def draw(self, task: int, step: int | None = None, size: int | None = None) -> Any:
         """Return a fresh training batch of a task, at a step of its budget; None: `step_of`.
 
-        It has ``size`` instances; None: as many as the task has at this step.
+        It has ``size`` instances; None: as many as the task has at this step. Each call advances
+        the run's stream of training instances. So a method that draws further batches here trains
+        on other instances than other methods. For these use `tasks.instances.training` with a
+        generator of `seeding.generator`.
         """
         return self.stream.batch(task, self.step_of(task) if step is None else step, size)
 
@@ -83,6 +86,7 @@ class Objective:
     after_epoch: Callable[[LearnerState], None] = _nothing
     state_dict: Callable[[], dict[str, Any]] = dict
     load_state_dict: Callable[[LearnerState, Mapping[str, Any]], None] = _nothing_to_load
+    """As `Method.load_state_dict`: tensors arrive on the CPU."""
 
 
 def _fresh(learner: LearnerState) -> Any:
@@ -115,11 +119,16 @@ class Method:
     """Whether every task is learned as if it were the first: `before_task` forgets the other tasks,
     the loop resets the random streams, and during a task only this task is tested."""
     before_task: Callable[[LearnerState], None] = _nothing
+    """``epoch`` and ``batch`` are 0, the optimizer is new. Not called when a task is resumed."""
     before_epoch: Callable[[LearnerState], None] = _nothing
+    """``batch`` is 0. Not called when an epoch is resumed."""
     batches: Callable[[LearnerState], int] = _batches_of_task
-    """The number of batches of the present epoch."""
+    """The number of batches of the present epoch.
+
+    It is called before every step, and for estimates of the time. So it must change nothing.
+    """
     instances: Callable[[LearnerState], Any] = _fresh
-    """Chooses the batch to train on."""
+    """Chooses the batch to train on, once for each step."""
     observer: Callable[[LearnerState, Any], Observer | None] = _no_observer
     """Observes the decoding steps of the rollout on these instances."""
     loss_terms: Callable[[LearnerState, Rollout], Iterable[tuple[str, Tensor]]] = _no_terms
@@ -129,9 +138,17 @@ class Method:
     before the next one. So terms must share no graph with each other or with the rollout.
     """
     after_step: Callable[[LearnerState], None] = _nothing
+    """After the step of the optimizer; ``batch`` is still the number of this step."""
     after_epoch: Callable[[LearnerState], None] = _nothing
+    """``epoch`` is still the number of this epoch, and ``batch`` is the number of its batches."""
     after_task: Callable[[LearnerState], None] = _nothing
+    """``epoch`` is the task's ``epochs``, so `last_epoch` is False. Tests and checkpoint follow."""
     adopt: Callable[[LearnerState, Mapping[str, Any]], None] = _no_buffer
     """Takes over the experiences in the `state_dict` of another run's method; called first."""
     state_dict: Callable[[], dict[str, Any]] = dict
+    """Called for each checkpoint: after an epoch, or after a step if the run is interrupted."""
     load_state_dict: Callable[[LearnerState, Mapping[str, Any]], None] = _nothing_to_load
+    """Called on a resume, when the learner has its place and parameters again.
+
+    Tensors arrive on the CPU: move them to `tensors.modules.device_of` of the solver's module.
+    """

@@ -12,6 +12,9 @@ class Instances(Protocol):
     A further field in the unit of the coordinates has the metadata ``{records.LENGTH: True}``
     (`tensors.records`). It is scaled with them where a file's coordinates are not in the unit
     square.
+
+    An optional field is None by default and has the metadata ``{records.ABSENT: value}``. Where
+    instances with and without it are joined, None becomes this value.
     """
 
     @property
@@ -80,7 +83,10 @@ class Problem(Protocol):
         """Return bool ``[B, S]``: which trajectories are complete solutions."""
 
     def cost(self, instances: Any, actions: Tensor) -> Tensor:
-        """Return the cost ``[B, S]`` of ``actions``, long ``[B, S, T]``."""
+        """Return the cost ``[B, S]`` of ``actions``, long ``[B, S, T]``; lower is better.
+
+        Costs are at least 0. Their mean over test instances is above 0: gaps are divided by it.
+        """
 
     def size(self, instances: Any) -> int:
         """Return the number of nodes ``n``."""

@@ -18,7 +18,9 @@ Divergence = Callable[[Tensor, Tensor], Tensor]
 
 Both are -inf on infeasible actions; the gradient there must be zero, not NaN. The teacher may be
 -inf where the learner is finite, and the other way round: INViT considers only the nearest nodes,
-and the experiences in a buffer can come from another solver.
+and the experiences in a buffer can come from another solver. With ``behavior="official"``
+(`replay.consolidation`) nothing is -inf: both are log-softmaxes of the probabilities of all ``A``
+actions, infeasible ones included.
 """
 
 
@@ -57,7 +59,11 @@ class Experience(Protocol):
 
 
 class Buffer(Protocol[X]):
-    """A store of fixed capacity for items of any type."""
+    """A store of fixed capacity for items of any type. It decides which items are kept.
+
+    ``llr-bc`` and ``der++`` iterate over it and draw uniformly themselves. A `Weighting` decides
+    how much an experience counts.
+    """
 
     @property
     def capacity(self) -> int:
@@ -77,14 +83,20 @@ class Buffer(Protocol[X]):
         """Offer an item: `admit`, then `put`."""
 
     def sample(self, k: int) -> list[X]:
-        """Return ``min(k, len)`` items, drawn uniformly without replacement."""
+        """Return ``min(k, len)`` items, drawn uniformly without replacement.
+
+        It is for methods that do not draw themselves; no method of lifelong-co calls it.
+        """
 
     def __len__(self) -> int: ...
 
     def __iter__(self) -> Iterator[X]: ...
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the complete state, including that of the random stream."""
+        """Return the complete state, including that of the random stream.
+
+        ``items`` is a list of the items. Methods replace these by plain data for a checkpoint.
+        """
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore `state_dict`."""
+        """Restore `state_dict`; in ``items`` are items again."""

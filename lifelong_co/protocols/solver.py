@@ -24,7 +24,7 @@ class Rollout:
     actions: Tensor
     """Long ``[B, S, T]``, forced actions included."""
     cost: Tensor
-    """Float ``[B, S]``, in the unit of the coordinates."""
+    """Float ``[B, S]``, in the problem's unit of cost (`Problem.cost`)."""
     log_likelihood: Tensor
     """Float ``[B, S]``: the sum of the log-probabilities of the actions taken; differentiable."""
 
@@ -42,10 +42,17 @@ class Solver(Protocol):
         """The network with its parameters."""
 
     def encode(self, instances: Any) -> Any:
-        """Return all that `log_probs` needs of the instances; called once per batch."""
+        """Return all that `log_probs` needs of the instances.
+
+        It is called for each rollout, and again for learning in one pass and for replay.
+        """
 
     def log_probs(self, encoding: Any, state: Any) -> Tensor:
-        """Return the log-probabilities ``[B, S, A]``; -inf where infeasible; differentiable."""
+        """Return the log-probabilities ``[B, S, A]``; -inf where infeasible; differentiable.
+
+        ``S`` is that of the state and can be any number. States of different steps can be joined,
+        as if they were trajectories of one step.
+        """
 
     def rollout(
         self,
