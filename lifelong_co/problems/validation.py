@@ -11,6 +11,8 @@ from lifelong_co.errors import InvalidInstancesError
 def fractions(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
     """Return ``value`` as a finite floating-point tensor of the expected shape.
 
+    The range is not checked: numbers may be below 0 or above 1.
+
     Parameters
     ----------
     name
