@@ -57,7 +57,8 @@ class Problem(Protocol):
     feature_dims: dict[str, int]
     """Width of each tensor of `features`."""
     context_nodes: tuple[str, ...]
-    """Roles of `Context.nodes`."""
+    """Roles of `Context.nodes`. POMO, Omni and INViT need ``last``: they read the scalars with it.
+    Without a depot INViT also needs ``first``."""
     context_scalars: int
     """``k`` of `Context.scalars`."""
 
@@ -95,13 +96,20 @@ class Problem(Protocol):
         """Return the lowest and the highest possible ``T`` for ``n = size``."""
 
     def starts(self, instances: Any, trajectories: int) -> tuple[Tensor, ...]:
-        """Return the forced first actions of a multi-start, each long ``[B, S]``."""
+        """Return the forced first actions of a multi-start, each long ``[B, S]``.
+
+        Each is feasible, or the present node, such as the depot at the beginning.
+        """
 
     def augment(self, instances: Any) -> Any:
         """Return ``8 B`` instances: row ``k * B + b`` is the ``k``-th image of instance ``b``."""
 
     def features(self, instances: Any) -> dict[str, Tensor]:
-        """Return float ``[B, *, dim]`` for each kind of action; together they cover all ``A``."""
+        """Return float ``[B, *, dim]`` for each kind of action, in the order of `feature_dims`.
+
+        Joined in this order they are the actions ``0 … A - 1``. The first kind is ``depot``, if
+        there is one. The first two numbers are coordinates; INViT reads them.
+        """
 
     def context(self, state: Any) -> Context:
         """Return the part of a state that a network reads."""

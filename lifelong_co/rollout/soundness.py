@@ -14,15 +14,17 @@ from torch import Tensor
 
 from lifelong_co.errors import ComponentError
 from lifelong_co.protocols import Observer, Rollout, Solver
+from lifelong_co.rollout.one_pass import likelihood
 from lifelong_co.rollout.verification import WRONG_COST, complete
 from lifelong_co.tensors import records
-from lifelong_co.tensors.modules import evaluating
+from lifelong_co.tensors.modules import evaluating, normalises_over_batch
 
 FIELDS = ("actions", "cost", "log_likelihood")
 ROWS = 2
-"""Instances on which the probabilities are checked."""
+"""Instances, and trajectories of each, on which the probabilities are checked."""
 WRONG_SUM = 0.02
-"""A difference of a sum of probabilities from 1 that rounding in bfloat16 does not explain."""
+"""A difference that rounding in bfloat16 does not explain: of a sum of probabilities from 1, or of
+two log-probabilities in the mean over the steps."""
 
 
 @attrs.define
@@ -46,7 +48,7 @@ def checked(
     observe: Observer | None,
     first: bool,
 ) -> Rollout:
-    """Return a rollout that has called its observer, if not all of its actions are forced.
+    """Return a rollout that has called its observer at each step that is not forced.
 
     Parameters
     ----------
@@ -71,12 +73,14 @@ def checked(
     found = rollout(counted)
     if check is not None:
         check(found)
-    if counted is not None and not counted.calls:
+    if counted is not None:
         _, S, T = found.actions.shape
-        if len(solver.problem.starts(instances, S)) < T:
+        least = T - len(solver.problem.starts(instances, S))
+        if not least <= counted.calls <= T:
             raise ComponentError(
                 f"solver {name!r}: expected a rollout that calls observe(state, log_probs) at each"
-                " decoding step, got no call; the method would remember nothing"
+                f" step after the forced first actions, {least} to {T} times for {T} actions, got"
+                f" {counted.calls} calls"
             )
     return found
 
@@ -107,7 +111,8 @@ class FirstRollout:
             If the solver draws from torch's global random stream of the CPU, or changes the
             instances or the names of its tensors; if solutions have another shape, are infeasible
             or cost something else than the problem counts; if probabilities do not sum to 1 over
-            feasible actions; if gradients flow into tensors that the module does not have.
+            feasible actions, or their logarithms to the log-likelihood over the steps; if gradients
+            flow into tensors that the module does not have.
         """
         if new := set(self.solver.module.state_dict()) ^ self.names:
             what = ", ".join(sorted(new)[:3])
@@ -123,6 +128,7 @@ class FirstRollout:
                 self._refuse("a rollout that does not change the instances", f"other {field}")
         self._check_solutions(rollout)
         self._check_probabilities(rollout.actions.shape[1])
+        self._check_likelihood(rollout)
         own = {id(parameter) for parameter in self.solver.module.parameters()}
         for leaf in leaves(rollout.log_likelihood):
             if id(leaf) not in own:  # nothing trains or saves it
@@ -181,6 +187,27 @@ class FirstRollout:
             self._refuse("log_probs whose exponentials sum to 1", f"a sum of {worst:g}")
         if float(probs.masked_fill(feasible, 0).amax()) > WRONG_SUM:
             self._refuse("log_probs of -inf where an action is infeasible", "a higher one")
+
+    @torch.no_grad()
+    def _check_likelihood(self, rollout: Rollout) -> None:
+        """Decode some states again: a sign is wrong, or a step depends on more than its state."""
+        found = rollout.log_likelihood[:ROWS, :ROWS]
+        if normalises_over_batch(self.solver.module) or not bool(found.isfinite().all()):
+            return
+        problem, part = self.solver.problem, records.select(self.before, slice(0, ROWS))
+        actions = rollout.actions[:ROWS, :ROWS]
+        states, state = [], problem.reset(part, actions.shape[1])
+        for action in actions.unbind(2):
+            states.append(state)
+            state = problem.step(part, state, action)
+        forced = len(problem.starts(part, actions.shape[1]))  # a solver may force fewer
+        sums = [
+            likelihood(self.solver, part, states[t:], actions[..., t:]) for t in range(forced + 1)
+        ]
+        wrong = torch.stack([(each - found).abs().amax() for each in sums]).amin()
+        if float(wrong) > WRONG_SUM * len(states):
+            expected = f"a log_likelihood that is the sum of log_probs, {float(sums[-1][0, 0]):g}"
+            self._refuse(expected, f"{float(found[0, 0]):g}")
 
     def _refuse(self, expected: str, got: str) -> None:
         check = "lifelong_co.testing.check_solver"

@@ -60,8 +60,8 @@ def complete(
     Parameters
     ----------
     forced
-        First actions, each long ``[B, S]``, that are allowed even where they are infeasible: the
-        CVRP starts at the depot, and its first forced action is a visit to the depot.
+        First actions, each long ``[B, S]``. One that stays where the trajectory is may be
+        infeasible: the CVRP starts at the depot, and its first forced action is a visit to it.
     """
     least, _ = problem.steps(problem.size(instances))
     state = problem.reset(instances, actions.shape[1])
@@ -74,7 +74,7 @@ def complete(
             feasible = problem.feasible(instances, state)
         allowed = feasible.gather(2, action[..., None]).squeeze(2)
         if t < len(forced):
-            allowed = allowed | (action == forced[t])
+            allowed = allowed | ((action == forced[t]) & (action == state.current))
         if t >= least:  # a finished solution waits for the longer ones of its batch
             allowed = allowed | problem.done(instances, state)
         valid &= allowed
@@ -87,7 +87,7 @@ def fault(problem: Problem, instances: Any, actions: Sequence[int]) -> str:
     """Return why ``actions [T]`` do not solve one instance (``B = 1``); empty if they do.
 
     Only the problem itself decides: each action must be feasible in its state, and the last state
-    must be done. The first action may be the one that a rollout forces, e.g. the depot.
+    must be done. A first action that a rollout forces may stay where it is, e.g. at the depot.
     """
     state = problem.reset(instances, 1)
     nodes = problem.unfinished(state)[0, 0]
@@ -96,7 +96,8 @@ def fault(problem: Problem, instances: Any, actions: Sequence[int]) -> str:
     for t, action in enumerate(actions):
         if not 0 <= action <= last:
             return f"expected nodes 0 to {last}, got {action}"
-        if forced[t : t + 1] != [action] and not problem.feasible(instances, state)[0, 0, action]:
+        stays = forced[t : t + 1] == [action] and int(state.current[0, 0]) == action
+        if not stays and not problem.feasible(instances, state)[0, 0, action]:
             if nodes[action] and action in actions[:t]:
                 return f"visits node {action} {list(actions).count(action)} times"
             return f"visits node {action} in step {t + 1}, where it is not feasible"

@@ -96,8 +96,10 @@ def _check_instances(problem: Problem, instances: Any) -> None:
 
 def _check_features(problem: Problem, instances: Any, B: int) -> None:
     features = problem.features(instances)
-    names, came = sorted(problem.feature_dims), sorted(features)
-    expect(names == came, CHECK, f"features {', '.join(names)}", ", ".join(came))
+    names = list(problem.feature_dims)
+    came, order = ", ".join(features), ", ".join(sorted(names, key=lambda kind: kind != "depot"))
+    expect(names == list(features), CHECK, f"features {', '.join(names)} in this order", came)
+    expect(came == order, CHECK, f"features {order} in this order, the depot first", came)
     for name, tensor in features.items():
         dim = problem.feature_dims[name]
         label = f"features[{name!r}] of shape [{B}, *, {dim}]"
@@ -179,12 +181,17 @@ def _check_bools(name: str, tensor: object, shape: tuple[int, ...], when: str) -
 
 
 def _check_starts(problem: Problem, instances: Any, starts: Sequence[Tensor], S: int) -> None:
-    A = problem.feasible(instances, problem.reset(instances, 1)).shape[-1]
+    state = problem.reset(instances, S)
+    A = problem.feasible(instances, state).shape[-1]
     for t, action in enumerate(starts):
         expect_shape(CHECK, f"starts[{t}]", action, (records.rows(instances), S))
         expect(action.dtype == torch.long, CHECK, f"long starts[{t}]", action.dtype)
         inside = (action >= 0) & (action < A)
         expect_everywhere(CHECK, f"starts[{t}] from 0 to {A - 1}", inside, action)
+        allowed = problem.feasible(instances, state).gather(2, action[..., None]).squeeze(2)
+        what = f"starts[{t}] that is feasible, or the present node"
+        expect_everywhere(CHECK, what, allowed | (action == state.current), action)
+        state = problem.step(instances, state, action)
 
 
 def _check_context(problem: Problem, state: Any, shape: Sequence[int], when: str) -> None:

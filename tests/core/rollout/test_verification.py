@@ -73,6 +73,20 @@ def test_forced_actions_are_allowed() -> None:
     assert not complete(lco.problem("cvrp"), cvrp(), actions, [depot + 1]).any()
 
 
+def test_forced_action_that_moves_must_be_feasible() -> None:
+    """Otherwise a problem whose starts are out of reach has costs below the optimum."""
+    tsp, nodes = lco.problem("tsp"), torch.rand(1, 3, 2, generator=torch.Generator())
+    actions = torch.tensor([[[0, 1, 1]]])
+    forced = [*actions.unbind(2)]
+    assert not complete(tsp, tsp.instances(nodes=nodes), actions, forced[:2]).any()
+    assert complete(tsp, tsp.instances(nodes=nodes), torch.tensor([[[0, 1, 2]]]), forced).all()
+    two = torch.tensor([[[0, 1, 2, 3]]])
+    full = lco.problem("cvrp").instances(
+        depot=torch.zeros(1, 1, 2), nodes=nodes, demand=torch.full((1, 3), 0.6)
+    )
+    assert not complete(lco.problem("cvrp"), full, two, [*two.unbind(2)]).any()
+
+
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 @pytest.mark.parametrize("solver", ["pomo", "invit"])
 @pytest.mark.parametrize("trajectories", [None, 3])

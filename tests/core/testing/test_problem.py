@@ -187,8 +187,23 @@ MUTANTS: dict[str, tuple[str, Any]] = {
     ),
     "first image turned": ("of the first image", evolved("augment", reversed_images)),
     "images stretched": ("the same cost [B, S] on an image", evolved("augment", stretched)),
+    "start out of reach": (
+        "starts[3] that is feasible, or the present node, got 1",
+        evolved("starts", lambda starts: (*starts, starts[1].roll(1, 1), starts[1])),
+    ),
+    "feature order": (
+        "features depot, node in this order, got node, depot",
+        evolved("features", lambda f: {"node": f["node"], "depot": f["depot"]}),
+    ),
+    "depot last": (
+        "features depot, node in this order, the depot first, got node, depot",
+        Changed(
+            feature_dims={"node": 3, "depot": 2},
+            features=lambda p, i: dict(reversed(p.features(i).items())),
+        ),
+    ),
     "feature names": (
-        "features depot, node, got depot, nodes",
+        "features depot, node in this order, got depot, nodes",
         evolved("features", lambda f: {"depot": f["depot"], "nodes": f["node"]}),
     ),
     "feature width": (
