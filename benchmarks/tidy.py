@@ -34,7 +34,7 @@ Line = Mapping[str, str]
 
 def said(config: Config) -> dict[str, str]:
     """Return what the columns `SAID` have for a run; options are those that are no defaults."""
-    options = registry.changed_options(config.method, config.method_options)
+    options = registry.changed_options("method", config.method, config.method_options)
     each = {name: str(getattr(config, name)) for name in SAID if name != "options"}
     return {
         **each,

@@ -140,7 +140,7 @@ def run(
         check_names(config)
         if out is not None:
             RunFolder(out).check_new()
-        every = registry.method_options(config.method, config.method_options)
+        every = registry.all_options("method", config.method, config.method_options)
         print(to_toml(attrs.evolve(config, method_options=every)), end="", flush=True)
         show_estimate(config)
         return

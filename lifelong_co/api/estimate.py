@@ -166,7 +166,7 @@ def tests_of(run: Run, config: Config) -> Counter[int]:
 def full_buffer(run: Run) -> int | None:
     """Return the most bytes that a full buffer holds: its capacity times its largest item."""
     state = run.method.state_dict().get("buffer")
-    options = registry.method_options(run.config.method, run.config.method_options)
+    options = registry.all_options("method", run.config.method, run.config.method_options)
     if not isinstance(state, Mapping) or not state.get("items") or "buffer_size" not in options:
         return None
     items = math.ceil(int(options["buffer_size"]) / max(1, int(options.get("bundle_size", 1))))

@@ -10,21 +10,19 @@ from lifelong_co.registry.by_problem import (
 from lifelong_co.registry.described import described
 from lifelong_co.registry.lookup import (
     buffer,
-    changed_options,
     distribution,
     divergence,
     knows_all_tasks,
     logger,
     method,
-    method_options,
     objective,
-    objective_options,
     problem,
     solver,
     stored_method,
     testset,
     weighting,
 )
+from lifelong_co.registry.options import all_options, changed_options
 from lifelong_co.registry.plugins import (
     components,
     failures,
@@ -35,6 +33,7 @@ from lifelong_co.registry.plugins import (
 )
 
 __all__ = [
+    "all_options",
     "buffer",
     "changed_options",
     "components",
@@ -46,11 +45,9 @@ __all__ = [
     "knows_all_tasks",
     "logger",
     "method",
-    "method_options",
     "name_clashes",
     "names",
     "objective",
-    "objective_options",
     "order",
     "orders",
     "problem",

@@ -20,7 +20,7 @@ from lifelong_co.protocols import (
     Solver,
     Weighting,
 )
-from lifelong_co.registry.factory import check, defaults, option_names
+from lifelong_co.registry.factory import check, option_names
 from lifelong_co.registry.finding import find, label, made
 from lifelong_co.registry.plugins import catalog
 
@@ -108,27 +108,6 @@ def _refuse_option_of_another(name: str, options: Mapping[str, Any]) -> None:
             )
 
 
-def method_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given options of a method and the defaults of the others, if it is known."""
-    try:
-        usual = defaults(find("method", name).thing)
-    except UnknownNameError:
-        return dict(given)
-    for option, value in given.items():
-        if value is None and usual.get(option) is not None:  # no file of a run can say it
-            raise ConfigError(
-                f"method {name!r}: {option}: expected a value, got None; leave it out for"
-                f" {usual[option]!r}"
-            )
-    return {**usual, **given}
-
-
-def changed_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given options of a method that differ from its defaults."""
-    usual = method_options(name, {})
-    return {key: value for key, value in given.items() if key not in usual or usual[key] != value}
-
-
 def stored_method(name: str, options: Mapping[str, Any]) -> Method:
     """Return the method of a stored run; with its defaults, if options cannot be used here.
 
@@ -150,15 +129,6 @@ def knows_all_tasks(name: str, options: Mapping[str, Any]) -> bool:
 def objective(name: str, solver: Solver, /, **options: Any) -> Objective:
     """Build an objective for a solver, e.g. ``preference``, with the errors of `method`."""
     return cast(Objective, made("objective", name, Objective, solver, **options))
-
-
-def objective_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given options that differ from an objective's defaults; all if it is unknown."""
-    try:
-        own = defaults(find("objective", name).thing)
-    except UnknownNameError:
-        return dict(given)
-    return {key: value for key, value in given.items() if key not in own or own[key] != value}
 
 
 def logger(name: str, folder: Path) -> Logger:

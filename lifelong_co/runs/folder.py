@@ -56,7 +56,7 @@ class RunFolder:
         return number
 
     def create(self, config: Config) -> None:
-        """Create the folder with ``config.toml``, which has every option of the method.
+        """Create the folder with ``config.toml``, with every option of method and objective.
 
         So a run keeps its meaning when a later version has other defaults.
 
@@ -68,8 +68,9 @@ class RunFolder:
             If the folder cannot be written.
         """
         self.check_new()
-        options = registry.method_options(config.method, config.method_options)
-        text = to_toml(attrs.evolve(config, method_options=options))
+        options = registry.all_options("method", config.method, config.method_options)
+        objective = registry.all_options("objective", config.objective, config.objective_options)
+        text = to_toml(attrs.evolve(config, method_options=options, objective_options=objective))
         try:
             # The configuration first: a folder that holds only this file can be resumed.
             self.path.mkdir(parents=True, exist_ok=True)

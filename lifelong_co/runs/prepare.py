@@ -58,7 +58,7 @@ def prepare(
             run.folder.create(config)
         ranks.wait()
     files = data_files.checked(folder, config, learned)
-    options = registry.changed_options(config.method, config.method_options)
+    options = registry.changed_options("method", config.method, config.method_options)
     log(brief(attrs.evolve(config, method_options=options), folder / "config.toml"))
     warn_of_tf32(config.device, log)
     note_batches(run.learner.solver, log)

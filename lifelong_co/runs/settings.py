@@ -66,9 +66,9 @@ def differences(one: Config, two: Config) -> dict[str, tuple[Any, Any]]:
 
 def _plain(config: Config) -> dict[str, Any]:
     """Return all settings by name, e.g. ``method_options.alpha`` or ``task 2 epochs``."""
-    options = registry.method_options(config.method, config.method_options)
+    options = registry.all_options("method", config.method, config.method_options)
     device = config.device.partition(":")[0]
-    objective = registry.objective_options(config.objective, config.objective_options)
+    objective = registry.changed_options("objective", config.objective, config.objective_options)
     config = attrs.evolve(
         config, method_options=options, objective_options=objective, device=device
     )

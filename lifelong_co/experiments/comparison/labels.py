@@ -25,8 +25,8 @@ def settings(config: Config) -> dict[str, Any]:
     Method options that the configuration lacks (older versions had fewer) have their defaults.
     Options of the objective are left out if they have their defaults, so that labels are short.
     """
-    options = registry.method_options(config.method, config.method_options)
-    objective = registry.objective_options(config.objective, config.objective_options)
+    options = registry.all_options("method", config.method, config.method_options)
+    objective = registry.changed_options("objective", config.objective, config.objective_options)
     flat: dict[str, Any] = {}
     config = attrs.evolve(config, method_options=options, objective_options=objective)
     for key, value in attrs.asdict(config, recurse=False).items():

@@ -99,7 +99,9 @@ def main_variant(variants: Sequence[Sequence[Config]]) -> int:
 
 def _options(config: Config, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return all options of a run's method, those of the run unless others are given."""
-    return registry.method_options(config.method, config.method_options if given is None else given)
+    return registry.all_options(
+        "method", config.method, config.method_options if given is None else given
+    )
 
 
 def _usual(config: Config) -> Mapping[str, Any]:

@@ -203,8 +203,8 @@ def _spelled_out(config: Config) -> Config:
     It has all method options, no option of the objective that has its default, and only the name
     of a task file without its folder.
     """
-    options = registry.method_options(config.method, config.method_options)
-    own = registry.objective_options(config.objective, config.objective_options)
+    options = registry.all_options("method", config.method, config.method_options)
+    own = registry.changed_options("objective", config.objective, config.objective_options)
     order = Path(config.order).name
     return attrs.evolve(config, method_options=options, objective_options=own, order=order)
 

@@ -113,7 +113,7 @@ def with_axes(methods: Iterable[str], product: Mapping[str, Any]) -> list[Varian
     """
     rows, every = [], dict.fromkeys(OF_RUN)
     for method in methods:
-        known = (*OF_RUN, *registry.method_options(method, {})) if product else ()
+        known = (*OF_RUN, *registry.all_options("method", method, {})) if product else ()
         every |= dict.fromkeys(known)
         own = {key: values for key, values in product.items() if key in known}
         rows.append(Variant(name=method, method=method, product=own))

@@ -16,7 +16,7 @@ def test_every_option_of_our_components_has_a_default_or_is_required():
     assert options["alpha"].default == "100.0"
     assert "consolidation loss" in options["alpha"].text
     assert all(option.text for option in found.options)
-    assert list(registry.method_options("llr-bc", {})) == list(options)
+    assert list(registry.all_options("method", "llr-bc", {})) == list(options)
 
 
 def test_every_registered_name_is_described():

@@ -138,18 +138,6 @@ def test_stored_options_that_cannot_be_used_are_replaced_by_defaults():
     assert registry.stored_method("llr-bc", {"divergence": "of another"}).knows_all_tasks is False
 
 
-def test_option_without_a_value_is_refused(plugin):
-    """A file of a run cannot say None, so a resumed run would take the default."""
-
-    def limited(limit: int | None = 1, more: int | None = None):  # noqa: ARG001
-        return METHOD
-
-    lco.register_plugin(plugin("register_methods", "limited", limited))
-    with pytest.raises(lco.ConfigError, match="'limited': limit: expected a value, got None"):
-        registry.method_options("limited", {"limit": None})
-    assert registry.method_options("limited", {"more": None}) == {"limit": 1, "more": None}
-
-
 def test_functions_are_not_replaced_by_modules():
     """`lco.buffer` stays the function, although a module of that name is imported lazily."""
     assert lco.buffer is registry.buffer
@@ -209,13 +197,6 @@ def test_wrong_objective_is_refused(name, options, match):
     with pytest.raises(lco.LifelongError, match=match):
         lco.objective(name, SOLVER, **options)
     assert lco.objective("preference", SOLVER, beta=1).state_dict() == {}
-
-
-def test_objective_options_leave_out_defaults():
-    """An option that is written out with its default changes nothing."""
-    assert registry.objective_options("preference", {"beta": 0.05}) == {}
-    assert registry.objective_options("preference", {"beta": 1.0}) == {"beta": 1.0}
-    assert registry.objective_options("not installed", {"beta": 0.05}) == {"beta": 0.05}
 
 
 def test_seed_and_capacity_reach_the_buffer():

@@ -98,9 +98,11 @@ def test_pretrained_or_imported_folder_is_no_lifelong_run(method: str, found: st
     refuse_start(CONFIG, Path("start"))
 
 
-def test_a_run_keeps_every_option_of_its_method(tmp_path):
+def test_a_run_keeps_every_option_of_its_method_and_objective(tmp_path):
     """So that the defaults of a later version do not change what it was."""
-    RunFolder(tmp_path / "run").create(tiny_config("feng", alpha=0.25))
+    config = attrs.evolve(tiny_config("feng", alpha=0.25), objective="preference")
+    RunFolder(tmp_path / "run").create(config)
+    assert read_config(tmp_path / "run").objective_options == {"beta": 0.05}
     options = read_config(tmp_path / "run").method_options
-    assert options == registry.method_options("feng", {"alpha": 0.25})
+    assert options == registry.all_options("method", "feng", {"alpha": 0.25})
     assert set(options) == {"alpha", "buffer_size", "every"}

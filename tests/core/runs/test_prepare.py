@@ -19,7 +19,7 @@ def test_new_run_logs_its_configuration(tmp_path: Path) -> None:
     lines: list[str] = []
     run = prepare(tiny_config(), tmp_path / "run", log=lines.append)
     assert lines == [brief(run.config, tmp_path / "run" / "config.toml")]
-    options = registry.method_options("llr-bc", {})
+    options = registry.all_options("method", "llr-bc", {})
     assert run.config == tiny_config()
     assert run.folder.config() == attrs.evolve(tiny_config(), method_options=options)
     assert (run.steps, run.costs) == (0, [])

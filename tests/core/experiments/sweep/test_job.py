@@ -20,7 +20,7 @@ def test_folders_of_other_runs_are_refused(tmp_path):
     (job.folder / ".config.toml.0.tmp").write_text("torn")
     job.prepare()
     job.prepare()
-    options = registry.method_options("ewc", job.config.method_options)
+    options = registry.all_options("method", "ewc", job.config.method_options)
     written = RunFolder(job.folder).config()
     assert written == attrs.evolve(job.config, method_options=options)
     with pytest.raises(ConfigError, match="needs tests = 5, but the run in this folder has 4"):
