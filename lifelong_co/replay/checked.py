@@ -116,7 +116,9 @@ def checked_weighting(chosen: str | Weighting, guard: float | None = None) -> We
         If its weights of a small example are wrong.
     """
     function = registry.weighting(chosen) if isinstance(chosen, str) else chosen
-    checked = CheckedWeighting(label("weighting", chosen), with_guard(function, guard))
+    named = label("weighting", chosen)
+    _refuse_signature(named, function, "(probs)", 1)
+    checked = CheckedWeighting(named, with_guard(function, guard))
     with torch.random.fork_rng(devices=()):
         attrs.evolve(checked)(_example().exp())
     return checked
@@ -133,7 +135,9 @@ def checked_divergence(chosen: str | Divergence, guard: float | None = None) -> 
         If its distances of a small example are wrong.
     """
     function = registry.divergence(chosen) if isinstance(chosen, str) else chosen
-    checked = CheckedDivergence(label("divergence", chosen), with_guard(function, guard))
+    named = label("divergence", chosen)
+    _refuse_signature(named, function, "(teacher, learner)", 2)
+    checked = CheckedDivergence(named, with_guard(function, guard))
     with torch.random.fork_rng(devices=()), torch.enable_grad():
         attrs.evolve(checked)(_example(), _example().flip(-1).requires_grad_())
     return checked
@@ -142,6 +146,21 @@ def checked_divergence(chosen: str | Divergence, guard: float | None = None) -> 
 def _example() -> Tensor:
     """Return log-probs of two instances, three trajectories and five actions."""
     return torch.linspace(-1.0, 1.0, 30, device="cpu").view(2, 3, 5).sin().log_softmax(dim=-1)
+
+
+def _refuse_signature(label: str, function: Callable[..., Any], wanted: str, count: int) -> None:
+    """Refuse a function that cannot be called with ``count`` arguments."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some compiled functions have no signature
+        return
+    try:
+        signature.bind(*[None] * count)
+    except TypeError as error:
+        raise ComponentError(
+            f"{label}: expected a function {wanted} without further required arguments, got"
+            f" {signature} ({error}); functools.partial fixes one"
+        ) from error
 
 
 def with_guard(function: F, guard: float | None) -> F:

@@ -21,7 +21,8 @@ def check_buffer(factory: Callable[[int, int], Buffer[Any]], *, capacity: int = 
       and each at most once. ``seen`` counts the offers.
     - Several items may be admitted before the first one is put.
     - ``sample(k)`` returns ``min(k, len)`` different items, uniformly, and changes no item.
-    - The seed decides everything. `state_dict` can be saved in a checkpoint. A buffer that loads it
+    - The seed decides everything. `state_dict` has the items as ``items``, and can be saved in a
+      checkpoint. A buffer that loads it
       goes on exactly like the saved one, which does not change it.
 
     Parameters
@@ -108,6 +109,9 @@ def _check_state(factory: Callable[[int, int], Buffer[Any]], capacity: int) -> N
         second.add(item)
     state = second.state_dict()
     saved = _saved(state)
+    found = state.get("items")
+    same = isinstance(found, list) and sorted(found) == sorted(second)
+    expect(same, CHECK, 'a state_dict with "items", the list of the items', found)
     what = "the same samples and items from the same seed"
     went_on = _future(first)
     expect(_future(second) == went_on, CHECK, what, "others")

@@ -70,7 +70,7 @@ class Network(nn.Module):
     Raises
     ------
     ConfigError
-        If the problem has no features, as the asymmetric TSP.
+        If the problem has no features, as the asymmetric TSP, or its context no node ``last``.
     """
 
     def __init__(
@@ -90,6 +90,12 @@ class Network(nn.Module):
             raise ConfigError(
                 f"solver: expected a problem with features of its nodes, got {problem.name!r},"
                 " which has none for an attention network"
+            )
+        if "last" not in problem.context_nodes:
+            roles = ", ".join(problem.context_nodes) or "none"
+            raise ConfigError(
+                f"solver: problem {problem.name!r}: expected the role last in its context, got"
+                f" {roles}"
             )
         width = head_num * qkv_dim
         self.head_num = head_num

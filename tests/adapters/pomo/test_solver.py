@@ -1,7 +1,7 @@
 """POMO as a solver: starts, feasibility, samples that follow `log_probs`, and learning."""
 
 import itertools
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import attrs
 import pytest
@@ -13,6 +13,7 @@ from torch import Tensor
 import lifelong_co as lco
 from lifelong_co.errors import ConfigError
 from lifelong_co.evaluation import best_costs
+from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.protocols import Decode
 from lifelong_co.tensors import records
 
@@ -212,3 +213,15 @@ def test_a_short_training_shortens_the_tours() -> None:
     after, best_after = sampled_cost(), best_costs(solver, tests).mean()
     assert after < 0.85 * before
     assert best_after < best_before
+
+
+class Here(CVRP):
+    """The CVRP, with another name of its node."""
+
+    context_nodes: ClassVar[tuple[str, ...]] = ("here",)
+
+
+def test_problem_without_a_last_node_is_refused() -> None:
+    """The scalars of its context would have no place."""
+    with pytest.raises(ConfigError, match="expected the role last in its context, got here"):
+        lco.solver("pomo", Here())

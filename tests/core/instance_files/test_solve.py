@@ -185,8 +185,7 @@ def test_of_equal_costs_the_shortest_solution_counts():
     network.module.float()
     for at_once in (1, None):
         (one,), (two,) = (
-            best_each(network, [each], augment=True, at_once=at_once)
-            for each in (small, exact)
+            best_each(network, [each], augment=True, at_once=at_once) for each in (small, exact)
         )
         assert one.cost == 0
         assert length(small, one.actions) == pytest.approx(two.cost, rel=1e-5)

@@ -1,5 +1,6 @@
 """Weightings and divergences that break their contract are refused by name."""
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from lifelong_co.replay.checked import (
     CheckedDivergence,
     CheckedWeighting,
     checked_divergence,
+    checked_weighting,
     label,
 )
 
@@ -119,3 +121,20 @@ def test_labels_name_components() -> None:
     """A name is quoted; an object without a name has that of its type."""
     assert label("divergence", "rkl") == "divergence 'rkl'"
     assert label("weighting", torch.nn.Identity()) == "weighting 'Identity'"
+
+
+def test_function_with_a_further_argument_is_refused_by_name() -> None:
+    """Nothing can give it a value; one with a default, or fixed before, is taken."""
+
+    def powered(probs: Tensor, power: float) -> Tensor:
+        return probs.pow(power).sum(dim=-1)
+
+    def scaled(teacher: Tensor, learner: Tensor, *, scale: float) -> Tensor:
+        return scale * (teacher.exp() - learner.exp()).abs().sum(dim=-1)
+
+    with pytest.raises(ComponentError, match=r"weighting 'powered': expected .*\(probs\).*power"):
+        checked_weighting(powered)
+    with pytest.raises(ComponentError, match=r"divergence 'scaled': .*learner\) without .*scale"):
+        checked_divergence(scaled)
+    checked_weighting(functools.partial(powered, power=2.0))
+    checked_divergence(functools.partial(scaled, scale=2.0))

@@ -129,6 +129,19 @@ class Unsaved(Reservoir[Any]):
         return {**super().state_dict(), "random": self.random}
 
 
+class Renamed(Reservoir[Any]):
+    """Calls its items otherwise."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return them as ``held``."""
+        state = super().state_dict()
+        return {"held": state.pop("items"), **state}
+
+    def load_state_dict(self, state: Any) -> None:
+        """Restore them."""
+        super().load_state_dict({**state, "items": state["held"]})
+
+
 class Capacity(Reservoir[Any]):
     """Says another capacity."""
 
@@ -162,6 +175,7 @@ MUTANTS: dict[str, tuple[str, Any]] = {
     "forgets": ("after load_state_dict", Forgets),
     "aliases": ("that later offers do not change", Aliases),
     "unsaved": ("a state_dict that can be saved", Unsaved),
+    "renamed": ('a state_dict with "items", the list of the items, got None', Renamed),
 }
 
 

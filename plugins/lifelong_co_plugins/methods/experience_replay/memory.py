@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lifelong_co import registry
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import ComponentError, ConfigError, UnknownNameError
 from lifelong_co.protocols import Buffer, LearnerState, Observer
 from lifelong_co.replay.class_balanced import TaskAware
 from lifelong_co.seeding import python_seed, restore
@@ -50,6 +50,8 @@ class Memory:
     ------
     UnknownNameError
         If there is no such buffer or time to record.
+    ComponentError
+        If the state of the buffer has no items.
     """
 
     def __init__(
@@ -70,6 +72,8 @@ class Memory:
         self.official = official
         self.recorder = Recorder(bundle_size)
         self.buffer: Buffer[Bundle] = registry.buffer(kind, self.capacity)
+        if not isinstance(self.buffer.state_dict().get("items"), list):
+            raise ComponentError(f"buffer {kind!r}: expected a state_dict with a list of its items")
         self.snapshot: list[Bundle] = []
         self.adopted: list[Bundle] = []
         self.random = random.Random()

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from tiny_runs import (
 )
 
 import lifelong_co as lco
+from lifelong_co.errors import ComponentError
 from lifelong_co.replay.experience import BEHAVIOR, PackedExperience, plain_behavior
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.runs.run import Run
@@ -49,6 +51,26 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, list[PackedExpe
 
     monkeypatch.setattr(Weights, "replayed", spy)
     return found
+
+
+@pytest.mark.usefixtures("fresh_registry")
+def test_buffer_whose_state_has_no_items_is_refused_before_a_run() -> None:
+    """A checkpoint could not be written."""
+
+    class Renamed(Reservoir[Any]):
+        """Calls its items otherwise."""
+
+        def state_dict(self) -> dict[str, Any]:
+            """Return them as ``held``."""
+            return {"held": list(self)}
+
+    @lco.hookimpl
+    def register_buffers(register: Any) -> None:
+        register("renamed", Renamed)
+
+    lco.register_plugin(SimpleNamespace(register_buffers=register_buffers))
+    with pytest.raises(ComponentError, match=r"buffer 'renamed': expected .* list of its items"):
+        lco.method("llr-bc", buffer="renamed")
 
 
 @pytest.mark.parametrize("method", ["llr-bc", "li-inter"])
