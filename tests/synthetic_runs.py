@@ -15,7 +15,7 @@ from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.journal import Journal
 from lifelong_co.tasks.task import Task
 
-LEVEL = {"U": 6.5, "R": 5.0, "E": 10.4, "G": 11.0, "C": 14.6, "GM": 12.7}
+LEVEL = {"": 6.5, "U": 6.5, "R": 5.0, "E": 10.4, "G": 11.0, "C": 14.6, "GM": 12.7}
 SIZE = {"U": 10, "R": 10, "E": 20, "G": 20, "C": 40, "GM": 40}
 FORGETS = {
     "fine-tuning": 0.03,

@@ -148,6 +148,8 @@ def as_text(
         parts.insert(1, f"{reason}\n")
     if references and references.notes:
         parts.append("".join(f"{note}\n" for note in references.notes))
+    if any(task.files for run in comparison.runs for task in run.config.tasks):
+        parts.append("Costs are of instances that are scaled, not in the unit of a file.\n")
     if warning := mixed(comparison.runs):
         parts.append(f"warning: {warning}\n")
     return "\n".join(parts)

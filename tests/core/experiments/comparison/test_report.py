@@ -7,7 +7,7 @@ import attrs
 import pages
 import synthetic_runs
 
-from lifelong_co.experiments.comparison import publish
+from lifelong_co.experiments.comparison import publish, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
 from lifelong_co.experiments.comparison.report import make_report
 from lifelong_co.experiments.page import page
@@ -40,3 +40,17 @@ def test_page_of_three_hundred_tasks_is_small(tmp_path: Path) -> None:
     assert parsed.tags.count("details") == 1 + 1  # the terms, and the table of the tasks
     assert "12 of 300 tasks; costs.csv has all." in text
     assert "T1 → T2 → T3 → … (294 more) → T298 → T299 → T300" in text
+
+
+def test_costs_of_files_are_said_to_be_scaled(tmp_path: Path) -> None:
+    """A reader could take them for kilometers; other runs have no unit to lose."""
+    task = {"distribution": "", "size": 0, "files": "may.npz", "name": "may"}
+    comparisons = [
+        compare_folders([synthetic_runs.write(tmp_path / name, synthetic_runs.config(task=given))])
+        for name, given in (("files", task), ("drawn", None))
+    ]
+    texts = [tables.as_text(each) for each in comparisons]
+    pages = [page(make_report(each, {})) for each in comparisons]
+    for files, drawn in (texts, pages):
+        assert "in the unit of a file" in files
+        assert "in the unit of a file" not in drawn
