@@ -23,6 +23,25 @@ def continue_run(folder: Path, tasks: Path | None = None) -> None:
     execute(config, folder, resume=True)
 
 
+def show_further(folder: Path, tasks: Path) -> None:
+    """Print the configuration with the further tasks of a file, and what they take."""
+    from lifelong_co.api.learn import further
+    from lifelong_co.config.run_config import to_toml
+    from lifelong_co.runs.data_files import checked
+    from lifelong_co.runs.folder import RunFolder, refuse_start, with_all_options
+    from lifelong_co.runs.further_tasks import refuse_unfinished
+    from lifelong_co_cli.system import choose_device
+
+    run = RunFolder(folder)
+    refuse_start(run.config(), folder)
+    learned, config = run.learned(), further(folder, tasks)
+    refuse_unfinished(run, learned)
+    checked(folder, config, learned)
+    choose_device(config.device)
+    print(to_toml(with_all_options(config)), end="", flush=True)
+    show_estimate(config, learned)
+
+
 def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Learn, then show the metrics and write the report."""
     from lifelong_co.api.learn import carry_out
@@ -58,14 +77,14 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
         print(f"report: {report}")
 
 
-def show_estimate(config: Any) -> None:
-    """Measure a few steps, and print on standard error what the run takes."""
+def show_estimate(config: Any, learned: int = 0) -> None:
+    """Measure a few steps, and print on standard error what a run takes after its learned tasks."""
     from lifelong_co.api.estimate import STEPS, estimate
     from lifelong_co.api.progress import duration
     from lifelong_co_cli.system import peak_memory
 
     typer.echo(f"measuring {STEPS} steps and a batch of tests of each size …", err=True)
-    found = estimate(config)
+    found = estimate(config, learned)
     least, most = min(found.each.values()), max(found.each.values())
     typer.echo(
         f"time: about {duration(found.seconds)} on this machine, as busy as it is now:"

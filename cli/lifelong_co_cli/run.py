@@ -59,19 +59,22 @@ def run(
     Ctrl-C and SIGTERM save the run and stop it. The last line says how to
     continue.
     """
-    from lifelong_co_cli.execution import continue_run, execute, show_estimate
+    from lifelong_co_cli.execution import continue_run, execute, show_estimate, show_further
 
     if resume is not None:
-        options.refuse_other_options(context, beside=("resume", "tasks"))
-        continue_run(resume, tasks)
+        options.refuse_other_options(context, beside=("resume", "tasks", "dry_run"))
+        if dry_run and tasks is None:
+            raise typer.BadParameter("--dry-run beside --resume: expected --tasks FILE, got none")
+        if dry_run and tasks is not None:
+            show_further(resume, tasks)
+        else:
+            continue_run(resume, tasks)
         return
-    import attrs
 
-    from lifelong_co import registry
     from lifelong_co.api.learn import run_name
     from lifelong_co.config.resolve import resolve
     from lifelong_co.config.run_config import to_toml
-    from lifelong_co.runs.folder import RunFolder, fresh_folder
+    from lifelong_co.runs.folder import RunFolder, fresh_folder, with_all_options
     from lifelong_co.runs.names import check_names
     from lifelong_co.runs.warm_start import left_behind
     from lifelong_co_cli.system import choose_device, machine
@@ -140,8 +143,7 @@ def run(
         check_names(config)
         if out is not None:
             RunFolder(out).check_new()
-        every = registry.all_options("method", config.method, config.method_options)
-        print(to_toml(attrs.evolve(config, method_options=every)), end="", flush=True)
+        print(to_toml(with_all_options(config)), end="", flush=True)
         show_estimate(config)
         return
     execute(config, out or fresh_folder(Path("runs") / run_name(config)), resume=False)

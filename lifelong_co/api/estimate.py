@@ -53,8 +53,11 @@ class Estimate:
         return self.training + self.testing
 
 
-def estimate(config: Config) -> Estimate:
+def estimate(config: Config, learned: int = 0) -> Estimate:
     """Measure a few steps and one batch of tests of each size, and return what the run takes.
+
+    With the first ``learned`` tasks a run is finished and gets the others: then the result is what
+    they take, with the tests of earlier parameters on them.
 
     All sizes are learned in turn, and then once more; only the second time is measured. So the
     steps contain replay, as those of later tasks do. The first task of a run has none and is
@@ -65,20 +68,20 @@ def estimate(config: Config) -> Estimate:
     LifelongError
         If the run could not start, e.g. because of an unknown name.
     """
-    first = {shape(task): task for task in reversed(config.tasks)}
+    first = {shape(task): task for task in reversed(config.tasks[learned:])}
     tasks = unique_labels((*first.values(), *first.values()))
     few = attrs.evolve(config, tasks=tasks, tests=1, loggers=(), start_from="", buffer_from="")
     run, count = start(few, RunFolder(NOWHERE)), len(first)
     for index in range(count):
         learned_briefly(run, index)
     each = {one: learned_briefly(run, count + i, timed=True) for i, one in enumerate(first)}
-    steps = steps_of(run, config)
+    steps = steps_of(run, config)[learned:]
     training = sum(
         steps_of_task * each[shape(task)]
-        for steps_of_task, task in zip(steps, config.tasks, strict=True)
+        for steps_of_task, task in zip(steps, config.tasks[learned:], strict=True)
     )
     buffer = full_buffer(run)
-    tests = seconds_of_tests(run, config)
+    tests = seconds_of_tests(run, config, learned)
     return Estimate(sum(steps), training, tests, each, buffer)
 
 
@@ -132,11 +135,11 @@ def seconds_of_step(run: Run) -> float:
     return (now(run) - began) / STEPS
 
 
-def seconds_of_tests(run: Run, config: Config) -> float:
-    """Return the seconds of all tests of a run, from one batch of tests of each size."""
+def seconds_of_tests(run: Run, config: Config, learned: int) -> float:
+    """Return the seconds of all tests that `estimate` counts, from one batch of each size."""
     solver, total, measured = run.learner.solver, 0.0, dict[int, float]()
     images = IMAGES if config.augment else 1
-    counts = tests_of(run, config)
+    counts = tests_of(run, config, learned)
     for index, task in enumerate(config.tasks):
         if task.size not in measured:
             solver.module.eval()
@@ -153,10 +156,12 @@ def seconds_of_tests(run: Run, config: Config) -> float:
     return total
 
 
-def tests_of(run: Run, config: Config) -> Counter[int]:
+def tests_of(run: Run, config: Config, learned: int) -> Counter[int]:
     """Return how often each task, from 0, is tested: after the tasks, and for the curves."""
     counts: Counter[int] = Counter()
-    for learning, task in enumerate(config.tasks):
+    for learning in range(learned):
+        counts.update(index for index in due(config, learning) if index >= learned)
+    for learning, task in [*enumerate(config.tasks)][learned:]:
         counts.update(due(config, learning))
         for _ in range((task.epochs - 1) // config.curve_every):
             counts.update(due(config, learning, finished=False, restarts=run.method.restarts))

@@ -68,9 +68,7 @@ class RunFolder:
             If the folder cannot be written.
         """
         self.check_new()
-        options = registry.all_options("method", config.method, config.method_options)
-        objective = registry.all_options("objective", config.objective, config.objective_options)
-        text = to_toml(attrs.evolve(config, method_options=options, objective_options=objective))
+        text = to_toml(with_all_options(config))
         try:
             # The configuration first: a folder that holds only this file can be resumed.
             self.path.mkdir(parents=True, exist_ok=True)
@@ -145,6 +143,17 @@ class RunFolder:
             return summary(matrix, config) if matrix else {}
         rows = measured.cost_rows(costs, config)
         return measured.content(rows, config) if rows else {}
+
+
+def with_all_options(config: Config) -> Config:
+    """Return a configuration with every option of its method and objective."""
+    return attrs.evolve(
+        config,
+        method_options=registry.all_options("method", config.method, config.method_options),
+        objective_options=registry.all_options(
+            "objective", config.objective, config.objective_options
+        ),
+    )
 
 
 def refuse_start(config: Config, folder: Path) -> None:

@@ -53,6 +53,16 @@ def with_tasks(folder: RunFolder, tasks: Sequence[Task], source: str) -> Config:
     return attrs.evolve(config, tasks=unique_labels((*config.tasks, *tasks)), order=source)
 
 
+def refuse_unfinished(folder: RunFolder, learned: int) -> None:
+    """Raise an error if a run has not learned all of its tasks: it cannot get further ones."""
+    known = len(folder.config().tasks)
+    if learned < known:
+        raise ConfigError(
+            f"{folder.path}: expected a finished run, which can get further tasks, got one that"
+            f" has learned {learned} of {known} tasks; resume it without further tasks first"
+        )
+
+
 def _same(old: Task, new: Task) -> bool:
     return attrs.evolve(old, name=new.name) == new and new.name in ("", old.label)
 
@@ -75,10 +85,7 @@ def admit(run: Run, log: Log) -> None:
     known, learned = len(run.folder.config().tasks), run.learner.learned
     further = len(run.config.tasks) > known
     if run.ranks.any(further and learned < known):
-        raise ConfigError(
-            f"{run.folder.path}: expected a finished run, which can get further tasks, got one that"
-            f" has learned {learned} of {known} tasks; resume it without further tasks first"
-        )
+        refuse_unfinished(run.folder, learned)
     added = run.ranks.first and _complete_tests(run, log)
     if run.ranks.first and further:
         run.folder.rewrite(run.config)

@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import attrs
@@ -179,6 +180,13 @@ def test_finished_run_gets_further_tasks_and_ends_as_if_it_had_them_before(long_
     (wrong := tmp_path / "wrong.toml").write_text(f'{budget}tasks = [{{files = "none.npz"}}]')
     lost = call("run", "--resume", folder, "--tasks", wrong)
     assert (lost.status, f"(in {folder}/config.toml or {wrong})" in lost.err) == (2, True)
+    before = contents(folder)
+    tried = call("run", "--resume", folder, "--tasks", tail, "--dry-run")
+    assert tried.status == 0, tried.err
+    assert tomllib.loads(tried.out)["tasks"][-1]["distribution"] == "E"
+    assert "60 steps of" in tried.err
+    assert "expected --tasks FILE" in call("run", "--resume", folder, "--dry-run").err
+    assert contents(folder) == before
     process = spawn("run", "--resume", folder, "--tasks", tail)
     assert process.stdout is not None
     for line in process.stdout:

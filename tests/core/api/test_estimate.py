@@ -92,9 +92,18 @@ def test_tests_of_the_curve_are_counted():
     """With a test after each of two epochs: after the first one, the tasks learned so far."""
     config = attrs.evolve(tiny_config("fine-tuning", sizes=(5, 5, 5)), curve_every=1)
     run = type("Standing", (), {"method": type("Method", (), {"restarts": False})})
-    assert module.tests_of(run, config) == {0: 6, 1: 5, 2: 4}
+    assert module.tests_of(run, config, 0) == {0: 6, 1: 5, 2: 4}
+    # Two tasks are learned: what was there after each of them is tested on the third, too.
+    assert module.tests_of(run, config, 2) == {0: 2, 1: 2, 2: 4}
     sparse = attrs.evolve(config, tests_after="next")
-    assert module.tests_of(run, sparse) == {0: 3, 1: 4, 2: 3}
+    assert module.tests_of(run, sparse, 0) == {0: 3, 1: 4, 2: 3}
+
+
+def test_further_tasks_are_estimated_alone():
+    """Learned tasks take no steps any more."""
+    config = tiny_config("fine-tuning", sizes=(5, 6, 5))
+    assert estimate(config, 2).steps == estimate(config).steps / 3
+    assert [*estimate(config, 2).each] == [(5, config.tasks[2].batch_size)]
 
 
 def test_bytes_of_nested_values():
