@@ -77,6 +77,7 @@ def evaluate(
     from lifelong_co.runs.data_files import changed_tests
     from lifelong_co.runs.folder import RunFolder
     from lifelong_co.runs.trained_solver import load_solver
+    from lifelong_co.tensors.records import rows
     from lifelong_co_cli.options import places
     from lifelong_co_cli.system import choose_device
 
@@ -107,5 +108,10 @@ def evaluate(
             gap = gap_of(each.tolist(), known)
             shown = f"  {gap} to {looked.named(origins(known))}" if gap else ""
             print(f"{one.label:<12} {costs[one.label]:.4f}{shown}", flush=True)
+            if len(groups) > 1:  # the mean depends on the mix of sizes
+                for group, part in zip(groups, each.split([*map(rows, groups)]), strict=True):
+                    size = solver.problem.size(group)
+                    plural = "s" * (len(part) > 1)
+                    print(f"  size {size}: {part.mean():.4f} ({len(part)} instance{plural})")
     if json:
         print(json_module.dumps(costs))

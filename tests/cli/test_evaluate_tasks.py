@@ -90,6 +90,25 @@ def test_evaluate_takes_files(finished, tmp_path):
     assert "--scale: expected --files" in call("evaluate", folder, "--scale").err
 
 
+def test_instances_of_several_sizes_have_a_line_for_each(finished, tmp_path):
+    """Their common mean says more about the mix of sizes than about the solver."""
+    drawn, folder = np.random.default_rng(0), finished().folder
+    for name, count, size in (("a", 2, 5), ("b", 1, 9)):
+        places = {"depot": drawn.random((count, 1, 2)), "nodes": drawn.random((count, size, 2))}
+        np.savez(tmp_path / f"{name}.npz", **places, demand=np.full((count, size), 0.3))
+    both, small, large = (
+        call("evaluate", folder, "--files", tmp_path / name).out.splitlines()
+        for name in ("", "a.npz", "b.npz")
+    )
+    (five,), (nine,) = small, large
+    means = [float(line.split()[-1]) for line in (both[0], five, nine)]
+    assert means[0] == pytest.approx((2 * means[1] + means[2]) / 3, abs=1e-4)
+    assert both[1:] == [
+        f"  size 5: {means[1]:.4f} (2 instances)",
+        f"  size 9: {means[2]:.4f} (1 instance)",
+    ]
+
+
 def test_evaluate_takes_chosen_and_new_tasks(finished):
     """A task is a name of the run, or a distribution and a size."""
     folder = finished().folder
