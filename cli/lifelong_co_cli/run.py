@@ -63,12 +63,12 @@ def run(
 
     if resume is not None:
         options.refuse_other_options(context, beside=("resume", "tasks", "dry_run"))
-        if dry_run and tasks is None:
-            raise typer.BadParameter("--dry-run beside --resume: expected --tasks FILE, got none")
-        if dry_run and tasks is not None:
-            show_further(resume, tasks)
-        else:
+        if not dry_run:
             continue_run(resume, tasks)
+        elif tasks is None:
+            raise typer.BadParameter("--dry-run beside --resume: expected --tasks FILE, got none")
+        else:
+            show_further(resume, tasks)
         return
 
     from lifelong_co.api.learn import run_name

@@ -21,7 +21,7 @@ def brief(config: Config, file: object) -> str:
         f"{config.method} on {config.problem} with {config.solver}, preset {config.preset}, "
         f"seed {config.seed}, on {config.device}",
         *_lines(f"tasks ({words}): ", " ".join(task.label for task in config.tasks)),
-        *_lines("tested on the instances that they learn: ", ", ".join(_seen(config)))[:1],
+        *_lines("tested on the instances that they learn: ", ", ".join(_seen(config)), most=1),
         *_lines("method: ", _pairs(config.method_options)),
         *_lines("solver: ", _pairs(config.solver_options)),
         *_lines("training: ", _pairs(_training(config))),
@@ -43,10 +43,10 @@ def _pairs(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in settings.items())
 
 
-def _lines(heading: str, text: str) -> list[str]:
-    """Return a heading and its text in at most `LINES` lines; none without text."""
+def _lines(heading: str, text: str, most: int = LINES) -> list[str]:
+    """Return a heading and its text in at most so many lines; none without text."""
     if not text:
         return []
     return textwrap.wrap(
-        heading + text, WIDTH, subsequent_indent="  ", max_lines=LINES, placeholder=" …"
+        heading + text, WIDTH, subsequent_indent="  ", max_lines=most, placeholder=" …"
     )

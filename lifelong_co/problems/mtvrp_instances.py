@@ -9,7 +9,7 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.problems.cvrp import CVRP
+from lifelong_co.problems.cvrp import CVRP, ROUNDING
 from lifelong_co.problems.geometry import symmetries
 from lifelong_co.problems.validation import bounds, fractions, refuse_where, same_kind
 from lifelong_co.tensors.records import LENGTH
@@ -81,7 +81,7 @@ def _check_values(batch: MTVRPInstances) -> None:
     unit = batch.open * (1 - batch.open) == 0
     wrong = {
         "pickup: expected fractions of the capacity, from 0 to 1": ~(
-            (batch.pickup >= 0) & (batch.pickup <= 1)
+            (batch.pickup >= 0) & (batch.pickup <= 1 + ROUNDING)
         ),
         "pickup: expected 0 for a customer with a demand": (batch.pickup > 0) & (batch.demand > 0),
         "windows: expected an earliest time of at least 0, and finite": ~(

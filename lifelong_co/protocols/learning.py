@@ -42,8 +42,8 @@ class LearnerState:
 
         It has ``size`` instances; None: as many as the task has at this step. Each call advances
         the run's stream of training instances. So a method that draws further batches here trains
-        on other instances than other methods. For these use `tasks.instances.training` with a
-        generator of `seeding.generator`.
+        on other instances than other methods. For further batches use
+        `tasks.instances.training` with a generator of `seeding.generator`.
         """
         return self.stream.batch(task, self.step_of(task) if step is None else step, size)
 

@@ -57,8 +57,8 @@ class Problem(Protocol):
     feature_dims: dict[str, int]
     """Width of each tensor of `features`."""
     context_nodes: tuple[str, ...]
-    """Roles of `Context.nodes`. POMO, Omni and INViT need ``last``: they read the scalars with it.
-    Without a depot INViT also needs ``first``."""
+    """Roles of `Context.nodes`. POMO and Omni need ``last``: they read the scalars with it. INViT
+    needs ``last`` only, or without a depot ``first`` and ``last``."""
     context_scalars: int
     """``k`` of `Context.scalars`."""
 

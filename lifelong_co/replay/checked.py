@@ -116,9 +116,9 @@ def checked_weighting(chosen: str | Weighting, guard: float | None = None) -> We
         If its weights of a small example are wrong.
     """
     function = registry.weighting(chosen) if isinstance(chosen, str) else chosen
-    named = label("weighting", chosen)
+    named, function = label("weighting", chosen), with_guard(function, guard)
     _refuse_signature(named, function, "(probs)", 1)
-    checked = CheckedWeighting(named, with_guard(function, guard))
+    checked = CheckedWeighting(named, function)
     with torch.random.fork_rng(devices=()):
         attrs.evolve(checked)(_example().exp())
     return checked
@@ -135,9 +135,9 @@ def checked_divergence(chosen: str | Divergence, guard: float | None = None) -> 
         If its distances of a small example are wrong.
     """
     function = registry.divergence(chosen) if isinstance(chosen, str) else chosen
-    named = label("divergence", chosen)
+    named, function = label("divergence", chosen), with_guard(function, guard)
     _refuse_signature(named, function, "(teacher, learner)", 2)
-    checked = CheckedDivergence(named, with_guard(function, guard))
+    checked = CheckedDivergence(named, function)
     with torch.random.fork_rng(devices=()), torch.enable_grad():
         attrs.evolve(checked)(_example(), _example().flip(-1).requires_grad_())
     return checked

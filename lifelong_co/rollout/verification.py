@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import InvalidRolloutError
+from lifelong_co.errors import ComponentError, InvalidRolloutError
 from lifelong_co.protocols import Problem, Rollout, Solver
 
 WRONG_COST = 1e-3
@@ -106,6 +106,30 @@ def fault(problem: Problem, instances: Any, actions: Sequence[int]) -> str:
         return ""
     left = problem.unfinished(state)[0, 0].nonzero()
     return f"visits node {int(left[0])} 0 times" if len(left) else "ends before it is complete"
+
+
+@torch.no_grad()
+def require_starts(problem: Problem, instances: Any, forced: Sequence[Tensor]) -> None:
+    """Refuse a problem whose forced first actions ``[B, S]`` are infeasible and leave their node.
+
+    Raises
+    ------
+    ComponentError
+        If there is one; the message names it.
+    """
+    if not forced:
+        return
+    state = problem.reset(instances, forced[0].shape[1])
+    for t, action in enumerate(forced):
+        feasible = problem.feasible(instances, state).gather(2, action[..., None]).squeeze(2)
+        wrong = ~(feasible | (action == state.current))
+        if bool(wrong.any()):
+            raise ComponentError(
+                f"problem {problem.name!r}: starts[{t}]: expected a feasible action or the present"
+                f" node, got node {int(action[wrong][0])} (lifelong_co.testing.check_problem says"
+                " more)"
+            )
+        state = problem.step(instances, state, action)
 
 
 def require_valid(solver: Solver, costs: Tensor, valid: Tensor) -> None:

@@ -1,27 +1,31 @@
 """What the files of a run's tasks held when it got them: ``data.json`` of its folder."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, FileFormatError
+from lifelong_co.protocols import Problem
 from lifelong_co.storage.files import write_whole
-from lifelong_co.tasks.contents import digest
+from lifelong_co.tasks.contents import digest, largest
 from lifelong_co.tasks.task import Task
 
 FILE = "data.json"
+FIELDS = ("files", "test_files")
+"""The fields of a task that name files."""
 
-Digests = Mapping[str, Mapping[str, str]]
-"""Task to ``files`` and ``test_files`` to their SHA-256, for tasks that have them."""
+Digests = Mapping[str, Mapping[str, str | int]]
+"""Task to what is known of its files: the SHA-256 of ``files`` and ``test_files``, and, if the task
+says no size, the ``largest`` size of its ``files``."""
 
 
 def checked(folder: Path, config: Config, learned: int = 0) -> Digests:
-    """Return the digests of the files of a run, which must be those that it knows.
+    """Return what the files of a run hold, which must be what it knows of them.
 
-    Instances that the first ``learned`` tasks were trained on are not drawn again. Where these
-    tasks have ``test_files``, their ``files`` may be gone.
+    Instances that the first ``learned`` tasks were trained on are not drawn again, unless a method
+    does so by itself. Where these tasks have ``test_files``, their ``files`` may be gone.
 
     Raises
     ------
@@ -31,26 +35,43 @@ def checked(folder: Path, config: Config, learned: int = 0) -> Digests:
         If ``data.json`` has errors, or a file of a task cannot be used.
     """
     held, problem = read(folder), registry.problem(config.problem)
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, str | int]] = {}
     for i, task in enumerate(config.tasks):
-        places = {field: getattr(task, field) for field in ("files", "test_files")}
         known = held.get(task.label, {})
-        kept = {"files"} if i < learned and task.test_files and "files" in known else set()
-        now = {
-            field: known[field] if field in kept else digest(place, problem)
-            for field, place in places.items()
-            if place
-        }
-        for field, before in known.items():
-            if now.get(field) != before:
-                raise ConfigError(
-                    f"task {task.label}: {field}: expected the content that {places[field]} had"
-                    " when the run got this task, got another one; restore the file, or begin a new"
-                    " run"
-                )
-        if now:
-            found[task.label] = now
+        gone = i < learned and task.test_files and "files" in known
+        for field in FIELDS:
+            place = getattr(task, field)
+            if gone and field == "files":
+                found.setdefault(task.label, {})[field] = known[field]
+            elif place or field in known:
+                now = require_known(task, field, known, problem)
+                found.setdefault(task.label, {})[field] = now
+        if task.files and not task.size:
+            found[task.label]["largest"] = known.get("largest") or largest(task, problem)
     return found
+
+
+def require_known(task: Task, field: str, known: Mapping[str, str | int], problem: Problem) -> str:
+    """Return the SHA-256 of a task's ``files`` or ``test_files``, which is the known one, if any.
+
+    Raises
+    ------
+    ConfigError, FileFormatError
+        As `checked`.
+    """
+    place = getattr(task, field)
+    now = digest(place, problem) if place else ""
+    if known.get(field, now) != now:
+        raise ConfigError(
+            f"task {task.label}: {field}: expected the content that {place} had when the run got"
+            " this task, got another one; restore the file, or begin a new run"
+        )
+    return now
+
+
+def unchanged(folder: Path, problem: Problem) -> Callable[[Task], object]:
+    """Return the check that the training files of a task of a run are what it knows of them."""
+    return lambda task: require_known(task, "files", read(folder).get(task.label, {}), problem)
 
 
 def keep(folder: Path, found: Digests) -> None:
@@ -101,4 +122,5 @@ def read(folder: Path) -> Digests:
 def tested(held: Digests, task: Task) -> str | None:
     """Return the digest of the files that a task is tested on; None if it is not known."""
     fields = held.get(task.label, {})
-    return fields.get("test_files", fields.get("files"))
+    found = fields.get("test_files", fields.get("files"))
+    return None if found is None else str(found)

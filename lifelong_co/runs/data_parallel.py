@@ -24,6 +24,7 @@ from torch import distributed
 from torch.nn import Parameter
 
 from lifelong_co.errors import ConfigError
+from lifelong_co.tasks.task import Task
 
 
 @attrs.frozen
@@ -98,6 +99,16 @@ class Ranks:
 
 ALONE = Ranks()
 """A run that one process learns."""
+
+
+def shared(task: Task, ranks: Ranks) -> Task:
+    """Return the task with this process's shares of its batches."""
+    last = task.last_batch_size
+    return attrs.evolve(
+        task,
+        batch_size=ranks.share(task.batch_size),
+        last_batch_size=None if last is None else ranks.share(last, "last_batch_size"),
+    )
 
 
 @contextmanager

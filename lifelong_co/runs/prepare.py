@@ -50,7 +50,8 @@ def prepare(
     CheckpointError
         If there are checkpoints and none is complete, or the latest belongs to another run.
     """
-    learned = RunFolder(folder).learned() if resume else 0
+    once = registry.knows_all_tasks(config.method, config.method_options)
+    learned = RunFolder(folder).learned() if resume and not once else 0
     run = start(config, RunFolder(folder), ranks, learned)
     if not resume:
         take_over(run)  # before anything is written, because it may raise
@@ -64,6 +65,8 @@ def prepare(
     note_batches(run.learner.solver, log)
     if resume and not restore(run, log):
         take_over(run)
+    if run.learner.learned < learned:  # the checkpoint is older than the last learned parameters
+        files = data_files.checked(folder, config, run.learner.learned)
     if resume:
         admit(run, log)
     if ranks.first:

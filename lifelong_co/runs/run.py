@@ -14,15 +14,15 @@ from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import LearnerState, Method, Objective, Problem, Solver
 from lifelong_co.runs.component_state import named_state, restoring
 from lifelong_co.runs.costs import Cost
-from lifelong_co.runs.data_parallel import ALONE, Ranks
-from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.data_files import unchanged
+from lifelong_co.runs.data_parallel import ALONE, Ranks, shared
+from lifelong_co.runs.folder import RunFolder, with_all_options
 from lifelong_co.runs.journal import Journal
 from lifelong_co.runs.settings import refuse_others
 from lifelong_co.seeding import generator, python_seed
 from lifelong_co.storage import checkpoint
 from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.stream import TaskStream, task_stream
-from lifelong_co.tasks.task import Task
 from lifelong_co.tensors.finiteness import Watch
 from lifelong_co.tensors.modules import require_learnable
 
@@ -69,7 +69,7 @@ class Run:
     """The configuration as TOML, for the checkpoints."""
 
     def __attrs_post_init__(self) -> None:
-        self.settings = to_toml(self.config)
+        self.settings = to_toml(with_all_options(self.config))
 
     @property
     def costs(self) -> list[Cost]:
@@ -83,7 +83,9 @@ class Run:
 
 
 def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE, learned: int = 0) -> Run:
-    """Return a new run, by the configuration and the rank; ``learned`` is that of `task_stream`.
+    """Return a new run. It depends only on the configuration and the rank.
+
+    ``learned`` is that of `task_stream`.
 
     Raises
     ------
@@ -94,7 +96,8 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE, learned: int 
     solver = new_solver(config, problem)
     tasks = tuple(shared(task, ranks) for task in config.tasks)
     instances = generator(config.seed, ranks.stream("instances"), config.device)
-    stream = task_stream(tasks, problem, instances, config.device, config.symmetries, learned)
+    given = (tasks, problem, instances, config.device, config.symmetries)
+    stream = task_stream(*given, learned=learned, check=unchanged(folder.path, problem))
 
     def objective(solver: Solver) -> Objective:
         return registry.objective(config.objective, solver, **config.objective_options)
@@ -123,16 +126,6 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE, learned: int 
         tests=[testing(task, problem, config.tests) for task in config.tasks],
         journal=Journal(folder, loggers),
         ranks=ranks,
-    )
-
-
-def shared(task: Task, ranks: Ranks) -> Task:
-    """Return the task with this process's shares of its batches."""
-    last = task.last_batch_size
-    return attrs.evolve(
-        task,
-        batch_size=ranks.share(task.batch_size),
-        last_batch_size=None if last is None else ranks.share(last, "last_batch_size"),
     )
 
 

@@ -1,7 +1,7 @@
 """The training batches of a run: those of all tasks come from one random stream."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -51,12 +51,14 @@ def task_stream(
     generator: torch.Generator,
     device: str,
     symmetries: str = SQUARE,
+    *,
     learned: int = 0,
+    check: Callable[[Task], object] = lambda task: None,  # noqa: ARG005
 ) -> TaskStream:
     """Return the stream that draws the tasks' batches with a generator and moves them to a device.
 
     Its images are those of ``symmetries``. The files of the first ``learned`` tasks are read only
-    if a batch of them is drawn, so they may be gone.
+    if a batch of them is drawn, so they may be gone; ``check`` is called with the task before.
 
     Raises
     ------
@@ -64,13 +66,18 @@ def task_stream(
         If the instances of a task cannot be drawn; a note of the error names the task.
     """
     draws = [
-        later(task, problem) if i < learned else drift.training(task, problem)
+        later(task, problem, check) if i < learned else drift.training(task, problem)
         for i, task in enumerate(tasks)
     ]
     return TaskStream(tasks, draws, generator, device, problem, symmetries)
 
 
-def later(task: Task, problem: Problem) -> drift.Draw:
-    """Return `drift.training`, made when it first draws."""
-    made = functools.cache(lambda: drift.training(task, problem))
+def later(task: Task, problem: Problem, check: Callable[[Task], object]) -> drift.Draw:
+    """Return `drift.training`, made after a check when it first draws."""
+
+    @functools.cache
+    def made() -> drift.Draw:
+        check(task)
+        return drift.training(task, problem)
+
     return lambda stream, step, B: made()(stream, step, B)

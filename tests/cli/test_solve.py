@@ -48,7 +48,7 @@ def test_solution_of_a_file_is_checked_and_written(problem, place, finished):
 
 def test_town_in_kilometers_is_warned_of(place):
     """Its distances are rounded away."""
-    text = (FIXTURES / "five.tsp").read_text().replace("10", "1").replace("-2.5", "-0.25")
+    text = (FIXTURES / "five.tsp").read_text().replace("10", "1").replace("5 -2.5", "0.5 -0.25")
     (place / "town.tsp").write_text(text)
     solved = call("solve", "town.tsp")
     assert solved.status == 0

@@ -4,50 +4,41 @@ from pathlib import Path
 
 import numpy as np
 
-from lifelong_co import registry
 from lifelong_co.config.run_config import Config
-from lifelong_co.errors import LifelongError
-from lifelong_co.instance_files.file_instance import Actions, FileInstance
-from lifelong_co.instance_files.pool import load_instances
+from lifelong_co.instance_files.file_instance import Actions, FileInstance, cost
 from lifelong_co.instance_files.solve import length
-from lifelong_co.protocols import Problem
+from lifelong_co.runs.data_files import Digests, read
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.imports import METHOD
-from lifelong_co.tasks.task import Task
 
 # A size above this multiple of the largest learned one is far from what the solver has seen.
 FAR = 2
 WHOLE = ("EUC_2D", "CEIL_2D", "FLOOR_2D")
 """The rules that round distances to whole units."""
-SHORT = 5
-"""Distances of fewer units lose much by rounding."""
+MUCH = 0.02
+"""A change by rounding, as a share of the length, above which there is a warning."""
 
 
-def largest_learned(config: Config, learned: int | None = None) -> int | None:
+def largest_learned(
+    config: Config, learned: int | None = None, data: Digests | None = None
+) -> int | None:
     """Return the largest size of the first ``learned`` tasks of a run; None: of all tasks.
 
-    The result is None if the run has learned nothing that is known, such as an import, or instances
-    of any size from files that are gone.
+    ``data`` is what the run knows of its files (`data_files.read`). The result is None if the run
+    has learned nothing that is known, such as an import.
     """
-    if config.method == METHOD:
-        return None
-    problem = registry.problem(config.problem)
-    sizes = [task.size or _largest(task, problem) for task in config.tasks[:learned]]
-    return max(sizes) if sizes and all(sizes) else None
-
-
-def _largest(task: Task, problem: Problem) -> int:
-    """Return the largest size of the files of a task; 0 if they cannot be read any more."""
-    try:
-        return max(map(problem.size, load_instances(task.files, problem, scale=task.scale)))
-    except (LifelongError, OSError):
-        return 0
+    known = data or {}
+    sizes = [
+        task.size or int(known.get(task.label, {}).get("largest", 0))
+        for task in config.tasks[:learned]
+    ]
+    return max(sizes) if config.method != METHOD and sizes and all(sizes) else None
 
 
 def largest_of_run(folder: Path, after: int | None) -> int | None:
     """Return `largest_learned` after so many tasks of a run; None: for its latest checkpoint."""
     run = RunFolder(folder)
-    return largest_learned(run.config(), after or run.learned() or None)
+    return largest_learned(run.config(), after or run.learned() or None, read(folder))
 
 
 def too_large(instance: FileInstance, largest: int | None) -> str:
@@ -61,17 +52,17 @@ def too_large(instance: FileInstance, largest: int | None) -> str:
 
 
 def coarse(instance: FileInstance, actions: Actions) -> str:
-    """Return a warning if rounding decides the cost of a solution, or an empty text.
+    """Return a warning if rounding changes the cost of a solution much, or an empty text.
 
     It does so where the coordinates have a large unit, such as kilometers in a town.
     """
-    tour = np.asarray(actions)
-    moves = int((tour != np.roll(tour, 1)).sum())
-    mean = length(instance, tour) / max(1, moves)
-    if instance.distance_rule not in WHOLE or mean >= SHORT:
+    if instance.distance_rule not in WHOLE:
+        return ""
+    exact, rounded = length(instance, np.asarray(actions)), cost(instance, actions)
+    if abs(rounded - exact) <= MUCH * exact:
         return ""
     return (
-        f"{instance.name}: {instance.distance_rule} rounds each distance to a whole unit, and a"
-        f" mean one of this solution is {mean:.2g} units; write coordinates in a smaller unit, such"
-        " as meters in place of kilometers"
+        f"{instance.name}: {instance.distance_rule} rounds each distance to a whole unit: the cost"
+        f" is {rounded:.4g}, the length without rounding {exact:.4g}; write coordinates in a"
+        " smaller unit, such as meters in place of kilometers"
     )

@@ -45,7 +45,7 @@ def test_file_far_above_the_learned_sizes_is_warned_of(tiny, tmp_path):
 def test_file_whose_distances_are_rounded_away_is_warned_of(tiny, tmp_path):
     """A town in kilometers: the message says which unit to take."""
     text = (FIXTURES / "five.tsp").read_text()
-    (tmp_path / "town.tsp").write_text(text.replace("10", "1").replace("-2.5", "-0.25"))
+    (tmp_path / "town.tsp").write_text(text.replace("10", "1").replace("5 -2.5", "0.5 -0.25"))
     with pytest.warns(UserWarning, match="meters in place of kilometers"):
         lco.solve(tmp_path / "town.tsp", tiny, device="cpu")
 

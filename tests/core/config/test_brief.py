@@ -1,5 +1,7 @@
 """A configuration in at most eleven lines."""
 
+import re
+
 import attrs
 from tiny_runs import tiny_config
 
@@ -35,3 +37,6 @@ def test_tasks_without_test_files_are_named():
     text = brief(attrs.evolve(tiny_config(), tasks=tuple(tasks)), "x")
     assert "tested on the instances that they learn: may" in text.splitlines()
     assert "that they learn" not in brief(tiny_config(), "x")
+    many = [attrs.evolve(tasks[0], name=f"month number {i}") for i in range(12)]
+    text = brief(attrs.evolve(tiny_config(), tasks=tuple(many)), "x")
+    assert re.search("learn: month number 0, .* …$", text, re.MULTILINE)

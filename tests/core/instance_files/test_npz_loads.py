@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+import lifelong_co as lco
 from lifelong_co.errors import FileFormatError
 from lifelong_co.instance_files.npz import read
 from lifelong_co.instance_files.npz_loads import fractions
@@ -85,6 +86,14 @@ def test_fine_loads_exceed_no_capacity(tmp_path: Path) -> None:
             for customer in (0, 1, 2, 3):
                 state = CVRP().step(batch, state, torch.tensor([[customer]]))
             assert bool(CVRP().feasible(batch, state)[0, 0, 4]) is fits
+
+
+def test_full_fine_loads_are_read(tmp_path: Path) -> None:
+    """A demand and a pickup of the whole capacity."""
+    places = {"depot": np.zeros((1, 1, 2)), "nodes": DRAWN.random((1, 2, 2)), "capacity": 100_000}
+    given = {"demand": np.array([[100_000, 0]]), "pickup": np.array([[0, 100_000]])}
+    batch = read(saved(tmp_path, **places, **given), lco.problem("mtvrp"))
+    assert batch.pickup[0, 1] == batch.demand[0, 0] > 1
 
 
 def test_fractions_beside_a_capacity_for_each_instance_are_read(tmp_path: Path) -> None:

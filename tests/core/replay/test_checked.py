@@ -137,4 +137,5 @@ def test_function_with_a_further_argument_is_refused_by_name() -> None:
     with pytest.raises(ComponentError, match=r"divergence 'scaled': .*learner\) without .*scale"):
         checked_divergence(scaled)
     checked_weighting(functools.partial(powered, power=2.0))
+    checked_weighting(lambda probs, guard: probs.amax(dim=-1) + guard, guard=0.5)
     checked_divergence(functools.partial(scaled, scale=2.0))

@@ -121,6 +121,14 @@ WRONG = {
         lambda problem: Apart(lambda x: (3 * x).log_softmax(dim=2), problem),
         "a log_likelihood that is the sum of log_probs, -",
     ),
+    "one of many": (
+        replaced(
+            lambda found: attrs.evolve(
+                found, log_likelihood=found.log_likelihood - 9 * torch.eye(4, 5)
+            )
+        ),
+        r"a log_likelihood that is the sum of log_probs, -\d\.\d+, got -(9|1\d)\.",
+    ),
     "probabilities": (lambda problem: Apart(torch.exp, problem), "exponentials sum to 1, got a"),
     "unmasked": (lambda problem: Apart(uniform, problem), "-inf where an action is infeasible"),
     "width": (lambda problem: Apart(lambda x: x[..., 1:], problem), r"log_probs \[B, S, A\] = "),

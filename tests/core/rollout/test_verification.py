@@ -9,9 +9,16 @@ import torch
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co.errors import InvalidRolloutError
+from lifelong_co.errors import ComponentError, InvalidRolloutError
 from lifelong_co.protocols import Rollout
-from lifelong_co.rollout.verification import all_valid, best_of, complete, fault, require_valid
+from lifelong_co.rollout.verification import (
+    all_valid,
+    best_of,
+    complete,
+    fault,
+    require_starts,
+    require_valid,
+)
 
 
 def tsp(batch: int = 1, size: int = 4) -> Any:
@@ -71,6 +78,16 @@ def test_forced_actions_are_allowed() -> None:
     depot = torch.zeros(1, 1, dtype=torch.long)
     assert complete(lco.problem("cvrp"), cvrp(), actions, [depot]).all()
     assert not complete(lco.problem("cvrp"), cvrp(), actions, [depot + 1]).any()
+
+
+def test_problem_with_infeasible_starts_is_named() -> None:
+    """The solver is not to blame."""
+    tsp, node = lco.problem("tsp"), torch.zeros(1, 1, dtype=torch.long)
+    batch = tsp.instances(nodes=torch.rand(1, 3, 2, generator=torch.Generator()))
+    require_starts(tsp, batch, ())
+    require_starts(tsp, batch, (node, node, node + 1))
+    with pytest.raises(ComponentError, match=r"problem 'tsp': starts\[2\]: expected .* got node 0"):
+        require_starts(tsp, batch, (node, node + 1, node))
 
 
 def test_forced_action_that_moves_must_be_feasible() -> None:

@@ -15,7 +15,9 @@ from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.experiments.paper.studies import chapters
 from lifelong_co.learner import learn
 from lifelong_co.runs import data_files
+from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.prepare import prepare
+from lifelong_co.runs.run import start
 from lifelong_co.tasks.task import Task
 
 
@@ -79,6 +81,44 @@ def test_training_files_of_learned_tasks_may_be_gone(tmp_path: Path) -> None:
     further = attrs.evolve(config, tasks=(*config.tasks, attrs.evolve(config.tasks[1], name="b")))
     learn(prepare(further, folder, resume=True))
     assert data_files.read(folder) == held
+
+
+@pytest.mark.parametrize("method", ["multi-task-batch", "fine-tuning"])
+def test_file_that_is_drawn_from_again_is_compared(method: str, tmp_path: Path) -> None:
+    """By a method that learns all tasks at once, or after a kill before the checkpoint."""
+    config = attrs.evolve(
+        config_of(months(tmp_path / "files"), months(tmp_path / "test_files", 1)), method=method
+    )
+    folder = tmp_path / "run"
+    run = prepare(config, folder)
+    with pytest.raises(Interrupted):
+        learn(run, stop=lambda: run.steps == 1)
+    RunFolder(folder).after_task(1).mkdir()  # as by a kill before the checkpoint
+    months(tmp_path / "files", seed=2)
+    with pytest.raises(ConfigError, match="task mine: files: expected the content"):
+        prepare(config, folder, resume=True)
+
+
+def test_stream_compares_the_files_of_a_learned_task_before_it_draws(tmp_path: Path) -> None:
+    """A plugin's method can do so."""
+    config, folder = config_of(months(tmp_path / "a"), months(tmp_path / "b", 1)), tmp_path / "run"
+    prepare(config, folder)
+    run = start(config, RunFolder(folder), learned=1)
+    assert run.stream.batch(0, 0).nodes.shape == (2, 5, 2)
+    months(tmp_path / "a", seed=2)
+    with pytest.raises(ConfigError, match="task mine: files: expected the content"):
+        start(config, RunFolder(folder), learned=1).stream.batch(0, 0)
+
+
+def test_largest_size_of_files_is_kept(tmp_path: Path) -> None:
+    """For tasks that do not say their size; it stays when the files are gone."""
+    config = config_of(months(tmp_path / "a"), months(tmp_path / "b", 1))
+    learn(prepare(config, tmp_path / "run"))
+    shutil.rmtree(tmp_path / "a")
+    assert data_files.read(tmp_path / "run")["mine"]["largest"] == 5
+    sized = attrs.evolve(config.tasks[0], files=str(tmp_path / "b"), size=5)
+    prepare(attrs.evolve(config, tasks=(sized,)), tmp_path / "sized")
+    assert "largest" not in data_files.read(tmp_path / "sized")["mine"]
 
 
 def test_file_that_is_gone_from_a_folder_is_missed(tmp_path: Path) -> None:

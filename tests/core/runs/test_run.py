@@ -43,6 +43,14 @@ def test_run_follows_from_its_configuration(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+def test_checkpoints_have_the_options_that_the_folder_has(tmp_path: Path) -> None:
+    """Otherwise a later default would look like another setting."""
+    config = attrs.evolve(tiny_config("feng"), objective="preference")
+    run = start(config, RunFolder(tmp_path / "run"))
+    run.folder.create(config)
+    assert run.settings == (tmp_path / "run" / "config.toml").read_text()
+
+
 def test_start_leaves_the_global_stream_of_torch_unchanged(tmp_path: Path) -> None:
     """Parameters come from the seed of the run."""
     before = torch.random.get_rng_state()

@@ -72,8 +72,13 @@ class Memory:
         self.official = official
         self.recorder = Recorder(bundle_size)
         self.buffer: Buffer[Bundle] = registry.buffer(kind, self.capacity)
-        if not isinstance(self.buffer.state_dict().get("items"), list):
-            raise ComponentError(f"buffer {kind!r}: expected a state_dict with a list of its items")
+        state = self.buffer.state_dict()
+        if not isinstance(state.get("items"), list):
+            got = ", ".join(f"{name} ({type(value).__name__})" for name, value in state.items())
+            raise ComponentError(
+                f"buffer {kind!r}: expected a state_dict with the list of its items as 'items', got"
+                f" {got or 'an empty one'}"
+            )
         self.snapshot: list[Bundle] = []
         self.adopted: list[Bundle] = []
         self.random = random.Random()

@@ -11,7 +11,6 @@ from tiny_runs import tiny_config
 
 from lifelong_co.errors import Interrupted
 from lifelong_co.experiments.benchmark.cautions import (
-    SHORT,
     coarse,
     largest_learned,
     largest_of_run,
@@ -32,14 +31,13 @@ def test_largest_size_learned() -> None:
     assert largest_learned(attrs.evolve(config, method=METHOD, method_options={})) is None
 
 
-def test_size_of_files_is_read_while_they_are_there(tmp_path: Path) -> None:
-    """A run on files that are gone has learned an unknown size."""
+def test_size_of_files_is_what_the_run_knows() -> None:
+    """The files may be gone; a run of an earlier version does not know it."""
     config = tiny_config(sizes=(5, 9, 7))
-    np.savez(tmp_path / "x.npz", nodes=np.random.default_rng(0).random((3, 12, 2)) * 80)
-    files = Task(files=str(tmp_path / "x.npz"), scale=True, epochs=1, batches=1, batch_size=1)
+    files = Task(files="x.npz", name="mine", epochs=1, batches=1, batch_size=1)
     config = attrs.evolve(config, tasks=(*config.tasks, files))
-    assert largest_learned(config) == 12
-    (tmp_path / "x.npz").unlink()
+    assert largest_learned(config, data={"mine": {"files": "0", "largest": 12}}) == 12
+    assert largest_learned(config, data={"mine": {"files": "0"}}) is None
     assert largest_learned(config) is None
     assert largest_learned(config, 3) == 9
 
@@ -61,15 +59,20 @@ def test_far_larger_instances_are_warned_of() -> None:
     )
 
 
-@pytest.mark.parametrize("rule", ["EUC_2D", "CEIL_2D", "FLOOR_2D", "EXACT_2D", "UNROUNDED"])
-def test_short_distances_that_are_rounded_are_warned_of(rule: str) -> None:
-    """The mean leg counts; waiting at the depot is none. EXACT_2D rounds to thousandths only."""
+@pytest.mark.parametrize(
+    ("rule", "cost"), [("EUC_2D", 12), ("CEIL_2D", 16), ("FLOOR_2D", 12), ("EXACT_2D", 0)]
+)
+def test_distances_that_are_rounded_away_are_warned_of(rule: str, cost: int) -> None:
+    """A square of side 3.4: the warning has both lengths. EXACT_2D rounds to thousandths only."""
     square = np.array([[0, 0], [0, 1], [1, 1], [1, 0]])
-    tour = [0, 1, 2, 3]
-    for side, warned in ((SHORT - 0.1, rule in ("EUC_2D", "CEIL_2D", "FLOOR_2D")), (SHORT, False)):
-        one = attrs.evolve(drawn("a"), coordinates=side * square, distance_rule=rule)
-        assert ("is 4.9 units" in coarse(one, tour)) is warned
-        assert coarse(one, [0, 0, 0, *tour, 0, 0]) == coarse(one, tour)
+    one = attrs.evolve(drawn("a"), coordinates=3.4 * square, distance_rule=rule)
+    said = coarse(one, [0, 1, 2, 3])
+    assert bool(said) is (cost > 0)
+    assert not said or f"the cost is {cost}, the length without rounding 13.6; " in said
+    fine = attrs.evolve(one, coordinates=100.4 * square)
+    assert coarse(fine, [0, 1, 2, 3]) == ""
+    unrounded = attrs.evolve(one, distance_rule="UNROUNDED")
+    assert coarse(unrounded, [0, 1, 2, 3]) == ""
 
 
 def test_listed_distances_are_whole_already() -> None:

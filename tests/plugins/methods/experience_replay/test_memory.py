@@ -69,7 +69,9 @@ def test_buffer_whose_state_has_no_items_is_refused_before_a_run() -> None:
         register("renamed", Renamed)
 
     lco.register_plugin(SimpleNamespace(register_buffers=register_buffers))
-    with pytest.raises(ComponentError, match=r"buffer 'renamed': expected .* list of its items"):
+    with pytest.raises(
+        ComponentError, match=r"buffer 'renamed': expected .*as 'items', got held \(list\)"
+    ):
         lco.method("llr-bc", buffer="renamed")
 
 
