@@ -19,7 +19,7 @@ from lifelong_co.pretraining.inner import Inner
 from lifelong_co.pretraining.settings import Settings, settings_of
 from lifelong_co.protocols import LearnerState, Objective, Solver
 from lifelong_co.runs.component_state import named_state
-from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.folder import RunFolder, with_all_options
 from lifelong_co.runs.journal import LOG
 from lifelong_co.runs.resume import resume
 from lifelong_co.runs.run import Log, new_solver
@@ -137,7 +137,7 @@ def save(state: Pretraining) -> None:
                 "choices": state.choices.get_state(),
                 "instances": state.stream.generator.get_state(),
                 "actions": state.actions.get_state(),
-                "settings": to_toml(state.config),
+                "settings": to_toml(with_all_options(state.config)),
                 "sums": state.sums,
                 "log": state.history,
             },
