@@ -22,8 +22,8 @@ def check_buffer(factory: Callable[[int, int], Buffer[Any]], *, capacity: int = 
     - Several items may be admitted before the first one is put.
     - ``sample(k)`` returns ``min(k, len)`` different items, uniformly, and changes no item.
     - The seed decides everything. `state_dict` has the items as ``items``, and can be saved in a
-      checkpoint. A buffer that loads it
-      goes on exactly like the saved one, which does not change it.
+      checkpoint. A buffer that loads it goes on exactly like the saved one, which does not change
+      it.
 
     Parameters
     ----------
