@@ -43,9 +43,9 @@ def beside(mark: marks.Mark, value: float, n: int) -> str:
     return f"{value:.{digits}f} ✗"
 
 
-def targets() -> Sheet:
+def targets(name: str = "against_official") -> Sheet:
     """Return the ratios of `against_official.py` with their targets, a row for each of both."""
-    stored = read("against_official")
+    stored = read(name)
     found = by_mark(stored["figures"])
     rows = []
     for what, figures in found.items():
