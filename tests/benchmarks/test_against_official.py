@@ -10,7 +10,7 @@ def smoke(program):
 
 
 def measured(cpu, mark, median, n=20):
-    """A stored measurement of one figure."""
+    """Return a stored measurement of one figure."""
     found = {"mark": {"what": mark.what}, "problem": "tsp", "n": n, "value": {"median": median}}
     return {"cpu": cpu, "figures": [found]}
 
