@@ -60,8 +60,7 @@ def complete(
     Parameters
     ----------
     forced
-        First actions, each long ``[B, S]``. One that stays where the trajectory is may be
-        infeasible: the CVRP starts at the depot, and its first forced action is a visit to it.
+        First actions, each long ``[B, S]``; see `may_be_forced`.
     """
     least, _ = problem.steps(problem.size(instances))
     state = problem.reset(instances, actions.shape[1])
@@ -74,7 +73,7 @@ def complete(
             feasible = problem.feasible(instances, state)
         allowed = feasible.gather(2, action[..., None]).squeeze(2)
         if t < len(forced):
-            allowed = allowed | ((action == forced[t]) & (action == state.current))
+            allowed = allowed | ((action == forced[t]) & may_be_forced(feasible, state, action))
         if t >= least:  # a finished solution waits for the longer ones of its batch
             allowed = allowed | problem.done(instances, state)
         valid &= allowed
@@ -82,12 +81,28 @@ def complete(
     return valid & problem.done(instances, state)
 
 
+def may_be_forced(feasible: Tensor, state: Any, action: Tensor) -> Tensor:
+    """Return bool ``[B, S]``: whether a forced first action is feasible, or the present node.
+
+    To stay may be infeasible otherwise: the CVRP starts at the depot, and its first forced action
+    is a visit to it.
+
+    Parameters
+    ----------
+    feasible
+        The mask of the state, bool ``[B, S, A]``.
+    action
+        Long ``[B, S]``, from 0 to ``A - 1``.
+    """
+    return feasible.gather(2, action[..., None]).squeeze(2) | (action == state.current)
+
+
 @torch.no_grad()
 def fault(problem: Problem, instances: Any, actions: Sequence[int]) -> str:
     """Return why ``actions [T]`` do not solve one instance (``B = 1``); empty if they do.
 
     Only the problem itself decides: each action must be feasible in its state, and the last state
-    must be done. A first action that a rollout forces may stay where it is, e.g. at the depot.
+    must be done; see `may_be_forced` for the first action of a rollout.
     """
     state = problem.reset(instances, 1)
     nodes = problem.unfinished(state)[0, 0]
@@ -96,12 +111,13 @@ def fault(problem: Problem, instances: Any, actions: Sequence[int]) -> str:
     for t, action in enumerate(actions):
         if not 0 <= action <= last:
             return f"expected nodes 0 to {last}, got {action}"
-        stays = forced[t : t + 1] == [action] and int(state.current[0, 0]) == action
-        if not stays and not problem.feasible(instances, state)[0, 0, action]:
+        feasible, taken = problem.feasible(instances, state), torch.tensor([[action]])
+        kept = forced[t : t + 1] == [action] and bool(may_be_forced(feasible, state, taken))
+        if not kept and not feasible[0, 0, action]:
             if nodes[action] and action in actions[:t]:
                 return f"visits node {action} {list(actions).count(action)} times"
             return f"visits node {action} in step {t + 1}, where it is not feasible"
-        state = problem.step(instances, state, torch.tensor([[action]]))
+        state = problem.step(instances, state, taken)
     if problem.done(instances, state)[0, 0]:
         return ""
     left = problem.unfinished(state)[0, 0].nonzero()
@@ -121,8 +137,7 @@ def require_starts(problem: Problem, instances: Any, forced: Sequence[Tensor]) -
         return
     state = problem.reset(instances, forced[0].shape[1])
     for t, action in enumerate(forced):
-        feasible = problem.feasible(instances, state).gather(2, action[..., None]).squeeze(2)
-        wrong = ~(feasible | (action == state.current))
+        wrong = ~may_be_forced(problem.feasible(instances, state), state, action)
         if bool(wrong.any()):
             raise ComponentError(
                 f"problem {problem.name!r}: starts[{t}]: expected a feasible action or the present"

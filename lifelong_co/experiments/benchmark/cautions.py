@@ -63,6 +63,6 @@ def coarse(instance: FileInstance, actions: Actions) -> str:
         return ""
     return (
         f"{instance.name}: {instance.distance_rule} rounds each distance to a whole unit: the cost"
-        f" is {rounded:.4g}, the length without rounding {exact:.4g}; write coordinates in a"
+        f" is {rounded:.10g}, the length without rounding {exact:.1f}; write coordinates in a"
         " smaller unit, such as meters in place of kilometers"
     )
