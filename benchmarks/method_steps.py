@@ -38,6 +38,7 @@ METHODS = (
     ("feng", {}),
     ("rehearsal", {}),
     ("rehearsal", {"share": 0.15}),
+    ("rehearsal", {"share": 0.6}),
     ("li-intra", {}),
     ("li-inter", {}),
     ("libog", {}),
