@@ -34,11 +34,11 @@ def test_a_difference_is_paired_by_seed(equal, found, number):
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_the_times_are_those_of_equal_budgets(equal, found, number):
-    """By the steps of `method_steps.py` no method has much less or much more time."""
+    """By the steps of `method_steps.py` no method has less time, or far more."""
     made = equal.equal_time(found, found.plan.blocks[number], [])
     times = [float(row[2].shown) for row in made.rows]
     assert times[0] == 1
-    assert all(0.95 <= time <= 1.2 for time in times)
+    assert all(1 <= time <= 1.3 for time in times)
 
 
 def test_the_time_is_batches_times_the_price_of_a_step(equal, found, monkeypatch):
