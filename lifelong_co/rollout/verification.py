@@ -94,7 +94,8 @@ def may_be_forced(feasible: Tensor, state: Any, action: Tensor) -> Tensor:
     action
         Long ``[B, S]``, from 0 to ``A - 1``.
     """
-    return feasible.gather(2, action[..., None]).squeeze(2) | (action == state.current)
+    stays: Tensor = action == state.current
+    return stays | feasible.gather(2, action[..., None]).squeeze(2)
 
 
 @torch.no_grad()

@@ -157,7 +157,7 @@ def compare_runs(runs: Sequence[FinishedRun], definition: str = "text") -> Compa
 def _group(runs: Sequence[FinishedRun]) -> tuple[Group, ...]:
     alike: dict[str, list[FinishedRun]] = {}
     for run in runs:
-        alike.setdefault(identity(run.config), []).append(run)
+        alike.setdefault(identity(run.config, run.data), []).append(run)
     groups: list[Group] = []
     labels = label([members[0].config for members in alike.values()])
     for name, members in zip(labels, alike.values(), strict=True):

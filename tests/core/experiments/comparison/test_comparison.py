@@ -67,7 +67,7 @@ def test_runs_that_test_different_things_are_not_compared(
 
 
 def test_moved_test_files_are_the_same_if_their_content_is(comparison: Comparison) -> None:
-    """The digest decides where both runs have it, otherwise the path."""
+    """The digest decides where both runs have it, otherwise the path; so two seeds are a group."""
     first, second = comparison.runs[:2]
 
     def tested_on(run: FinishedRun, file: str, digest: str) -> FinishedRun:
@@ -76,7 +76,8 @@ def test_moved_test_files_are_the_same_if_their_content_is(comparison: Compariso
         return attrs.evolve(run, config=config, data={"mine": {"files": digest}} if digest else {})
 
     here = tested_on(first, "/a/x.npz", "1f")
-    compare_runs([here, tested_on(second, "/b/x.npz", "1f")])
+    moved = tested_on(second, "/b/x.npz", "1f")
+    assert [group.runs for group in compare_runs([here, moved]).groups] == [(here, moved)]
     with pytest.raises(ConfigError, match="SHA-256 of the test files: 1f and 2e"):
         compare_runs([here, tested_on(second, "/a/x.npz", "2e")])
     with pytest.raises(ConfigError, match=r"test files: /a/x.npz and /b/x.npz"):
