@@ -1,6 +1,7 @@
 """``lifelong-co demo``: two runs in about two minutes, one forgets, one does not."""
 
 import re
+import shlex
 import signal
 import subprocess
 import threading
@@ -50,6 +51,8 @@ def demo(
         print("lifelong-co", *command)
     statuses = run_side_by_side(dict(zip(METHODS, commands, strict=True)))
     if any(statuses):
+        places = " ".join(shlex.quote(str(place)) for place in folders)
+        print(f"then: lifelong-co compare {places} --out {shlex.quote(str(folder / 'report'))}")
         # A run that a signal ended, e.g. when memory ran out, has a negative status.
         raise typer.Exit(max(status if status >= 0 else 128 - status for status in statuses))
     *_, report = write_report(compare_folders(folders), folder / "report")

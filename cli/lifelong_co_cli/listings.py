@@ -12,6 +12,7 @@ import typer
 from lifelong_co_cli.options import FLAG
 
 if TYPE_CHECKING:
+    from lifelong_co.registry.catalog import Component
     from lifelong_co.registry.described import Described
 
 WIDTH = 100
@@ -147,6 +148,8 @@ def options_of(found: "Described") -> str:
     component = found.component
     lines = [f"{component.name} ({component.kind} of {component.owner}): {found.summary}".rstrip()]
     lines = textwrap.wrap(lines[0], WIDTH)
+    for said in other_in_presets(component):
+        lines += ["", *textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="      ")]
     for option in found.options:
         default = f"(default: {option.default})" if option.default else "(required)"
         lines += ["", f"  {option.name} {default}"]
@@ -154,6 +157,20 @@ def options_of(found: "Described") -> str:
             option.text, WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6
         )
     return "\n".join(lines if found.options else [*lines, "", "  It has no options."])
+
+
+def other_in_presets(component: "Component") -> Iterator[str]:
+    """Yield a sentence for each preset in which a method has other options than its defaults."""
+    from lifelong_co import registry
+    from lifelong_co.config.presets import PRESETS
+
+    if component.kind != "method":
+        return
+    for name, preset in PRESETS.items():
+        given = preset.method_options.get(component.name, {})
+        changed = registry.changed_options("method", component.name, given)
+        if changed:
+            yield f"preset {name}: {', '.join(f'{key} {value}' for key, value in changed.items())}"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

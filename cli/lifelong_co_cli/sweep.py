@@ -1,5 +1,6 @@
 """``lifelong-co sweep``: a grid of runs that ends in one table."""
 
+import shlex
 from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -198,6 +199,7 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     write_whole(plan.folder / "table.md", table.as_markdown(results))
     print()
     print(text, end="")
+    print(f"figures, and tests paired by seed: lifelong-co report {shlex.quote(str(plan.folder))}")
     for name in failed:
         print(f"failed: {name} ({failed[name]}); its log: {plan.folder / 'logs' / name}.log")
     if failed:

@@ -1,5 +1,6 @@
 """The parts of a report: tables, pictures and texts, independent of the form of the output."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 import attrs
@@ -78,6 +79,12 @@ class Report:
 
     @property
     def missing(self) -> list[str]:
-        """A line for each section without tables and pictures."""
-        empty = [section for section in self.sections if section.empty and section.missing]
-        return [f"{section.heading}: {section.missing}" for section in empty]
+        """A line for each section without tables and pictures; several parts are named."""
+        several = Counter(section.heading for section in self.sections)
+        found: dict[str, list[str]] = {}
+        for part in self.parts:
+            for section in part.sections:
+                if section.empty and section.missing:
+                    line = f"{section.heading}: {section.missing}"
+                    found.setdefault(line, []).extend([part.title] * (several[section.heading] > 1))
+        return [f"{'; '.join(of)}: {line}" if of else line for line, of in found.items()]

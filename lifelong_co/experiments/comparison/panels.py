@@ -27,7 +27,6 @@ LEGEND = 0.35
 """Height of a row of the legend, in inches."""
 NARROW = 4.2
 """Width of a figure that fits the screen of a phone, in inches."""
-CUT = "higher values cut off"
 LETTER = 0.07
 """Width of a letter of 8 points, in inches, rounded up."""
 
@@ -135,14 +134,15 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
 
     The range begins at the lowest value. It ends at the highest value, or at twice the distance of
     the 90th percentile if that is lower. Only points from ``since`` on count. If higher values are
-    cut off, a text says so: beside the title, or below it if there is no room.
+    cut off, a text names the highest: beside the title, or below it if there is no room.
     """
     import numpy as np
     from matplotlib.ticker import MaxNLocator
 
-    points = np.concatenate([np.asarray(line.get_xydata()) for line in axes.lines if _data(line)])
-    values = points[:, 1] if since is None else points[points[:, 0] >= since, 1]
-    low = float(values.min())
+    curves = [np.asarray(line.get_xydata()) for line in axes.lines if _data(line)]
+    ranges = [path.vertices for area in axes.collections for path in area.get_paths()]
+    values, either = (_since(points, since) for points in (curves, [*curves, *ranges]))
+    low = float(either.min())
     high = min(float(values.max()), low + 2 * (float(np.quantile(values, 0.9)) - low))
     # In a range far below one percent of the cost, noise would look like a result.
     high = max(high, low + 0.01 * abs(low), low + 1e-9)
@@ -150,20 +150,29 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
     # The names of the tasks need room above the curves.
     top = high + (3 * pad if axes.texts else pad)
     axes.set_ylim(low - pad, top)
-    if points[:, 1].max() > top:
+    if either.max() > top:
+        cut = f"values up to {either.max():.4g} cut off"
         style: dict[str, Any] = {"fontsize": 7, "color": SOFT}
         # The title has 10 points.
-        if len(title) * LETTER * 10 / 8 + len(CUT) * LETTER > axes.bbox.width / axes.figure.dpi:
+        if len(title) * LETTER * 10 / 8 + len(cut) * LETTER > axes.bbox.width / axes.figure.dpi:
             height = 0.91 if axes.texts else 0.98  # below the names of the tasks
-            axes.text(0.98, height, CUT, ha="right", va="top", transform=axes.transAxes, **style)
+            axes.text(0.98, height, cut, ha="right", va="top", transform=axes.transAxes, **style)
         else:
-            axes.set_title(CUT, loc="right", **style)
+            axes.set_title(cut, loc="right", **style)
     dress(axes, title, x, y)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     axes.tick_params(labelsize=8, colors=INK)
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def _since(points: Sequence[Any], since: float | None) -> Any:
+    """Return the heights of all points, or of those from a place on."""
+    import numpy as np
+
+    every = np.concatenate(points)
+    return every[:, 1] if since is None else every[every[:, 0] >= since, 1]
 
 
 def _data(line: Any) -> bool:

@@ -157,7 +157,7 @@ def _actions(drift: Drift, labels: tuple[str, str]) -> bytes:
     """Draw the probabilities of the likeliest actions after the task and at the end."""
     actions, *both = zip(*drift.likeliest, strict=True)
     title = f"Decision {drift.number(drift.step)}"  # long labels leave little room for it
-    figure, axes = panels.small(0.9 + 0.55 * len(actions), title, "probability of the action")
+    figure, axes = panels.small(1.4 + 0.55 * len(actions), title, "probability of the action")
     place = np.arange(len(actions))
     for shift, color, values, label in zip((-0.2, 0.2), (THEN, NOW), both, labels, strict=True):
         bars = axes.barh(place + shift, values, height=0.36, color=color, label=panels.plain(label))
@@ -165,7 +165,7 @@ def _actions(drift: Drift, labels: tuple[str, str]) -> bytes:
     axes.set_yticks(place, [drift.name_of(action) for action in actions], fontsize=9)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.14)
-    axes.legend(loc="lower right", fontsize=9, frameon=False)
+    figure.legend(loc="outside lower left", fontsize=9, frameon=False)
     return figures.png(figure)
 
 

@@ -44,7 +44,8 @@ class Engine(Protocol):
 
 def command(arguments: Sequence[str]) -> list[str]:
     """Return the command that starts ``lifelong-co`` with arguments, in this environment."""
-    return [sys.executable, "-m", "lifelong_co_cli.main", *arguments]
+    # -P: a file of the working directory named like a module must not be imported in its place.
+    return [sys.executable, "-P", "-m", "lifelong_co_cli.main", *arguments]
 
 
 def run_environment() -> dict[str, str]:

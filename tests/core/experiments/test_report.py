@@ -28,3 +28,13 @@ def test_only_empty_sections_with_a_reason_are_missing() -> None:
     )
     assert [section.empty for section in sections] == [False, False, True, True]
     assert Report("title", (Part("", "", sections),)).missing == ["empty: needs matplotlib."]
+
+
+def test_a_section_that_several_parts_have_is_named_with_its_parts() -> None:
+    """Equal lines are one line."""
+    empty, full = Section("A", missing="needs runs."), Section("A", sheets=(SHEET,))
+    parts = [
+        Part(title, "", (section,))
+        for title, section in zip("xyz", (empty, full, empty), strict=True)
+    ]
+    assert Report("title", tuple(parts)).missing == ["x; z: A: needs runs."]

@@ -22,5 +22,20 @@ def test_a_few_extreme_tests_do_not_flatten_a_panel(
     assert (axes.get_ylim()[1] < extreme) == cut
     assert axes.get_ylim()[1] > 11
     below = [text.get_text() for text in axes.texts]
-    assert axes.get_title("right") == panels.CUT * (cut and title == "cost")
-    assert below == [panels.CUT] * (cut and title != "cost")
+    said = f"values up to {extreme:g} cut off"
+    assert axes.get_title("right") == said * (cut and title == "cost")
+    assert below == [said] * (cut and title != "cost")
+
+
+def test_the_range_over_seeds_has_room_below_and_is_said_to_be_cut_above(
+    comparison: Comparison,
+) -> None:
+    """The lowest seed is in the frame; the highest one may leave it."""
+    axes = panels.figure(4, 3, comparison.groups).add_subplot()
+    seeds = [[(float(x), 10 + x % 2 + off) for x in range(30)] for off in (-4.0, 0.0, 4.0)]
+    panels.lines(axes, comparison, comparison.groups[0], [seeds])
+    panels.finish(axes, "cost", "epoch")
+    low, high = axes.get_ylim()
+    assert low < 6
+    assert high < 15
+    assert axes.get_title("right") == "values up to 15 cut off"

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -30,6 +31,16 @@ def test_process_appends_to_its_log_and_returns_its_status(
     assert handle.process.wait(timeout=60) == 3
     assert handle.poll() == 3
     assert log.read_text() == f"before\nrun 1 {os.environ.get('CUDA_VISIBLE_DEVICES')}\n"
+
+
+def test_files_of_the_working_directory_are_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user's folder may have a file named like a module."""
+    (tmp_path / "typer.py").write_text("raise SystemExit(9)\n")
+    monkeypatch.chdir(tmp_path)
+    done = subprocess.run(engines.command(["--version"]), check=False, timeout=60)
+    assert done.returncode == 0
 
 
 def test_run_has_one_thread_whatever_the_user_has_set(monkeypatch: pytest.MonkeyPatch) -> None:
