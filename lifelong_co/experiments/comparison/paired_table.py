@@ -20,7 +20,7 @@ NOTE = (
     "Difference: mean over seeds of the method's metric minus that of the other one with the same"
     f" seed and tasks, in 10^-3; below 0 the method is better. ±: half-width of its {LEVEL:.0%}"
     " interval by Student's t. p: two-sided paired t-test. p (Holm): corrected for the {count} of"
-    " a metric in this table."
+    " a metric in this table, not for the number of metrics."
 )
 ENDINGS = (THOUSANDTHS, f"ci{LEVEL * 100:.0f}_{THOUSANDTHS}")
 
