@@ -18,7 +18,10 @@ class Format(StrEnum):
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="DIR", help="Folders of finished runs.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR", help="Folders of finished runs; of a sweep: SWEEP/runs/*."),
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
