@@ -1,4 +1,4 @@
-"""Methods that have about the time of `rehearsal` (the grids of `methods.toml` at equal time)."""
+"""Methods that have the time of `rehearsal`, or somewhat more (`methods.toml`, at equal time)."""
 
 import math
 

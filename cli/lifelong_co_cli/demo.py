@@ -51,8 +51,10 @@ def demo(
         print("lifelong-co", *command)
     statuses = run_side_by_side(dict(zip(METHODS, commands, strict=True)))
     if any(statuses):
-        places = " ".join(shlex.quote(str(place)) for place in folders)
-        print(f"then: lifelong-co compare {places} --out {shlex.quote(str(folder / 'report'))}")
+        if {128 + signal.SIGINT, 128 + signal.SIGTERM} & {*statuses}:
+            places = " ".join(shlex.quote(str(place)) for place in folders)
+            target = shlex.quote(str(folder / "report"))
+            print(f"after both runs: lifelong-co compare {places} --out {target}")
         # A run that a signal ended, e.g. when memory ran out, has a negative status.
         raise typer.Exit(max(status if status >= 0 else 128 - status for status in statuses))
     *_, report = write_report(compare_folders(folders), folder / "report")

@@ -160,7 +160,7 @@ def options_of(found: "Described") -> str:
 
 
 def other_in_presets(component: "Component") -> Iterator[str]:
-    """Yield a sentence for each preset in which a method has other options than its defaults."""
+    """Yield a line for each preset in which a method has other options than its defaults."""
     from lifelong_co import registry
     from lifelong_co.config.presets import PRESETS
 
@@ -170,7 +170,8 @@ def other_in_presets(component: "Component") -> Iterator[str]:
         given = preset.method_options.get(component.name, {})
         changed = registry.changed_options("method", component.name, given)
         if changed:
-            yield f"preset {name}: {', '.join(f'{key} {value}' for key, value in changed.items())}"
+            said = ", ".join(f"{option} {value!r}" for option, value in changed.items())
+            yield f"preset {name}: {said}"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

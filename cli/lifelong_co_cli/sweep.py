@@ -165,6 +165,7 @@ def describe(plan: "Plan", slots: int, *, each: bool) -> None:
 def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     """Do the runs and write and print the table; return the names of those that failed."""
     from lifelong_co.errors import Interrupted
+    from lifelong_co.experiments.paired import LEAST_SEEDS
     from lifelong_co.experiments.sweep import table
     from lifelong_co.experiments.sweep.conduct import conduct
     from lifelong_co.experiments.sweep.estimate import remaining, show, wall
@@ -199,7 +200,10 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     write_whole(plan.folder / "table.md", table.as_markdown(results))
     print()
     print(text, end="")
-    print(f"figures, and tests paired by seed: lifelong-co report {shlex.quote(str(plan.folder))}")
+    if results.runs:
+        seeds = {run.config.seed for run in results.runs.values()}
+        what = "figures, and tests paired by seed" if len(seeds) >= LEAST_SEEDS else "figures"
+        print(f"{what}: lifelong-co report {shlex.quote(str(plan.folder))}")
     for name in failed:
         print(f"failed: {name} ({failed[name]}); its log: {plan.folder / 'logs' / name}.log")
     if failed:

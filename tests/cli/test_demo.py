@@ -47,6 +47,18 @@ def test_demo_trains_two_methods_and_compares_them(tmp_path, monkeypatch):
         assert (tmp_path / "demo" / "report" / name).is_file()
 
 
+@pytest.mark.parametrize(("status", "stopped"), [(130, True), (143, True), (137, False)])
+def test_stopped_demo_says_how_to_get_its_report(status, stopped, tmp_path, monkeypatch):
+    """After a crash the runs cannot be compared."""
+    monkeypatch.setattr(demo, "run_side_by_side", lambda _: [status, 0])
+    done = call("demo", "--out", tmp_path / "a demo")
+    assert done.status == status
+    folder = tmp_path / "a demo"
+    places = " ".join(f"'{folder / method}'" for method in demo.METHODS)
+    said = f"after both runs: lifelong-co compare {places} --out '{folder / 'report'}'\n"
+    assert done.out.endswith(said) is stopped
+
+
 def test_demo_reports_a_failed_run(capfd):
     """Both commands run as processes; an error is one line with status 2."""
     assert demo.run_side_by_side({"a": ["run", "--order", "9"], "b": ["plugins"]}) == [2, 0]

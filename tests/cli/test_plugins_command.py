@@ -6,6 +6,7 @@ import pytest
 from lifelong_co_cli.listings import aligned, plugins
 
 from lifelong_co import registry
+from lifelong_co.config.presets import PRESETS
 from lifelong_co.registry.catalog import Component, Failure
 
 
@@ -52,3 +53,16 @@ def test_columns_of_plugins_are_aligned():
     assert aligned([("a", "b", "c"), ("long", "", "x"), ("s", "wide", "")]) == (
         "a     b     c\nlong        x\ns     wide"
     )
+
+
+def test_options_of_a_method_are_shown_with_those_of_the_presets(capsys):
+    """Only those that differ from the defaults; other components have none."""
+    plugins("li-inter")
+    shown = capsys.readouterr().out.splitlines()
+    assert [line for line in shown if line.startswith("  preset")] == [
+        f"  preset {name}: alpha {PRESETS[name].method_options['li-inter']['alpha']},"
+        " alpha_unit 'gradient'"
+        for name in ("small", "demo")
+    ]
+    plugins("variance")
+    assert "preset" not in capsys.readouterr().out

@@ -153,6 +153,20 @@ def test_resumed_sweep_has_the_workers_of_before(sweep_file, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("seeds", "said"), [("0-1", "figures"), ("0-2", "figures, and tests paired by seed")]
+)
+def test_finished_sweep_says_how_to_get_figures_and_tests(seeds, said, sweep_file, tmp_path):
+    """Tests need three seeds."""
+    sweep_file.write_text(sweep_file.read_text().replace('"0-1"', f'"{seeds}"'))
+    folder = tmp_path / "the runs"
+    for job in make_plan(read_grids(sweep_file), folder).jobs.values():
+        job.prepare()
+        finish(job.folder)
+    done = call("sweep", sweep_file, f"--out={folder}")
+    assert done.out.splitlines()[-1] == f"{said}: lifelong-co report '{folder}'", done
+
+
+@pytest.mark.parametrize(
     ("options", "said"),
     [
         ([], "expected FILE, --resume DIR or options of a grid, got none"),

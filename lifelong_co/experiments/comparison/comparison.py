@@ -10,7 +10,7 @@ from lifelong_co import metrics
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison.instance_gaps import InstanceGaps, gaps_of_runs
 from lifelong_co.experiments.comparison.labels import identity, label
-from lifelong_co.experiments.comparison.runs import FinishedRun, load_run
+from lifelong_co.experiments.comparison.runs import FinishedRun, in_one_place, load_run
 from lifelong_co.experiments.references.gaps import gap
 from lifelong_co.experiments.spread import Spread, spread
 from lifelong_co.runs.data_files import tested
@@ -151,13 +151,14 @@ def compare_runs(runs: Sequence[FinishedRun], definition: str = "text") -> Compa
         raise ConfigError("runs: expected at least one run folder, got none")
     for run in runs[1:]:
         _check_comparable(runs[0], run)
+    runs = in_one_place(runs)
     return Comparison(_group(runs), least_costs(runs, definition), definition)
 
 
 def _group(runs: Sequence[FinishedRun]) -> tuple[Group, ...]:
     alike: dict[str, list[FinishedRun]] = {}
     for run in runs:
-        alike.setdefault(identity(run.config, run.data), []).append(run)
+        alike.setdefault(identity(run.config), []).append(run)
     groups: list[Group] = []
     labels = label([members[0].config for members in alike.values()])
     for name, members in zip(labels, alike.values(), strict=True):

@@ -8,7 +8,6 @@ import attrs
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
-from lifelong_co.runs.data_files import Digests
 
 HEADLINE = ("solver", "preset", "order")
 """Settings that a label always names if they differ, because many others follow from them."""
@@ -42,15 +41,12 @@ def settings(config: Config) -> dict[str, Any]:
     return flat
 
 
-def identity(config: Config, data: Digests | None = None) -> str:
+def identity(config: Config) -> str:
     """Return a text that is equal for runs that differ in nothing but the seed and `UNLIKE`.
 
-    The name of the order is left out: the tasks say it, and a task file has several paths. So have
-    the files of a task: what the run knows of them, ``data``, counts instead.
+    The name of the order is left out: the tasks say it, and a task file has several paths.
     """
     shared = {k: v for k, v in settings(config).items() if k not in {*UNLIKE, "order"}}
-    for task, known in (data or {}).items():
-        shared |= {f"tasks.{task}.{field}": held for field, held in known.items()}
     # The dotted names do not show the order of the tasks.
     return repr((sorted(shared.items()), [task.label for task in config.tasks]))
 

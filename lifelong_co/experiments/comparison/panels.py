@@ -133,8 +133,8 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
     """Write the title of a panel and set a vertical range that a few high values cannot stretch.
 
     The range begins at the lowest value. It ends at the highest value, or at twice the distance of
-    the 90th percentile if that is lower. Only points from ``since`` on count. If higher values are
-    cut off, a text names the highest: beside the title, or below it if there is no room.
+    the 90th percentile if that is lower. Only points from ``since`` on count. If any value is cut
+    off, a text names the highest: beside the title, or below it if there is no room.
     """
     import numpy as np
     from matplotlib.ticker import MaxNLocator
@@ -150,8 +150,9 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
     # The names of the tasks need room above the curves.
     top = high + (3 * pad if axes.texts else pad)
     axes.set_ylim(low - pad, top)
-    if either.max() > top:
-        cut = f"values up to {either.max():.4g} cut off"
+    highest = float(_since([*curves, *ranges], None).max())
+    if highest > top:
+        cut = f"values up to {round(highest, 3):.10g} cut off"
         style: dict[str, Any] = {"fontsize": 7, "color": SOFT}
         # The title has 10 points.
         if len(title) * LETTER * 10 / 8 + len(cut) * LETTER > axes.bbox.width / axes.figure.dpi:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -18,6 +19,7 @@ from lifelong_co.runs.costs import due, read_costs
 from lifelong_co.runs.data_files import Digests
 from lifelong_co.runs.folder import RunFolder, refuse_start
 from lifelong_co.storage.appended import checked
+from lifelong_co.tasks.task import Task
 
 
 @attrs.frozen
@@ -149,6 +151,30 @@ def load_run(path: Path | str) -> FinishedRun:
     return FinishedRun(
         folder, tests, config, _seconds(folder / "log.jsonl"), made_by, plugins, data
     )
+
+
+def in_one_place(runs: Iterable[FinishedRun]) -> list[FinishedRun]:
+    """Return the runs with one path for files of equal content: that of the first run.
+
+    So runs on files that have moved are runs of one configuration. The content is known by its
+    digest; a run of an earlier version, which has none, keeps its paths.
+    """
+    places: dict[object, str] = {}
+
+    def placed(run: FinishedRun, task: Task) -> Task:
+        known = run.data.get(task.label, {})
+        files: dict[str, Any] = {
+            field: places.setdefault(known[field], getattr(task, field))
+            for field in data_files.FIELDS
+            if field in known and getattr(task, field)
+        }
+        return attrs.evolve(task, **files)
+
+    def moved(run: FinishedRun) -> FinishedRun:
+        tasks = tuple(placed(run, task) for task in run.config.tasks)
+        return attrs.evolve(run, config=attrs.evolve(run.config, tasks=tasks))
+
+    return [moved(run) if run.data else run for run in runs]
 
 
 def final_note(runs: Iterable[FinishedRun]) -> str:

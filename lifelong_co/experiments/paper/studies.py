@@ -14,7 +14,7 @@ from lifelong_co.experiments.comparison.comparison import (
     least_costs,
     measured,
 )
-from lifelong_co.experiments.comparison.runs import FinishedRun
+from lifelong_co.experiments.comparison.runs import FinishedRun, in_one_place
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.spread import Spread, over_orders
 from lifelong_co.problems.images import RANDOM
@@ -154,7 +154,7 @@ def chapters(runs: Sequence[FinishedRun], definition: str = "text") -> tuple[Cha
 
     All metrics are by one of `metrics.DEFINITIONS`.
     """
-    groups = list(_grouped(runs, _tests).values())
+    groups = list(_grouped(in_one_place(runs), _tests).values())
     keys: list[str] = []
     for members in groups:
         config = members[0].config

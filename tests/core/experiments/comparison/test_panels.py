@@ -39,3 +39,13 @@ def test_the_range_over_seeds_has_room_below_and_is_said_to_be_cut_above(
     assert low < 6
     assert high < 15
     assert axes.get_title("right") == "values up to 15 cut off"
+
+
+def test_costs_before_a_task_may_be_cut_off_and_are_said_to_be(comparison: Comparison) -> None:
+    """Only the values from a place on make the range."""
+    axes = panels.figure(4, 3, comparison.groups).add_subplot()
+    points = [(float(x), 9.0 if x < 10 else 5.0) for x in range(30)]
+    panels.lines(axes, comparison, comparison.groups[0], [[points]])
+    panels.finish(axes, "cost", "epoch", since=10)
+    assert axes.get_ylim()[1] < 9
+    assert axes.get_title("right") == "values up to 9 cut off"
