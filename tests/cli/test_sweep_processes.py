@@ -94,16 +94,16 @@ def learning(job: Job) -> bool:
 
 
 def test_sweep_killed_with_its_runs_ends_with_the_same_results(tmp_path):
-    """SIGKILL ends a sweep of eight runs while one learns; then the sweep starts again.
+    """SIGKILL ends a sweep of six runs while one learns; then the sweep starts again.
 
     Three runs are finished before the sweep starts, because each process takes seconds.
-    `test_sweep_killed` does all eight.
+    `test_sweep_killed` does eight.
     """
     options = ", ".join(f"{name} = {value}" for name, value in REPLAY.items())
     options = f', options = {{record = "every-epoch", {options}}}'
-    file = sweep_file(tmp_path / "given", "llr-bc", "0-3", options)
+    file = sweep_file(tmp_path / "given", "llr-bc", "0-2", options)
     whole = undisturbed(file, tmp_path / "whole")
-    assert len(whole.jobs) == 8
+    assert len(whole.jobs) == 6
     killed = forked_sweep.plan_of(file, tmp_path / "killed")
     jobs = list(killed.jobs.values())
     for job in jobs[:3]:
@@ -113,12 +113,12 @@ def test_sweep_killed_with_its_runs_ends_with_the_same_results(tmp_path):
         until(lambda: sum(map(over, jobs)) > 3 and any(map(learning, jobs)), process)
     assert process.returncode == -signal.SIGKILL
     done = sum(job.finished for job in jobs)
-    assert 3 < done < 8
+    assert 3 < done < 6
     assert any(job.begun and not job.finished for job in jobs)
     with group(*command) as process:
         again = wait(process, WAIT)
     assert again.status == 0, again
-    assert again.out.startswith(f"8 runs, {done} of them finished, in {killed.folder}\n")
+    assert again.out.startswith(f"6 runs, {done} of them finished, in {killed.folder}\n")
     same_in_the_end(killed.folder, whole)
 
 
