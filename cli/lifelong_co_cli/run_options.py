@@ -110,8 +110,8 @@ Schedule = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Learning rate in each task: constant, cosine, linear, official-tsp"
-        " (default: the preset's).",
+        help="Learning rate in each task: constant, cosine, linear, warmup-linear,"
+        " official-tsp (default: the preset's).",
         rich_help_panel=ADVANCED,
     ),
 ]

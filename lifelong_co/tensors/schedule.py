@@ -1,4 +1,4 @@
-"""How the learning rate falls in the steps of a task.
+"""How the learning rate changes in the steps of a task.
 
 The factor of a step depends only on the steps that came before it, so nothing has to be saved: a
 resumed run continues at the same rate. Only the step uses the lower rate. The optimizer keeps the
@@ -15,6 +15,9 @@ CONSTANT = "constant"
 
 OFFICIAL_TSP = "official-tsp"
 
+WARM_UP = 0.1
+"""The share of a task's steps in which ``warmup-linear`` rises."""
+
 Schedule = Callable[[float, int], float]
 """Takes the share of finished steps, in ``[0, 1]``, and the finished epochs of the run's first
 optimizer (0 for later ones); returns the factor of the learning rate, in ``[0, 1]``."""
@@ -23,11 +26,13 @@ SCHEDULES: dict[str, Schedule] = {
     CONSTANT: lambda share, epochs: 1.0,  # noqa: ARG005
     "cosine": lambda share, epochs: (1 + math.cos(math.pi * share)) / 2,  # noqa: ARG005
     "linear": lambda share, epochs: 1 - share,  # noqa: ARG005
+    "warmup-linear": lambda share, epochs: min(share / WARM_UP, (1 - share) / (1 - WARM_UP)),  # noqa: ARG005
     OFFICIAL_TSP: lambda share, epochs: 1.0 if epochs < 190 else 0.1,  # noqa: ARG005
 }
 """The schedules by name.
 
 ``cosine`` is that of Loshchilov and Hutter 2017 (SGDR, eq. 5) without restarts in a task.
+``warmup-linear`` rises from 0 first, because a new task comes with a new optimizer.
 ``official-tsp`` is that of the official TSP code (LLR-BC at 9ae601f): a tenth from epoch 191 on.
 Its scheduler stays at the first optimizer, and later tasks have new ones.
 """

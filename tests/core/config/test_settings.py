@@ -52,7 +52,7 @@ def test_unknown_setting_or_one_given_twice_is_refused() -> None:
         (
             "schedule",
             "cosin",
-            "Unknown schedule 'cosin'; expected one of: constant, cosine, linear",
+            "Unknown schedule 'cosin'; expected one of: constant, cosine, linear,",
         ),
         ("loggers", "csv", "loggers: expected a list of names, got 'csv'"),
         ("objective_options", "beta", "objective_options: expected a table of options, got 'beta'"),

@@ -32,6 +32,14 @@ def test_schedules_are_those_of_torch(name, theirs):
         scheduler.step()
 
 
+@pytest.mark.parametrize(
+    ("share", "factor"), [(0, 0), (0.05, 0.5), (0.1, 1), (0.55, 0.5), (0.91, 0.1), (1, 0)]
+)
+def test_warm_up_rises_in_a_tenth_of_the_steps_and_then_falls(share, factor):
+    """It is continuous, and 0 at both ends."""
+    assert SCHEDULES["warmup-linear"](share, 3) == pytest.approx(factor)
+
+
 def test_official_rate_falls_as_its_scheduler_says():
     """`tests/core/runs/test_learning_rate.py` has what the trainers do with it."""
     it = optimizer()
