@@ -28,6 +28,8 @@ import torch
 from measurement import about, read, store
 from timing import Ratio, in_turns, ratio
 
+from lifelong_co.runs.provenance import processor
+
 DISTRIBUTIONS = ("U", "GM", "E", "C", "G", "R")
 STORED = ("against_official", "against_official_zen4")
 """The results to compare with, of two processors."""
@@ -198,7 +200,7 @@ def measure(
 
 def warn_if_lost(figure: Figure) -> bool:
     """Return whether a figure is 30 % worse than before; if so, print a line."""
-    before = expected(figure, [read(name) for name in STORED], str(about()["cpu"]))
+    before = expected(figure, [read(name) for name in STORED], processor())
     lost = before is not None and figure.mark.lost(figure.value.median, before)
     if lost:
         print(f"LOST: {figure.problem} {figure.n} {figure.mark.what}, {before:.2f} before")

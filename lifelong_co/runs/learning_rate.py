@@ -1,4 +1,4 @@
-"""The learning rate of a step: that of the epoch, lowered by a schedule."""
+"""The learning rate of a step: that of the epoch, times the factor of a schedule."""
 
 import torch
 

@@ -1,7 +1,7 @@
 """How the learning rate changes in the steps of a task.
 
 The factor of a step depends only on the steps that came before it, so nothing has to be saved: a
-resumed run continues at the same rate. Only the step uses the lower rate. The optimizer keeps the
+resumed run continues at the same rate. Only the step uses the changed rate. The optimizer keeps the
 rate of the epoch, which `learning_rate_decay` lowers.
 """
 
@@ -32,7 +32,8 @@ SCHEDULES: dict[str, Schedule] = {
 """The schedules by name.
 
 ``cosine`` is that of Loshchilov and Hutter 2017 (SGDR, eq. 5) without restarts in a task.
-``warmup-linear`` rises from 0 first, because a new task comes with a new optimizer.
+``warmup-linear`` rises from 0 first (Goyal et al. 2017, arXiv 1706.02677): each task has a new
+optimizer.
 ``official-tsp`` is that of the official TSP code (LLR-BC at 9ae601f): a tenth from epoch 191 on.
 Its scheduler stays at the first optimizer, and later tasks have new ones.
 """
