@@ -15,8 +15,6 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import torch._dynamo  # noqa: F401 - what the first step of an optimizer imports
-
 from lifelong_co import registry
 from lifelong_co.experiments.sweep import table
 from lifelong_co.experiments.sweep.conduct import conduct, locked

@@ -22,8 +22,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch._dynamo  # noqa: F401 - what the first step of an optimizer imports
-
 from lifelong_co import registry
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder

@@ -21,6 +21,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.pretraining.inner import Inner, Moments, Parameters, Step
+from lifelong_co.tensors.optimizers import SGD, Adam
 
 Loss = Callable[[Parameters], torch.Tensor]
 """Returns the loss of the given parameters, a scalar, on a new batch of a task."""
@@ -113,7 +114,7 @@ class Algorithm:
 def _adam(
     parameters: Iterable[torch.Tensor], rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
-    return torch.optim.Adam(parameters, lr=rate, weight_decay=weight_decay, fused=True)
+    return Adam(parameters, lr=rate, weight_decay=weight_decay, fused=True)
 
 
 def _plain(
@@ -121,7 +122,7 @@ def _plain(
     rate: float,
     weight_decay: float,  # noqa: ARG001 - the inner steps decay
 ) -> torch.optim.Optimizer:
-    return torch.optim.SGD(parameters, lr=rate)
+    return SGD(parameters, lr=rate)
 
 
 def _drop(done: float) -> float:

@@ -25,6 +25,7 @@ from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.stream import TaskStream, task_stream
 from lifelong_co.tensors.finiteness import Watch
 from lifelong_co.tensors.modules import require_learnable
+from lifelong_co.tensors.optimizers import Adam, AdamW
 
 Stop = Callable[[], bool]
 """Returns whether the run should be saved and stop."""
@@ -34,8 +35,8 @@ OnStep = Callable[["Run", dict[str, Tensor]], None]
 """Called after a step with the run and the losses of the step, which are scalars on the device."""
 
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
-    "adam": torch.optim.Adam,
-    "adamw": torch.optim.AdamW,
+    "adam": Adam,
+    "adamw": AdamW,
 }
 """The values of the setting ``optimizer``."""
 
@@ -106,7 +107,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE, learned: int 
         problem=problem,
         solver=solver,
         objective=objective,
-        optimizer=torch.optim.Adam(solver.module.parameters()),
+        optimizer=Adam(solver.module.parameters()),
         initial=copy.deepcopy(solver.module.state_dict()),
         tasks=tasks,
         stream=stream,

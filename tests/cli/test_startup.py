@@ -51,8 +51,7 @@ def test_run_takes_the_first_steps_within_five_seconds(tmp_path):
             started.kill()
 
     def import_torch() -> None:
-        program = "import torch; torch.optim.Adam([torch.zeros(1)])"
-        subprocess.run([sys.executable, "-c", program], check=True)
+        subprocess.run([sys.executable, "-c", "import torch"], check=True)
 
     # On a busy machine, where torch alone takes half of the limit, the limit is twice that time.
     limit = max(FIRST_STEP, 2 * seconds_of(import_torch))

@@ -21,6 +21,7 @@ from torch import Tensor
 from lifelong_co.config.solver_options import INVIT_OPTIONS, INVIT_SETTINGS
 from lifelong_co.learner import learn, train_batch
 from lifelong_co.runs.prepare import prepare
+from lifelong_co.tensors.optimizers import Adam
 
 
 def test_training_on_images_takes_eight_times_the_batch(tmp_path: Path) -> None:
@@ -83,13 +84,13 @@ def test_schedule_lowers_the_rate_in_each_task_by_step(
         tiny_config("fine-tuning"), learning_rate=0.1, learning_rate_decay=0.5, schedule=name
     )
     rates: list[float] = []
-    step = torch.optim.Adam.step
+    step = Adam.step
 
     def noting(optimizer: Any, *given: Any) -> Any:
         rates.append(optimizer.param_groups[0]["lr"])
         return step(optimizer, *given)
 
-    monkeypatch.setattr(torch.optim.Adam, "step", noting)
+    monkeypatch.setattr(Adam, "step", noting)
     whole = tiny_learn(config, tmp_path)
     decayed = [0.1, 0.1, 0.05, 0.05]
     expected = [rate * factor for rate, factor in zip(decayed, factors, strict=True)]

@@ -127,7 +127,7 @@ def test_optimizer_is_that_of_torch(tmp_path: Path, name: str) -> None:
     run = start(config, RunFolder(tmp_path))
     run.learner.optimizer = new_optimizer(config, run.learner)
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[name]
-    assert type(run.learner.optimizer) is kind
+    assert isinstance(run.learner.optimizer, kind)
     ours = list(run.learner.solver.module.parameters())
     plain = [parameter.detach().clone().requires_grad_() for parameter in ours]
     theirs = kind(plain, lr=0.01, weight_decay=0.3)
