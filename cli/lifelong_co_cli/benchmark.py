@@ -49,7 +49,8 @@ def benchmark(
         typer.Option(
             "--augment",
             metavar=FLAG,
-            help="Solve also the eight symmetric images of each instance; the paper does not.",
+            help="Solve also the eight symmetric images of each instance, as solve does; the paper"
+            " does not.",
         ),
     ] = False,
     largest: Annotated[

@@ -64,7 +64,7 @@ def solve(
         bool,
         typer.Option(
             metavar=FLAG,
-            help="Solve also the eight symmetric images.",
+            help="Solve also the eight symmetric images (benchmark does so only on request).",
             rich_help_panel=ADVANCED,
         ),
     ] = True,

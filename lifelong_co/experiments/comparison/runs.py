@@ -154,20 +154,24 @@ def load_run(path: Path | str) -> FinishedRun:
 
 
 def in_one_place(runs: Iterable[FinishedRun]) -> list[FinishedRun]:
-    """Return the runs with one path for files of equal content: that of the first run.
+    """Return the runs with one path for files of equal content: the first one that is there.
 
     So runs on files that have moved are runs of one configuration. The content is known by its
     digest; a run of an earlier version, which has none, keeps its paths.
     """
+    runs = list(runs)
+    tasks = ((run, task) for run in runs for task in run.config.tasks)
+    found = [
+        (content, getattr(task, field))
+        for run, task in tasks
+        for field, content in _contents(run, task).items()
+    ]
     places: dict[object, str] = {}
+    for content, path in sorted(found, key=lambda each: not Path(each[1]).exists()):
+        places.setdefault(content, path)
 
     def placed(run: FinishedRun, task: Task) -> Task:
-        known = run.data.get(task.label, {})
-        files: dict[str, Any] = {
-            field: places.setdefault(known[field], getattr(task, field))
-            for field in data_files.FIELDS
-            if field in known and getattr(task, field)
-        }
+        files: dict[str, Any] = {f: places[it] for f, it in _contents(run, task).items()}
         return attrs.evolve(task, **files)
 
     def moved(run: FinishedRun) -> FinishedRun:
@@ -175,6 +179,12 @@ def in_one_place(runs: Iterable[FinishedRun]) -> list[FinishedRun]:
         return attrs.evolve(run, config=attrs.evolve(run.config, tasks=tasks))
 
     return [moved(run) if run.data else run for run in runs]
+
+
+def _contents(run: FinishedRun, task: Task) -> dict[str, object]:
+    """Return the digest of each file of a task, by the task's field."""
+    known = run.data.get(task.label, {})
+    return {f: known[f] for f in data_files.FIELDS if f in known and getattr(task, f)}
 
 
 def final_note(runs: Iterable[FinishedRun]) -> str:

@@ -15,7 +15,7 @@ from lifelong_co.experiments.comparison.comparison import (
     compare_runs,
     measured,
 )
-from lifelong_co.experiments.comparison.runs import FinishedRun
+from lifelong_co.experiments.comparison.runs import FinishedRun, in_one_place
 from lifelong_co.experiments.paper.studies import chapters
 from lifelong_co.runs.costs import Cost
 from lifelong_co.runs.folder import RunFolder
@@ -67,8 +67,13 @@ def test_runs_that_test_different_things_are_not_compared(
         compare_folders([one, two])
 
 
-def test_moved_test_files_are_the_same_if_their_content_is(comparison: Comparison) -> None:
-    """The digest decides where both runs have it, otherwise the path; so two seeds are a group."""
+def test_moved_test_files_are_the_same_if_their_content_is(
+    comparison: Comparison, tmp_path: Path
+) -> None:
+    """The digest decides where both runs have it, otherwise the path; so two seeds are a group.
+
+    Their path is one that is there.
+    """
     first, second = comparison.runs[:2]
 
     def tested_on(run: FinishedRun, file: str, digest: str) -> FinishedRun:
@@ -81,6 +86,10 @@ def test_moved_test_files_are_the_same_if_their_content_is(comparison: Compariso
     assert [len(group.runs) for group in compare_runs([here, moved]).groups] == [2]
     (chapter,) = chapters([here, moved])
     assert [len(variant.runs) for variant in chapter.studies[0].variants] == [2]
+    (tmp_path / "x.npz").touch()
+    there = tested_on(second, str(tmp_path / "x.npz"), "1f")
+    for runs in ([here, there, moved], [there, here], [moved, there]):
+        assert {r.config.tasks[0].files for r in in_one_place(runs)} == {str(tmp_path / "x.npz")}
     unknown = attrs.evolve(moved, config=tested_on(second, "/a/x.npz", "").config, data={})
     assert [len(group.runs) for group in compare_runs([here, unknown]).groups] == [2]
     with pytest.raises(ConfigError, match="SHA-256 of the test files: 1f and 2e"):
