@@ -16,7 +16,7 @@ CONSTANT = "constant"
 OFFICIAL_TSP = "official-tsp"
 
 WARM_UP = 0.1
-"""The share of a task's steps in which ``warmup-linear`` rises."""
+"""The share of a task's steps in which ``warmup-linear`` rises, and the factor of its first step."""
 
 Schedule = Callable[[float, int], float]
 """Takes the share of finished steps, in ``[0, 1]``, and the finished epochs of the run's first
@@ -26,14 +26,15 @@ SCHEDULES: dict[str, Schedule] = {
     CONSTANT: lambda share, epochs: 1.0,  # noqa: ARG005
     "cosine": lambda share, epochs: (1 + math.cos(math.pi * share)) / 2,  # noqa: ARG005
     "linear": lambda share, epochs: 1 - share,  # noqa: ARG005
-    "warmup-linear": lambda share, epochs: min(share / WARM_UP, (1 - share) / (1 - WARM_UP)),  # noqa: ARG005
+    "warmup-linear": lambda share, epochs: min(  # noqa: ARG005
+        WARM_UP + (1 - WARM_UP) * share / WARM_UP, (1 - share) / (1 - WARM_UP)
+    ),
     OFFICIAL_TSP: lambda share, epochs: 1.0 if epochs < 190 else 0.1,  # noqa: ARG005
 }
 """The schedules by name.
 
 ``cosine`` is that of Loshchilov and Hutter 2017 (SGDR, eq. 5) without restarts in a task.
-``warmup-linear`` rises from 0 first (Goyal et al. 2017, arXiv 1706.02677): each task has a new
-optimizer.
+``warmup-linear`` rises first (Goyal et al. 2017, arXiv 1706.02677): each task has a new optimizer.
 ``official-tsp`` is that of the official TSP code (LLR-BC at 9ae601f): a tenth from epoch 191 on.
 Its scheduler stays at the first optimizer, and later tasks have new ones.
 """

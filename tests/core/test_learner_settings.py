@@ -73,7 +73,7 @@ def test_random_images_are_drawn_with_the_instances(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "factors"),
     [("constant", [1, 1, 1, 1]), ("linear", [1, 0.75, 0.5, 0.25]),
-     ("warmup-linear", [0, 7.5 / 9, 5 / 9, 2.5 / 9]),
+     ("warmup-linear", [0.1, 7.5 / 9, 5 / 9, 2.5 / 9]),
      ("cosine", [1, (2 + 2**0.5) / 4, 0.5, (2 - 2**0.5) / 4])],
 )  # fmt: skip
 def test_schedule_lowers_the_rate_in_each_task_by_step(
