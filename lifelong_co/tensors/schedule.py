@@ -16,7 +16,7 @@ CONSTANT = "constant"
 OFFICIAL_TSP = "official-tsp"
 
 WARM_UP = 0.1
-"""The share of a task's steps in which ``warmup-linear`` rises, and the factor of its first step."""
+"""The share of a task's steps in which ``warmup-linear`` rises; also the factor of its start."""
 
 Schedule = Callable[[float, int], float]
 """Takes the share of finished steps, in ``[0, 1]``, and the finished epochs of the run's first
