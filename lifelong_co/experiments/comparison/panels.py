@@ -152,7 +152,7 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
     axes.set_ylim(low - pad, top)
     highest = float(_since([*curves, *ranges], None).max())
     if highest > top:
-        cut = f"values up to {round(highest, 3):.10g} cut off"
+        cut = f"values up to {float(f'{highest:.4g}'):.10g} cut off"
         style: dict[str, Any] = {"fontsize": 7, "color": SOFT}
         # The title has 10 points.
         if len(title) * LETTER * 10 / 8 + len(cut) * LETTER > axes.bbox.width / axes.figure.dpi:
