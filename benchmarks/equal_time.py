@@ -5,7 +5,7 @@ import math
 from row_values import commits, measured, row_of
 from speed_tables import ratio_of_steps
 
-from lifelong_co import metrics
+from lifelong_co import metrics, registry
 from lifelong_co.experiments.paired import Values, difference
 from lifelong_co.experiments.sheet import SCALE, Row, Sheet, words
 from lifelong_co.experiments.sweep import plan
@@ -32,7 +32,8 @@ def equal_time(found: Results, block: plan.Block, names: list[str]) -> Sheet:  #
 def shown(found: Results, problem: str, row: plan.Row, base: plan.Row) -> Row:
     """Return the row of a method; its time is that of its steps, in multiples of `rehearsal`'s."""
     steps, of_base = (
-        batches(found, each) * ratio_of_steps(each.label, problem) for each in (row, base)
+        batches(found, each) * ratio_of_steps(as_timed(found, each), problem)
+        for each in (row, base)
     )
     head = (row.label, str(batches(found, row)), f"{steps / of_base:.2f}")
     means = dict(zip(metrics.NAMES, found.metrics(row), strict=True))
@@ -46,6 +47,13 @@ def shown(found: Results, problem: str, row: plan.Row, base: plan.Row) -> Row:
 def by_seed(found: Results, row: plan.Row) -> Values:
     """Return the AP of a row by seed; its only order has no name, so that rows can be paired."""
     return {("", seed): each.AP for (_, seed), each in measured(found, row).items()}
+
+
+def as_timed(found: Results, row: plan.Row) -> str:
+    """Return the name of a row's method in `method_steps.py`: with its share, if it is not 0.6."""
+    config = found.plan.jobs[row.cells[0][2]].config
+    changed = registry.changed_options("method", config.method, config.method_options)
+    return config.method + "".join(f", share={changed[k]:g}" for k in ("share",) if k in changed)
 
 
 def batches(found: Results, row: plan.Row) -> int:

@@ -131,7 +131,7 @@ def test_run_prints_and_stores_the_resolved_configuration(finished):
     config = from_toml(stored)
     assert to_toml(config) == stored
     assert config == RunFolder(run.folder).config()
-    assert config.learning_rate == 3e-4
+    assert config.learning_rate == 1.2e-3
     assert config.method_options["divergence"] == "rkl"
     assert config.method_options["buffer_size"] == 8
 

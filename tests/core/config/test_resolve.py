@@ -19,8 +19,10 @@ def test_preset_fills_missing_options() -> None:
     assert config.solver_options == base.solver_options["pomo"]
     assert config.method_options == base.method_options["llr-bc"]
     assert config.tasks == base.tasks(base.order, "pomo")
-    assert (config.objective, config.schedule) == ("preference", "linear")
-    assert (config.learning_rate, config.weight_decay) == (3e-4, 1e-6)
+    assert (config.objective, config.schedule) == ("preference", "warmup-linear")
+    assert (config.learning_rate, config.weight_decay) == (1.2e-3, 1e-6)
+    other = resolve(preset="demo", solver="omni")
+    assert (other.schedule, other.learning_rate) == ("linear", 3e-4)
     assert resolve(preset="demo", schedule="cosine").schedule == "cosine"
     assert resolve(preset="small").order == "1"
     assert resolve(preset="small", order_number=3).order == "3"

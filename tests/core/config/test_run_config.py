@@ -77,8 +77,8 @@ def test_every_preset_survives_toml() -> None:
         ('"adam"', '"adagrad"', "Unknown optimizer 'adagrad'; expected one of: adam, adamw"),
         ("decay = 1.0", "decay = 0.0", "learning_rate_decay: expected more than 0, got 0.0"),
         ("seed = 0", "seed = ", "not valid TOML"),
-        ("learning_rate = 0.0003", "learning_rate = '0.1'", r"expected a number, got '0\.1'"),
-        ("learning_rate = 0.0003", "learning_rate = true", "expected a number, got True"),
+        ("learning_rate = 0.0012", "learning_rate = '0.1'", r"expected a number, got '0\.1'"),
+        ("learning_rate = 0.0012", "learning_rate = true", "expected a number, got True"),
     ],
 )
 def test_altered_configuration_is_refused(line: str, other: str, match: str) -> None:
@@ -116,7 +116,7 @@ def test_random_images_of_a_task_with_another_distance_are_refused(task_file: An
 def test_whole_number_is_accepted_as_a_fraction() -> None:
     """TOML's ``1`` becomes ``1.0`` where a fraction is expected."""
     written = to_toml(resolve(preset="small")).replace(
-        "learning_rate = 0.0003", "learning_rate = 1"
+        "learning_rate = 0.0012", "learning_rate = 1"
     )
     rate = from_toml(written).learning_rate
     assert rate == 1
