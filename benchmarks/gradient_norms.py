@@ -32,7 +32,14 @@ def norms(problem: str, task: str, objective: str, steps: int) -> list[float]:
     def note(run: Run, losses: object) -> None:  # noqa: ARG001
         found.append(float(gradient_norm(run.learner.solver.module)))
 
-    config = resolve(method="fine-tuning", preset="small", problem=problem, objective=objective)
+    config = resolve(
+        method="fine-tuning",
+        preset="small",
+        problem=problem,
+        objective=objective,
+        schedule="linear",
+        more_settings={"learning_rate": 3e-4},
+    )
     (chosen,) = (one for one in config.tasks if f"{one.distribution}{one.size}" == task)
     alone = attrs.evolve(chosen, epochs=1, batches=steps)
     with tempfile.TemporaryDirectory() as folder:

@@ -120,9 +120,9 @@ def taught() -> Sheet:
 
 def ranked() -> Sheet:
     """Return how many pairs of methods rank as in the paper (`ranking.py`), by problem."""
-    runs = study.Study.named(ranking.NAME).results().runs
     rows = []
-    for problem, found in ranking.compared(list(runs.values()), ranking.ORDER).items():
+    results = study.Study.named(ranking.NAME).results()
+    for problem, found in ranking.compared(results, ranking.ORDER).items():
         shown = (f"{asked - len(broken)} of {asked}" for asked, broken in found.values())
         rows.append(words(f"`{problem}`", *shown))
     header = ("pairs ranked as in the paper", *NAMES)

@@ -15,13 +15,13 @@ import csv
 import itertools
 import math
 import statistics
-from collections.abc import Sequence
 from pathlib import Path
 
 import study
 
 from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.paper.studies import Study, chapters
+from lifelong_co.experiments.sweep.table import Results
 from lifelong_co.metrics import NAMES
 
 HERE = Path(__file__).parent
@@ -30,6 +30,8 @@ NAME, ORDER = "methods", "1"
 
 Means = dict[str, dict[str, float]]
 """Metric by method, in 10^-3."""
+Runs = dict[str, dict[str, FinishedRun]]
+"""The runs of a method by their name."""
 
 
 def papers(problem: str) -> tuple[Means, Means]:
@@ -43,18 +45,29 @@ def papers(problem: str) -> tuple[Means, Means]:
     return means, spreads
 
 
-def ours(study: Study, order: str) -> Means:
-    """Return the means over the seeds of an order, for methods with their default options."""
-    found = {}
-    for variant in study.lifelong:
-        runs = [run for run in variant.runs if run.config.order == order]
-        if runs:
-            values = [study.metrics(run) for run in runs]
-            found[variant.name] = {
+def named(found: Results) -> Runs:
+    """Return by method the runs of the rows that have its name, whatever the preset has today."""
+    runs: Runs = {}
+    for row in (row for block in found.plan.blocks for row in block.rows):
+        for _, _, name in row.cells:
+            if name in found.runs and found.runs[name].config.method == row.label:
+                runs.setdefault(row.label, {})[name] = found.runs[name]
+    return runs
+
+
+def ours(study: Study, runs: Runs, problem: str, order: str) -> Means:
+    """Return the means over the seeds of an order, for methods that learn task after task."""
+    means = {}
+    for method, every in runs.items():
+        wanted = problem, order
+        of_order = [r for r in every.values() if (r.config.problem, r.config.order) == wanted]
+        values = [study.metrics(run) for run in of_order if not run.knows_all_tasks]
+        if values:
+            means[method] = {
                 name: 1e3 * statistics.fmean(getattr(value, name) for value in values)
                 for name in NAMES
             }
-    return found
+    return means
 
 
 def compare(problem: str, here: Means) -> dict[str, tuple[int, list[str]]]:
@@ -80,14 +93,12 @@ def compare(problem: str, here: Means) -> dict[str, tuple[int, list[str]]]:
     return found
 
 
-def compared(
-    runs: Sequence[FinishedRun], order: str
-) -> dict[str, dict[str, tuple[int, list[str]]]]:
+def compared(found: Results, order: str) -> dict[str, dict[str, tuple[int, list[str]]]]:
     """Return the comparison of each problem."""
     return {
-        problem: compare(problem, ours(found, order))
-        for chapter in chapters(runs, "published")
-        for problem, found in chapter.of("pomo").items()
+        problem: compare(problem, ours(each, named(found), problem, order))
+        for chapter in chapters(list(found.runs.values()), "published")
+        for problem, each in chapter.of("pomo").items()
     }
 
 
@@ -97,8 +108,9 @@ def main() -> None:
     parser.add_argument("name", nargs="?", default=NAME)
     parser.add_argument("--order", default=ORDER)
     options = parser.parse_args()
-    runs = study.Study.named(options.name).results().runs
-    for problem, found in compared(list(runs.values()), options.order).items():
+    for problem, found in compared(
+        study.Study.named(options.name).results(), options.order
+    ).items():
         print(problem)
         for name, (asked, broken) in found.items():
             print(f"  {name:4} {asked - len(broken)} of {asked}")

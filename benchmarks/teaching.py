@@ -31,7 +31,8 @@ def learn(out: Path, problem: str, method: str, seed: int, **given: Any) -> Path
     """Return the folder of a run, which is done or resumed if it is not complete."""
     if out.exists():
         return lco.resume(out).folder
-    given = {"method": method, "preset": "small", "seed": seed, "device": "cpu", **given}
+    rate = {"schedule": "linear", "learning_rate": 3e-4}
+    given = {"method": method, "preset": "small", "seed": seed, "device": "cpu", **rate, **given}
     return lco.learn(problem=problem, out=out, **given).folder
 
 

@@ -71,7 +71,7 @@ def warm() -> None:
     sys.path.append(str(ROOT / "tests"))
     os.environ["MPLBACKEND"] = "agg"
     os.environ.setdefault("LIFELONG_CO_LOAD_PLUGINS", "")
-    import torch._dynamo
+    import torch
 
     from lifelong_co import registry
 

@@ -13,7 +13,7 @@ MODEL = (
     *("--solver-option=qkv_dim=8", "--solver-option=encoder_layer_num=1"),
     *("--solver-option=ff_hidden_dim=16", "--tests=4", "--device=cpu", "--method=fine-tuning"),
 )
-RUN = ("run", "--tasks=tasks.toml", *MODEL, "--out=run")
+RUN = ("run", "--tasks=tasks.toml", *MODEL, "--setting=learning_rate=0.0003", "--out=run")
 """The command line that makes the finished run, in the folder of `lay_out`."""
 
 FILES = {

@@ -167,7 +167,7 @@ def in_one_place(runs: Iterable[FinishedRun]) -> list[FinishedRun]:
         for field, content in _contents(run, task).items()
     ]
     places: dict[object, str] = {}
-    for content, path in sorted(found, key=lambda each: not Path(each[1]).exists()):
+    for content, path in sorted(found, key=lambda each: _gone(each[1])):
         places.setdefault(content, path)
 
     def placed(run: FinishedRun, task: Task) -> Task:
@@ -179,6 +179,14 @@ def in_one_place(runs: Iterable[FinishedRun]) -> list[FinishedRun]:
         return attrs.evolve(run, config=attrs.evolve(run.config, tasks=tasks))
 
     return [moved(run) if run.data else run for run in runs]
+
+
+def _gone(path: str) -> bool:
+    """Return whether there is nothing that this user can see."""
+    try:
+        return not Path(path).exists()
+    except OSError:  # a folder of another user, or a name that is too long
+        return True
 
 
 def _contents(run: FinishedRun, task: Task) -> dict[str, object]:

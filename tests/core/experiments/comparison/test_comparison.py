@@ -88,7 +88,8 @@ def test_moved_test_files_are_the_same_if_their_content_is(
     assert [len(variant.runs) for variant in chapter.studies[0].variants] == [2]
     (tmp_path / "x.npz").touch()
     there = tested_on(second, str(tmp_path / "x.npz"), "1f")
-    for runs in ([here, there, moved], [there, here], [moved, there]):
+    hidden = tested_on(first, "/x" * 300 + ".npz", "1f")
+    for runs in ([here, there, moved], [there, here], [moved, there], [hidden, there]):
         assert {r.config.tasks[0].files for r in in_one_place(runs)} == {str(tmp_path / "x.npz")}
     unknown = attrs.evolve(moved, config=tested_on(second, "/a/x.npz", "").config, data={})
     assert [len(group.runs) for group in compare_runs([here, unknown]).groups] == [2]
