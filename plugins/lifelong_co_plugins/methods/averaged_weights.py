@@ -23,7 +23,7 @@ from lifelong_co.tensors.modules import device_of
 
 
 def averaged_weights(decay: float = 0.99) -> Method:
-    """Return the method.
+    """Return a method that ends each task with the average of its parameters.
 
     Parameters
     ----------

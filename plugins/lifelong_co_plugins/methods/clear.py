@@ -40,7 +40,7 @@ def clear(
     divergence: str = "kl",
     weight_unit: str = "absolute",
 ) -> Method:
-    """Return the method.
+    """Return CLEAR: it learns old solutions again and clones the behavior that sampled them.
 
     Parameters
     ----------

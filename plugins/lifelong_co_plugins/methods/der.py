@@ -54,7 +54,7 @@ def der_plus_plus(
     buffer: str = "reservoir",
     alpha_unit: str = "absolute",
 ) -> Method:
-    """Return the method.
+    """Return DER++: it keeps its logits in buffered states and learns buffered instances again.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
 
 def ewc(weight: float = 10.0, fisher_batches: int = 16, weight_unit: str = "absolute") -> Method:
-    """Return the method.
+    """Return EWC: parameters that mattered to past tasks stay near their values.
 
     Parameters
     ----------

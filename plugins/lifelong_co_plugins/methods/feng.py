@@ -35,7 +35,7 @@ from lifelong_co_plugins.methods.kept import Kept
 
 
 def feng(alpha: float = 0.5, buffer_size: int = 200, every: int = 5) -> Method:
-    """Return the method.
+    """Return a method that learns stored instances of every past task along with the new ones.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def libog(
     variant: str = "corrected",
     weight_unit: str = "absolute",
 ) -> Method:
-    """Return the method.
+    """Return LiBOG: EWC between tasks; within a task, the behavior of the best epoch so far.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def rehearsal(
     instances: int = 1000,
     imitation: float = 0.3,
 ) -> Method:
-    """Return the method.
+    """Return a method that goes on learning stored instances and keeps their best solutions.
 
     Parameters
     ----------
