@@ -15,6 +15,9 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy.ctypeslib
+import numpy.random  # noqa: F401
+
 from lifelong_co import registry
 from lifelong_co.experiments.sweep import table
 from lifelong_co.experiments.sweep.conduct import conduct, locked

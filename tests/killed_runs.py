@@ -22,6 +22,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy.ctypeslib
+import numpy.random  # noqa: F401
+
 from lifelong_co import registry
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder

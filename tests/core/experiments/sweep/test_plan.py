@@ -67,7 +67,7 @@ def test_objective_and_schedule_of_a_grid_are_those_of_its_runs(tmp_path):
     grids = grids_from_toml(text, "sweep.toml", tmp_path)
     first, second = [job.config for job in make_plan(grids, tmp_path / "s").jobs.values()]
     assert (first.objective, first.objective_options) == ("preference", {})
-    assert (first.schedule, second.schedule) == ("cosine", "linear")
+    assert (first.schedule, second.schedule) == ("cosine", "warmup-linear")
     assert second.objective_options == {"beta": 1.0}
     for key, value, match in (
         ("objective", "preferance", "Did you mean 'preference'"),

@@ -41,12 +41,12 @@ def test_product_has_a_row_for_every_combination(tmp_path):
         for config in (job.config for job in jobs.values())
     }
     assert settings == {
-        "llr-bcpreference": ({"beta": 1.0}, "linear"),
-        "der++preference": ({"beta": 1.0}, "linear"),
-        "fine-tuningpreference": ({"beta": 1.0}, "linear"),
+        "llr-bcpreference": ({"beta": 1.0}, "warmup-linear"),
+        "der++preference": ({"beta": 1.0}, "warmup-linear"),
+        "fine-tuningpreference": ({"beta": 1.0}, "warmup-linear"),
         "llr-bcreinforce": ({}, "cosine"),
         "llr-bcbest-of": ({}, "cosine"),
-        "ewcbest-of": ({"compared": 4}, "linear"),
+        "ewcbest-of": ({"compared": 4}, "warmup-linear"),
         "li-interpreference": ({"beta": 2.0}, "linear"),
     }
 
