@@ -53,7 +53,7 @@ def as_timed(found: Results, row: plan.Row) -> str:
     """Return the name of a row's method in `method_steps.py`: with its share, if it is not 0.6."""
     config = found.plan.jobs[row.cells[0][2]].config
     changed = registry.changed_options("method", config.method, config.method_options)
-    return config.method + "".join(f", share={changed[k]:g}" for k in ("share",) if k in changed)
+    return f"{config.method}, share={changed['share']:g}" if "share" in changed else config.method
 
 
 def batches(found: Results, row: plan.Row) -> int:

@@ -95,8 +95,9 @@ def compare(problem: str, here: Means) -> dict[str, tuple[int, list[str]]]:
 
 def compared(found: Results, order: str) -> dict[str, dict[str, tuple[int, list[str]]]]:
     """Return the comparison of each problem."""
+    runs = named(found)
     return {
-        problem: compare(problem, ours(each, named(found), problem, order))
+        problem: compare(problem, ours(each, runs, problem, order))
         for chapter in chapters(list(found.runs.values()), "published")
         for problem, each in chapter.of("pomo").items()
     }
@@ -108,9 +109,8 @@ def main() -> None:
     parser.add_argument("name", nargs="?", default=NAME)
     parser.add_argument("--order", default=ORDER)
     options = parser.parse_args()
-    for problem, found in compared(
-        study.Study.named(options.name).results(), options.order
-    ).items():
+    results = study.Study.named(options.name).results()
+    for problem, found in compared(results, options.order).items():
         print(problem)
         for name, (asked, broken) in found.items():
             print(f"  {name:4} {asked - len(broken)} of {asked}")

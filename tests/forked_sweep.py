@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy.ctypeslib
-import numpy.random  # noqa: F401
+import numpy.random  # noqa: F401 - each fork would import both
 
 from lifelong_co import registry
 from lifelong_co.experiments.sweep import table

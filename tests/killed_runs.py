@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy.ctypeslib
-import numpy.random  # noqa: F401
+import numpy.random  # noqa: F401 - each fork would import both
 
 from lifelong_co import registry
 from lifelong_co.learner import learn
