@@ -26,7 +26,7 @@ from lifelong_co.metrics import NAMES
 
 HERE = Path(__file__).parent
 NAME, ORDER = "methods", "1"
-"""The study and the order of the table in docs/results.md."""
+"""The study and the order of the table in docs/results/former_rate.md."""
 
 Means = dict[str, dict[str, float]]
 """Metric by method, in 10^-3."""

@@ -1,5 +1,6 @@
 """Lifelong learning across variants: `run --problem mtvrp --order variants`."""
 
+import functools
 import json
 import re
 from pathlib import Path
@@ -17,6 +18,7 @@ NAMES = ["C", "TW", "O", "L", "B", "OTW"]
 TINY = {"size": 6, "epochs": 1, "batches": 2, "batch_size": 4}
 
 
+@functools.cache  # it measures how long the run takes
 def configured() -> Config:
     """Return the configuration of the order ``variants``."""
     outcome = call(
