@@ -31,7 +31,8 @@ class Maker:
     lifelong_co: str = UNKNOWN
     """Version of the package."""
     commit: str = UNKNOWN
-    """Git commit of the checkout, 40 hexadecimal digits; unknown for an installed package."""
+    """Git commit of the checkout, or of the one that pip took the package from: 40 hexadecimal
+    digits. Unknown for a package installed from a folder or a file."""
     changed: bool = False
     """Whether the packages of the checkout differed from the commit."""
     torch: str = UNKNOWN
@@ -76,7 +77,7 @@ def present(device: str, processes: int = 1, plugins: dict[str, str] | None = No
     commit, changed = checkout(SOURCE)
     return Maker(
         lifelong_co=__version__,
-        commit=commit,
+        commit=installed(SOURCE) if commit == UNKNOWN else commit,
         changed=changed,
         torch=str(torch.__version__),
         numpy=np.__version__,
@@ -167,6 +168,20 @@ def checkout(source: Path) -> tuple[str, bool]:
     if said is None:
         return UNKNOWN, False
     return said.split()[0], bool(_git(source, "status", "-s", "--", *PACKAGES))
+
+
+def installed(source: Path) -> str:
+    """Return the git commit that pip installed the packages in a folder from (PEP 610).
+
+    It is unknown if they were not installed from a git repository (``pip install git+...``).
+    """
+    try:
+        package = metadata.distribution("lifelong-co")
+        origin = json.loads(package.read_text("direct_url.json") or "{}")
+        here = Path(str(package.locate_file(PACKAGES[0]))).resolve() == source / PACKAGES[0]
+        return str(origin["vcs_info"]["commit_id"]) if here else UNKNOWN
+    except (metadata.PackageNotFoundError, json.JSONDecodeError, KeyError, TypeError):
+        return UNKNOWN
 
 
 def _git(source: Path, *arguments: str) -> str | None:

@@ -119,6 +119,28 @@ def test_commit_of_a_checkout(tmp_path: Path) -> None:
     assert made.versions == f"lifelong-co 1.0 ({commit[:12]}+), torch 2.6"
 
 
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        ({"url": "https://x.org/x.git", "vcs_info": {"vcs": "git", "commit_id": "ab12"}}, "ab12"),
+        ({"url": "file:///x", "dir_info": {}}, "unknown"),
+        (None, "unknown"),
+    ],
+)
+def test_commit_that_pip_installed(
+    origin: object, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``direct_url.json`` counts only for the packages beside it."""
+    info = tmp_path / "lifelong_co-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lifelong-co\nVersion: 1.0\n")
+    if origin:
+        (info / "direct_url.json").write_text(json.dumps(origin))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert provenance.installed(tmp_path) == expected
+    assert provenance.installed(tmp_path / "elsewhere") == "unknown"
+
+
 def test_run_notes_who_made_which_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run resumed elsewhere gets an entry; resuming a finished run changes nothing."""
     here = provenance.present("cpu")
