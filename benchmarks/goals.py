@@ -9,7 +9,7 @@ from study import Study
 from lifelong_co.experiments.sheet import SCALE, Cell, Sheet, words
 from lifelong_co.experiments.spread import half_width
 from lifelong_co.experiments.sweep.plan import Block
-from lifelong_co.experiments.sweep.table import Results, results_of
+from lifelong_co.experiments.sweep.table import Results
 from lifelong_co.metrics import NAMES
 
 
@@ -30,7 +30,6 @@ class Goal:
 TIMED = "rehearsal_time"
 """The study of runs whose time counts: on one machine that did nothing else."""
 REINFORCE = "llr-bc, by REINFORCE"
-ALONE = "alone"
 GOALS = (
     Goal("rehearsal", "AP", 1 / 4, REINFORCE, f"a quarter of `{REINFORCE}`"),
     Goal("rehearsal", "APl", 1 / 3, REINFORCE, f"a third of `{REINFORCE}`"),
@@ -46,12 +45,9 @@ GOALS = (
 def goals(found: Results, block: Block, names: list[str]) -> Sheet:
     """Return a row for each goal of the metrics ``names`` whose rows are in the table.
 
-    It has the mean, its bound, and by how much it lies above the bound. With the name ``alone``
-    ``d*`` is that of the table's runs, without those of other orders and batches in the study.
+    It has the mean, its bound, and by how much it lies above the bound.
     """
-    refuse_unknown(names, (*NAMES, "time", ALONE))
-    if ALONE in names:
-        found = only(found, block)
+    refuse_unknown(names, (*NAMES, "time"))
     labels = {row.label for row in block.rows}
     chosen = [g for g in GOALS if g.metric in names and g.row in labels]
     of_metrics = [g for g in chosen if g.metric != "time"]
@@ -62,8 +58,6 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:
         "Above the bound, and the ratio to the other method: paired by seed. Seeds: "
         f"{', '.join(map(str, counts))}. Commit {', '.join(commits(found, block.rows))}."
     )
-    if ALONE in names:
-        note += " d* is the lowest cost on each task over the runs of this table alone."
     if "time" in names:
         whole = Study.named(TIMED).results()
         (beside,) = (each for each in whole.plan.blocks if each.problem == block.problem)
@@ -77,12 +71,6 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:
     return Sheet(
         key="goals", title="", header=header, blocks=blocks, note=note, best_of="none", left=3
     )
-
-
-def only(found: Results, block: Block) -> Results:
-    """Return the runs of a table, compared with each other."""
-    names = {name for row in block.rows for _, _, name in row.cells}
-    return results_of(found.plan, {name: run for name, run in found.runs.items() if name in names})
 
 
 def pairs(found: Results, block: Block, goal: Goal) -> list[tuple[float, float]]:

@@ -39,7 +39,6 @@ METHODS = (
     ("feng", {"every": 3}),
     ("rehearsal", {}),
     ("rehearsal", {"share": 0.3}),
-    ("rehearsal", {"share": 0.15}),
     ("li-intra", {}),
     ("li-inter", {}),
     ("libog", {}),
@@ -65,10 +64,10 @@ def short(method: str, options: Mapping[str, float], problem: str, batches: int)
     return attrs.evolve(config, tasks=tuple(tasks), tests=2, curve_every=EPOCHS)
 
 
-def advance(run: Run, task: int) -> None:
-    """Learn up to the first step of a task's timed epoch."""
+def advance(run: Run, task: int, epoch: int) -> None:
+    """Learn up to the first step of an epoch of a task."""
     with suppress(Interrupted):
-        learn(run, stop=lambda: (run.learner.task, run.learner.epoch) == (task, TIMED))
+        learn(run, stop=lambda: (run.learner.task, run.learner.epoch) == (task, epoch))
 
 
 def step(run: Run) -> float:
@@ -85,7 +84,7 @@ def medians(runs: Mapping[str, Run], turns: int) -> Seconds:
     found: Seconds = {name: {} for name in runs}
     for task in range(len(tasks)):
         for run in runs.values():
-            advance(run, task)
+            advance(run, task, TIMED)
         took = [{name: step(run) for name, run in runs.items()} for _ in range(turns)]
         for name in runs:
             found[name][task] = statistics.median(turn[name] for turn in took)

@@ -32,5 +32,7 @@ myst_heading_anchors = 4
 
 html_theme = "furo"
 html_title = "lifelong-co"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}

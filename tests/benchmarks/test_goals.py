@@ -72,27 +72,6 @@ def test_only_goals_of_the_metrics_and_rows_of_the_table_are_shown(goals, progra
         goals.goals(found, found.plan.blocks[0], ["speed"])
 
 
-def test_the_runs_of_a_table_can_be_compared_alone(goals, found, monkeypatch):
-    """Then a better run of another table moves no verdict."""
-    first = found.plan.blocks[0]
-    monkeypatch.setattr(goals, "GOALS", (goals.Goal(first.rows[0].label, "AP", 0.01),))
-    names = {name for row in first.rows for _, _, name in row.cells}
-
-    def better(name, run):
-        tests = {at: {j: cost / 2 for j, cost in row.items()} for at, row in run.tests.items()}
-        return run if name in names else attrs.evolve(run, tests=tests)
-
-    of = {name: better(name, run) for name, run in found.runs.items()}
-    assert of != found.runs
-    moved = goals.results_of(found.plan, of)
-    alone = [goals.goals(each, first, ["AP", "alone"]) for each in (found, moved)]
-    whole = [goals.goals(each, first, ["AP"]) for each in (found, moved)]
-    assert alone[0].blocks == alone[1].blocks
-    assert whole[0].blocks != whole[1].blocks
-    assert "of this table alone" in alone[0].note
-    assert "alone" not in whole[0].note
-
-
 def test_a_time_is_beside_fine_tuning(goals, found):
     """It is the median of the runs."""
     block = found.plan.blocks[0]

@@ -79,7 +79,7 @@ def test_solvers_show_the_ratio_without_the_search_only_where_there_is_one(page,
 def test_method_steps_have_a_row_for_each_method(page, stored):
     """Both problems stand beside each other."""
     ratios = {"cvrp": 1.5, "tsp": 1.25}
-    methods = ("fine-tuning", "rehearsal, share=0.15")
+    methods = ("fine-tuning", "rehearsal, share=0.3")
     stored(
         "method_steps",
         [
@@ -90,8 +90,8 @@ def test_method_steps_have_a_row_for_each_method(page, stored):
     )
     made = page.speed_tables.method_steps()
     assert made.header == ("method", "CVRP, all tasks", "TSP, all tasks")
-    assert shown(made)[1] == ["`rehearsal`, `share=0.15`", "1.50", "1.25"]
-    text = '<!-- steps: "rehearsal, share=0.15" tsp -->?<!-- end -->'
+    assert shown(made)[1] == ["`rehearsal`, `share=0.3`", "1.50", "1.25"]
+    text = '<!-- steps: "rehearsal, share=0.3" tsp -->?<!-- end -->'
     assert page.filled(text) == text.replace("?", "1.25")
 
 
