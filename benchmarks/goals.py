@@ -3,8 +3,9 @@
 import statistics
 
 import attrs
-from row_values import commits, measured, refuse_unknown, row_of, times
-from study import Study
+from measurement import read
+from row_values import commits, measured, refuse_unknown, row_of
+from speed_tables import made, ratio_of_runs
 
 from lifelong_co.experiments.sheet import SCALE, Cell, Sheet, words
 from lifelong_co.experiments.spread import half_width
@@ -27,8 +28,6 @@ class Goal:
     """The share in words."""
 
 
-TIMED = "rehearsal_time"
-"""The study of runs whose time counts: on one machine that did nothing else."""
 REINFORCE = "llr-bc, by REINFORCE"
 GOALS = (
     Goal("rehearsal", "AP", 1 / 4, REINFORCE, f"a quarter of `{REINFORCE}`"),
@@ -51,7 +50,7 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:
     labels = {row.label for row in block.rows}
     chosen = [g for g in GOALS if g.metric in names and g.row in labels]
     of_metrics = [g for g in chosen if g.metric != "time"]
-    rows = {g: met(found, block, g) for g in of_metrics}
+    rows = {g: met(found, block, g) if g in of_metrics else timed(block, g) for g in chosen}
     header = ("method", "metric", "at most", "mean", "bound", "above the bound", "ratio", "reached")
     counts = sorted({len(pairs(found, block, g)) for g in of_metrics})
     note = (
@@ -59,14 +58,7 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:
         f"{', '.join(map(str, counts))}. Commit {', '.join(commits(found, block.rows))}."
     )
     if "time" in names:
-        whole = Study.named(TIMED).results()
-        (beside,) = (each for each in whole.plan.blocks if each.problem == block.problem)
-        rows |= {g: timed(whole, beside, g) for g in chosen if g.metric == "time"}
-        note += (
-            f" Time: that of all training steps in `{TIMED}.toml`, the median of the seeds"
-            f" ({len(times(whole, row_of(beside, chosen[0].row)))}), commit"
-            f" {', '.join(commits(whole, beside.rows))}."
-        )
+        note += f" Time: that of one whole run, by `whole_runs.py`. {made(read('whole_runs'))}"
     blocks = (tuple(rows[g] for g in chosen),)
     return Sheet(
         key="goals", title="", header=header, blocks=blocks, note=note, best_of="none", left=3
@@ -105,12 +97,9 @@ def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
     return words(goal.row, goal.metric, goal.said, *texts, off, ratio, shown)
 
 
-def timed(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
+def timed(block: Block, goal: Goal) -> tuple[Cell, ...]:
     """Return the row of a time."""
     said = f"{goal.share:g} times `fine-tuning`"
-    each = times(found, row_of(block, goal.row)).values()
-    if not each:
-        return words(goal.row, "time", said, *["-"] * 5)
-    took = statistics.median(each)
+    took = ratio_of_runs(goal.row, block.problem)
     off, shown = f"{took - goal.share:+.2f}", "yes" if took <= goal.share else "no"
     return words(goal.row, "time", said, f"{took:.2f}", f"{goal.share:g}", off, "-", shown)

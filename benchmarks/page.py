@@ -9,8 +9,7 @@ nothing and names the files that would change; the exit status is then 1.
     <!-- end -->
 
 NAME is a study (``benchmarks/NAME.toml``), NUMBER one of its tables, from 1; the metrics that are
-shown follow. The metric ``time`` is that of all training steps, in multiples of ``fine-tuning``
-with the same order and seed. Instead of ``table`` it may be
+shown follow. Instead of ``table`` it may be
 
 - ``split`` (what AP consists of), ``equal`` (see `equal_time`) or ``trials`` (see `equal_trials`):
   no metrics follow;
@@ -23,13 +22,12 @@ with the same order and seed. Instead of ``table`` it may be
 
 Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table;
 ``<!-- speed: "WHAT" cvrp -->2, 2 and 1.5<!-- end -->`` the ratios of `against_official.py` by size;
-``share``, ``span`` and ``steps`` are other functions of `speed_tables`.
+``share``, ``span``, ``steps`` and ``whole`` are other functions of `speed_tables`.
 """
 
 import argparse
 import re
 import shlex
-import statistics
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -42,20 +40,20 @@ from each_order import each_order
 from equal_time import equal_time
 from equal_trials import equal_trials
 from goals import goals
-from row_values import commits, measured, refuse_unknown, row_of, times
+from row_values import commits, measured, refuse_unknown, row_of
 from study import HERE, Study
 
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import compare_runs
 from lifelong_co.experiments.comparison.paired_table import Pair, paired_table
 from lifelong_co.experiments.comparison.split_table import split_of, split_row, split_sheet
-from lifelong_co.experiments.sheet import Cell, Sheet
+from lifelong_co.experiments.sheet import Sheet
 from lifelong_co.experiments.spread import over_orders
 from lifelong_co.experiments.sweep.plan import Block
 from lifelong_co.experiments.sweep.table import Results, compared, table
 from lifelong_co.metrics import NAMES
 
-VALUE = re.compile(r"(<!-- (value|share|span|speed|steps): (.+?) -->)(.*?)(<!-- end -->)")
+VALUE = re.compile(r"(<!-- (value|share|span|speed|steps|whole): (.+?) -->)(.*?)(<!-- end -->)")
 MARKED = re.compile(
     r"(<!-- (table|paired|orders|published|split|goals|equal|trials|other|measured|gpu): "
     r"(.+?) -->\n)"
@@ -72,18 +70,13 @@ def results(name: str) -> Results:
 
 def metrics_table(found: Results, block: Block, names: list[str]) -> Sheet:
     """Return mean, deviation over orders and interval over seeds of some metrics."""
-    refuse_unknown(names, (*NAMES, "time"))
+    refuse_unknown(names, NAMES)
     whole = table(found, block)
     counts = {row[whole.header.index("runs")].shown for row in whole.rows}
     heads = ("method", "solver", *["runs"] * (len(counts) > 1))
     shown = [j for j, name in enumerate(whole.header) if name in (*heads, *names)]
     rows = tuple(tuple(row[j] for j in shown) for row in whole.rows)
     header = tuple(whole.header[j] for j in shown)
-    if "time" in names:
-        header = (*header, "time")
-        took = [times(found, row).values() for row in block.rows]
-        last = [Cell(f"{statistics.median(of):.2f}" if of else "-") for of in took]
-        rows = tuple((*row, time) for row, time in zip(rows, last, strict=True))
     notes = [f"Runs of each row: {counts.pop()}."] if len(counts) == 1 else []
     if made_by := commits(found, block.rows):
         notes.append(f"Commit{'s' * (len(made_by) > 1)} {', '.join(made_by)}.")

@@ -1,7 +1,7 @@
-"""The values of a row of a study, by order and seed: metrics, and time beside fine-tuning."""
+"""The values of a row of a study, by order and seed."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
 from lifelong_co import metrics
 from lifelong_co.errors import UnknownNameError
@@ -9,8 +9,6 @@ from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.experiments.sweep.table import Results, compared
 
 COMMIT = re.compile(r"\((\w{7})\w*\+?\)")
-BASE = "fine-tuning"
-"""The row whose time is 1."""
 
 At = tuple[str, int]
 """The order and the seed of a run."""
@@ -34,23 +32,6 @@ def row_of(block: Block, label: str) -> Row:
     """Return the only row of this name."""
     (row,) = (row for row in block.rows if row.label == label)
     return row
-
-
-def times(found: Results, row: Row) -> Mapping[At, float]:
-    """Return the time of all training steps in multiples of that of fine-tuning on the same tasks.
-
-    Fine-tuning is any row of the study with this name.
-    """
-    rows = (each for block in found.plan.blocks for each in block.rows)
-    base = {key: took for each in rows if each.label == BASE for key, took in seconds(found, each)}
-    return {key[1]: took / base[key] for key, took in seconds(found, row) if key in base}
-
-
-def seconds(found: Results, row: Row) -> Iterator[tuple[tuple[object, At], float]]:
-    """Yield the time of each finished run, with what is compared and its order and seed."""
-    for at, run in found.finished(row).items():
-        if run.seconds:
-            yield (compared(run.config), at), run.seconds
 
 
 def commits(found: Results, rows: Iterable[Row]) -> list[str]:

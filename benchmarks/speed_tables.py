@@ -132,6 +132,21 @@ def steps(method: str, problem: str) -> str:
     return f"{ratio_of_steps(method, problem):.2f}"
 
 
+def ratio_of_runs(row: str, problem: str) -> float:
+    """Return the time of a whole run, in multiples of that of fine-tuning."""
+    (found,) = (
+        one["ratio"]
+        for one in read("whole_runs")["figures"]
+        if (one["row"], one["problem"]) == (row, problem)
+    )
+    return float(found)
+
+
+def whole(row: str, problem: str) -> str:
+    """Return this ratio in short."""
+    return f"{ratio_of_runs(row, problem):.2f}"
+
+
 def where(problem: str) -> Sheet:
     """Return the shares of `where.py`: a column for each step."""
     stored = read("where")

@@ -29,10 +29,10 @@ def found(program: Callable[[str], Any]) -> Any:
 
 
 @pytest.fixture
-def finished(tmp_path: Path) -> Callable[[str, Callable[[FinishedRun], FinishedRun]], Results]:
-    """Return a function that makes runs of a file of grids, each changed by a function."""
+def finished(tmp_path: Path) -> Callable[..., Results]:
+    """Return a function that makes runs of a file of grids; another function may change each."""
 
-    def of(text: str, change: Callable[[FinishedRun], FinishedRun]) -> Results:
+    def of(text: str, change: Callable[[FinishedRun], FinishedRun] = lambda run: run) -> Results:
         (tmp_path / "file.toml").write_text(text)
         plan = make_plan(read_grids(tmp_path / "file.toml"), tmp_path)
         jobs = plan.jobs.values()

@@ -18,11 +18,8 @@ def goals(program):
 
 @pytest.fixture
 def found(finished):
-    """Return results in which LLR-BC takes 1.5 times as long as fine-tuning."""
-    seconds = {"llr-bc": 15.0}
-    return finished(
-        FILE, lambda run: attrs.evolve(run, seconds=seconds.get(run.config.method, 10.0))
-    )
+    """Return results."""
+    return finished(FILE)
 
 
 def shown(row):
@@ -72,12 +69,14 @@ def test_only_goals_of_the_metrics_and_rows_of_the_table_are_shown(goals, progra
         goals.goals(found, found.plan.blocks[0], ["speed"])
 
 
-def test_a_time_is_beside_fine_tuning(goals, found):
-    """It is the median of the runs."""
+def test_a_time_is_that_of_a_whole_run(goals, found, monkeypatch):
+    """On the problem of the table."""
     block = found.plan.blocks[0]
-    in_time = goals.timed(found, block, goals.Goal("llr-bc", "time", 1.5))
+    ratios = {("llr-bc", block.problem): 1.5}
+    monkeypatch.setattr(goals, "ratio_of_runs", lambda *of: ratios[of])
+    in_time = goals.timed(block, goals.Goal("llr-bc", "time", 1.5))
     assert shown(in_time)[3:] == ["1.50", "1.5", "+0.00", "-", "yes"]
-    late = goals.timed(found, block, goals.Goal("llr-bc", "time", 1.25))
+    late = goals.timed(block, goals.Goal("llr-bc", "time", 1.25))
     assert shown(late)[5:] == ["+0.25", "-", "no"]
 
 
@@ -86,4 +85,3 @@ def test_without_runs_nothing_is_said(goals, found):
     block = found.plan.blocks[0]
     fewer = attrs.evolve(found, runs={})
     assert shown(goals.met(fewer, block, goals.Goal("llr-bc", "AP", 1.0)))[3:] == ["-"] * 5
-    assert shown(goals.timed(fewer, block, goals.Goal("llr-bc", "time", 1.0)))[3:] == ["-"] * 5

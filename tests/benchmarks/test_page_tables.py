@@ -1,4 +1,4 @@
-"""The tables that `page.py` adds to those of a sweep: time and both definitions."""
+"""The tables that `page.py` adds to those of a sweep."""
 
 import itertools
 import statistics
@@ -21,27 +21,8 @@ def page(program):
 
 @pytest.fixture
 def found(finished):
-    """Return results in which LLR-BC takes twice, thrice ... as long as fine-tuning."""
-
-    def timed(run):
-        slow = run.config.method == "llr-bc"
-        seconds = 10.0 * int(run.config.order) * (1 + run.config.seed * slow + slow)
-        return attrs.evolve(run, seconds=seconds)
-
-    return finished(FILE, timed)
-
-
-def test_time_is_in_multiples_of_fine_tuning(page, found):
-    """The median over runs of the same order and seed; a row without a run has none."""
-    block = found.plan.blocks[0]
-
-    def shown(runs):
-        made = page.metrics_table(attrs.evolve(found, runs=runs), block, ["AP", "time"])
-        return [row[-1].shown for row in made.rows]
-
-    assert shown(found.runs) == ["2.50", "1.00"]
-    fewer = {name: run for name, run in found.runs.items() if run.config.method != "llr-bc"}
-    assert shown(fewer) == ["-", "1.00"]
+    """Return results."""
+    return finished(FILE)
 
 
 def test_mistyped_metric_is_refused(page, found, monkeypatch):

@@ -95,6 +95,14 @@ def test_method_steps_have_a_row_for_each_method(page, stored):
     assert page.filled(text) == text.replace("?", "1.25")
 
 
+def test_whole_runs_are_those_of_the_problem(page, stored):
+    """The ratio in short."""
+    rows = [("cvrp", 1.456), ("tsp", 1.4)]
+    stored("whole_runs", [{"problem": of, "row": "rehearsal", "ratio": it} for of, it in rows])
+    text = '<!-- whole: "rehearsal" cvrp -->?<!-- end -->'
+    assert page.filled(text) == text.replace("?", "1.46")
+
+
 def test_shares_are_those_of_the_problem(page, stored):
     """A column for each step and size."""
     sizes, problems = (20, 50, 100), (("cvrp", 0.1), ("tsp", 0.2))
