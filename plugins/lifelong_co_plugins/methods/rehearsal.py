@@ -5,9 +5,10 @@
 - The second term is that of `feng`, for one past task at a time: so the cost of a step does not
   grow with the number of tasks.
 - The third term keeps the greedy choices, which the second does not see: a solver can get better by
-  its samples and worse by its greedy solutions. ``a`` are the actions of the best greedy solution
-  known of each replayed instance (self-imitation learning, arXiv 1806.05635). Only decisions where
-  the most likely action is another one count, so nothing holds a solver that still knows the task.
+  its samples and worse by its greedy solutions. ``a`` are the actions of the best solution known of
+  each replayed instance (self-imitation learning, arXiv 1806.05635): the greedy one after its task,
+  or a better one that the second term has sampled since (as in LiDER, arXiv 2009.13736). Only
+  decisions where the most likely action is another one count.
   ``g`` is the average norm of the policy's gradient (`weight_unit`).
 - A replayed instance is one of its eight images, drawn anew each time.
 - The log has the second and the third term together, as ``replay``.
@@ -51,7 +52,7 @@ def rehearsal(
     instances
         Instances kept of each seen task, at least 0.
     imitation
-        Weight of the imitation of the best greedy solutions, at least 0, in units of the norm of
+        Weight of the imitation of the best solutions, at least 0, in units of the norm of
         the policy's gradient.
 
     Raises
@@ -89,7 +90,10 @@ def rehearsal(
                 lost = mismatch(learner.solver, batch, encoding, actions, forced)
                 yield imitation * norm * lost
             if weight:
-                yield weight * objective.loss(learner, batch, f"of task {task}", encoding)
+                loss, found = objective.sample(learner, batch, f"of task {task}", encoding)
+                if imitation:
+                    solutions.improve(task, places, found)
+                yield weight * loss
 
         if weight and imitation and isinstance(learner.solver, SolvesEncoded):
             # Both parts share an encoding, so one backward pass is for both.

@@ -42,10 +42,14 @@ class ReplayObjective:
         objective.before_task(learner)
         return objective
 
-    def loss(
+    def loss(self, learner: LearnerState, instances: Any, purpose: str) -> Tensor:
+        """Return ``L_DRL`` of sampled solutions of these instances, a scalar with a graph."""
+        return self.sample(learner, instances, purpose)[0]
+
+    def sample(
         self, learner: LearnerState, instances: Any, purpose: str, encoding: Any = None
-    ) -> Tensor:
-        """Return ``L_DRL`` of sampled solutions of these instances, a scalar with a graph.
+    ) -> tuple[Tensor, Rollout]:
+        """Return `loss` and the solutions that it is of.
 
         Parameters
         ----------
@@ -56,7 +60,7 @@ class ReplayObjective:
         place = f"{learner.task} {learner.epoch} {learner.batch} {purpose}"
         stream = generator(learner.seed, f"replayed actions {place}", records.device(instances))
         rollout = sampled(learner.solver, instances, stream, encoding)
-        return objective.loss(instances, rollout)
+        return objective.loss(instances, rollout), rollout
 
     def state_dict(self) -> dict[str, Any]:
         """Return the objective's state."""

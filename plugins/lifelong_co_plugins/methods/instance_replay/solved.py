@@ -1,4 +1,4 @@
-"""The best solution known of each stored instance of past tasks, by the greedy solver."""
+"""The best solution known of each stored instance of past tasks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.protocols import LearnerState, Solver
+from lifelong_co.protocols import LearnerState, Rollout, Solver
 from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import device_of, evaluating
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory, by_shape
@@ -35,18 +35,30 @@ class SolvedTasks:
 
     @torch.no_grad()
     def solve(self, learner: LearnerState, memory: InstanceMemory) -> None:
-        """Solve all stored instances of past tasks greedily, and keep what is better than before.
+        """Solve the stored instances of past tasks that have no solutions yet, greedily.
 
         Of several trajectories of an instance the best one counts.
         """
-        for task in range(learner.task):
+        for task in range(len(self.tasks), learner.task):
             held = list(memory.reservoirs[task])
             if held:  # else the memory holds nothing of any task
                 with evaluating(learner.solver.module):
                     found = solved(learner.solver, held, learner.tasks[task].batch_size)
-                if task < len(self.tasks):
-                    found = better(self.tasks[task], found)
-                self.tasks[task : task + 1] = [found]
+                self.tasks.append(found)
+
+    @torch.no_grad()
+    def improve(self, task: int, places: Sequence[int], rollout: Rollout) -> None:
+        """Keep what is better than before in a rollout of the instances at these places."""
+        kept = self.tasks[task]
+        at = torch.tensor(places, device=kept.actions.device)
+        cost, actions = best_of(rollout)
+        new = Solved(cost, actions, torch.full_like(at, actions.shape[1]))
+        found = better(records.select(kept, at), new)
+        self.tasks[task] = Solved(
+            cost=kept.cost.index_copy(0, at, found.cost),
+            actions=waiting(kept.actions, found.actions.shape[1]).index_copy(0, at, found.actions),
+            length=kept.length.index_copy(0, at, found.length),
+        )
 
     def take(self, task: int, places: Sequence[int]) -> Tensor:
         """Return the actions ``[b, 1, T]`` of instances of one size."""
@@ -77,9 +89,7 @@ def solved(solver: Solver, held: Sequence[Any], batch_size: int) -> Solved:
         for first in range(0, len(places), batch_size):
             part = places[first : first + batch_size]
             rollout = solver.rollout(records.concatenate([held[i] for i in part]), "greedy")
-            cost, best = rollout.cost.min(dim=1)
-            actions = rollout.actions[torch.arange(len(part), device=best.device), best]
-            found.update(zip(part, zip(cost, actions, strict=True), strict=True))
+            found.update(zip(part, zip(*best_of(rollout), strict=True), strict=True))
     in_order = [found[place] for place in range(len(held))]
     T = max(len(actions) for _, actions in in_order)
     return Solved(
@@ -87,6 +97,12 @@ def solved(solver: Solver, held: Sequence[Any], batch_size: int) -> Solved:
         actions=torch.stack([waiting(actions, T) for _, actions in in_order]),
         length=torch.tensor([len(a) for _, a in in_order], device=in_order[0][1].device),
     )
+
+
+def best_of(rollout: Rollout) -> tuple[Tensor, Tensor]:
+    """Return the cost ``[B]`` and the actions ``[B, T]`` of each instance's best trajectory."""
+    cost, best = rollout.cost.min(dim=1)
+    return cost, rollout.actions[torch.arange(len(best), device=best.device), best]
 
 
 @torch.no_grad()

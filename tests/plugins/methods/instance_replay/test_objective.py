@@ -66,7 +66,7 @@ def test_an_encoding_is_used_again_and_gets_gradients(tmp_path: Path) -> None:
     encoding, wanted = learner.solver.encode(instances), gradients(module, expected)
     calls: list[Any] = []
     with module.layers[0].register_forward_pre_hook(lambda _, given: calls.append(given)):
-        found = replayed.loss(learner, instances, "p", encoding)
+        found = replayed.sample(learner, instances, "p", encoding)[0]
     assert calls == []
     assert torch.equal(found, expected)
     torch.testing.assert_close(gradients(module, found), wanted, rtol=1e-9, atol=1e-15)

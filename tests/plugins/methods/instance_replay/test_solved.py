@@ -1,4 +1,4 @@
-"""Solutions of stored instances: the best greedy ones, replaced only by better ones."""
+"""Solutions of stored instances: the greedy ones, replaced only by better samples."""
 
 from pathlib import Path
 
@@ -63,21 +63,48 @@ def test_solving_changes_no_running_statistics(tmp_path: Path) -> None:
     assert module.training
 
 
-def test_only_better_solutions_replace_old_ones(tmp_path: Path) -> None:
-    """After the solver changed, no cost is higher, and costs still are those of the actions."""
-    run = prepared(tmp_path, "cvrp")
-    memory, tasks = memory_of(run), SolvedTasks()
-    tasks.solve(run.learner, memory)
-    before, stream = tasks.tasks[0], torch.Generator().manual_seed(1)
+def changed(run: Run) -> None:
+    """Change the solver."""
+    stream = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in run.learner.solver.module.parameters():
             parameter.add_(0.3 * torch.randn(parameter.shape, generator=stream))
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_only_better_samples_replace_solutions(tmp_path: Path, problem: str) -> None:
+    """No cost is higher, costs still are those of the actions, other instances keep theirs."""
+    run = prepared(tmp_path, problem)
+    memory, tasks = memory_of(run), SolvedTasks()
     tasks.solve(run.learner, memory)
+    before, places = tasks.tasks[0], [7, 2, 4, 0, 9, 5]
+    changed(run)
+    stream = torch.Generator().manual_seed(2)
+    for _ in range(3):
+        rollout = run.learner.solver.rollout(memory.take(0, places), "sample", generator=stream)
+        tasks.improve(0, places, rollout)
+        assert (tasks.tasks[0].cost[places] <= rollout.cost.min(dim=1).values).all()
     after, everywhere = tasks.tasks[0], list(range(10))
     assert (after.cost <= before.cost).all()
     assert (after.cost < before.cost).any()
+    assert torch.equal(after.cost[[1, 3, 6, 8]], before.cost[[1, 3, 6, 8]])
     cost = run.learner.problem.cost(memory.take(0, everywhere), tasks.take(0, everywhere))
     torch.testing.assert_close(cost[:, 0], after.cost)
+
+
+def test_a_task_is_solved_once(tmp_path: Path) -> None:
+    """Before the next task only the instances of the last one are solved."""
+    run = prepared(tmp_path, "cvrp")
+    memory, tasks = memory_of(run), SolvedTasks()
+    tasks.solve(run.learner, memory)
+    first = tasks.tasks[0]
+    for step in range(4):
+        memory.offer(run.learner, run.learner.draw(1, step))
+    changed(run)
+    run.learner.task = 2
+    tasks.solve(run.learner, memory)
+    assert tasks.tasks[0] is first
+    assert len(tasks.tasks) == 2
 
 
 def test_instances_of_several_sizes_are_solved_in_their_order(tmp_path: Path) -> None:
