@@ -50,7 +50,7 @@ def by_seed(found: Results, row: plan.Row) -> Values:
 
 
 def as_timed(found: Results, row: plan.Row) -> str:
-    """Return the name of a row's method in `method_steps.py`: with its share, if it has another one."""
+    """Return the name of a row's method in `method_steps.py`: with its share if that is changed."""
     config = found.plan.jobs[row.cells[0][2]].config
     changed = registry.changed_options("method", config.method, config.method_options)
     return f"{config.method}, share={changed['share']:g}" if "share" in changed else config.method
