@@ -31,7 +31,7 @@ ROWS: dict[str, tuple[str, dict[str, float]]] = {
     "rehearsal": ("rehearsal", {}),
     "rehearsal, cheap": (
         "rehearsal",
-        {"share": 0.4, "every": 2, "weight": 1.0, "imitation": 0.6},
+        {"share": 0.3, "every": 2, "weight": 1.0, "imitation": 0.6},
     ),
 }
 """The rows of `comparison.toml` whose time has a goal."""
