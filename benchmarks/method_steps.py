@@ -1,11 +1,12 @@
 """The price of each method: the time of its training steps in multiples of fine-tuning's.
 
-    python benchmarks/method_steps.py [--problems cvrp tsp] [--turns 8] [--json FILE]
+    python benchmarks/method_steps.py [--problems cvrp tsp] [--turns 20] [--json FILE]
 
 All methods learn the tasks of preset `small`, order 1, side by side: a step of each in turn, on one
 thread. Of the four short epochs of a task, the third is timed: Li's methods replay nothing in it,
-and LLR-BC records nothing, as in nine of the ten epochs of `small`. What a method does between
-epochs and tasks is not in the table.
+and LLR-BC records nothing, as in nine of the ten epochs of `small`. The mean of the turns counts: a
+method may replay another task in each step, or none. What a method does between epochs and tasks is
+not in the table.
 """
 
 import argparse
@@ -47,7 +48,7 @@ METHODS = (
 EPOCHS, TIMED = 4, 2
 
 Seconds = dict[str, dict[int, float]]
-"""For each method the median of each task."""
+"""For each method the mean of each task."""
 
 
 def short(method: str, options: Mapping[str, float], problem: str, batches: int) -> Config:
@@ -78,7 +79,7 @@ def step(run: Run) -> float:
     return float(run.sums["seconds"] - before)
 
 
-def medians(runs: Mapping[str, Run], turns: int) -> Seconds:
+def means(runs: Mapping[str, Run], turns: int) -> Seconds:
     """Learn task after task, and time the steps of each in turns."""
     tasks = next(iter(runs.values())).config.tasks
     found: Seconds = {name: {} for name in runs}
@@ -87,7 +88,7 @@ def medians(runs: Mapping[str, Run], turns: int) -> Seconds:
             advance(run, task, TIMED)
         took = [{name: step(run) for name, run in runs.items()} for _ in range(turns)]
         for name in runs:
-            found[name][task] = statistics.median(turn[name] for turn in took)
+            found[name][task] = statistics.fmean(turn[name] for turn in took)
     return found
 
 
@@ -116,14 +117,14 @@ def measure(problem: str, turns: int) -> list[dict[str, Any]]:
             folder.create(config)
             label = ", ".join([method, *(f"{name}={value}" for name, value in changed.items())])
             runs[label] = start(config, folder)
-        return ratios(problem, medians(runs, turns), config.tasks)
+        return ratios(problem, means(runs, turns), config.tasks)
 
 
 def main() -> None:
     """Print the ratios, and write them as JSON if asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problems", nargs="+", choices=("cvrp", "tsp"), default=["cvrp", "tsp"])
-    parser.add_argument("--turns", type=int, default=8)
+    parser.add_argument("--turns", type=int, default=20)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
