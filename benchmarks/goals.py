@@ -53,15 +53,23 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:
     rows = {g: met(found, block, g) if g in of_metrics else timed(block, g) for g in chosen}
     header = ("method", "metric", "at most", "mean", "bound", "above the bound", "ratio", "reached")
     counts = sorted({len(pairs(found, block, g)) for g in of_metrics})
-    note = (
-        "Above the bound, and the ratio to the other method: paired by seed. Seeds: "
-        f"{', '.join(map(str, counts))}. Commit {', '.join(commits(found, block.rows))}."
-    )
+    notes = []
+    if of_metrics:
+        notes.append(
+            "Above the bound, and the ratio to the other method: paired by seed. Seeds: "
+            f"{', '.join(map(str, counts))}. Commit {', '.join(commits(found, block.rows))}."
+        )
     if "time" in names:
-        note += f" Time: that of one whole run, by `whole_runs.py`. {made(read('whole_runs'))}"
+        notes.append(f"Time: that of one run, by `whole_runs.py`. {made(read('whole_runs'))}")
     blocks = (tuple(rows[g] for g in chosen),)
     return Sheet(
-        key="goals", title="", header=header, blocks=blocks, note=note, best_of="none", left=3
+        key="goals",
+        title="",
+        header=header,
+        blocks=blocks,
+        note=" ".join(notes),
+        best_of="none",
+        left=3,
     )
 
 
@@ -80,10 +88,10 @@ def pairs(found: Results, block: Block, goal: Goal) -> list[tuple[float, float]]
 def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
     """Return the row of a metric."""
     both = pairs(found, block, goal)
-    if not both:
+    if len(both) < 2:  # one seed has no interval
         return words(goal.row, goal.metric, goal.said, *["-"] * 5)
     above = [own - bound for own, bound in both]
-    mean, width = statistics.fmean(above), half_width(above) or float("inf")
+    mean, width = statistics.fmean(above), half_width(above) or 0.0
     shown = "yes" if mean <= 0 else "no"
     if abs(mean) < width:
         shown += ", but the interval has 0"
@@ -93,7 +101,7 @@ def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:
     ratio = "-"
     if goal.other:
         each = [own / bound * goal.share for own, bound in both]
-        ratio = f"{statistics.fmean(each):.2f} ± {half_width(each) or float('inf'):.2f}"
+        ratio = f"{statistics.fmean(each):.2f} ± {half_width(each) or 0.0:.2f}"
     return words(goal.row, goal.metric, goal.said, *texts, off, ratio, shown)
 
 
