@@ -1,6 +1,6 @@
 """The price of whole runs of `rehearsal`: the time of their training in multiples of fine-tuning's.
 
-    python benchmarks/whole_runs.py [--problems cvrp tsp] [--seed 0] [--json FILE]
+    python benchmarks/whole_runs.py [--problems cvrp tsp] [--json FILE]
 
 Runs of preset `small`, order 1, learn side by side on one thread: an epoch of each in turn, so that
 all meet the same changes of the machine's speed. Each task has three epochs; the mean of the second
@@ -19,37 +19,25 @@ import attrs
 import torch
 from measurement import about, store
 from method_steps import BASE, advance
+from row_values import row_of
+from study import Study
 
-from lifelong_co.config.resolve import resolve
 from lifelong_co.config.run_config import Config
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import Run, start
 
-ROWS: dict[str, tuple[str, dict[str, float]]] = {
-    BASE: ("fine-tuning", {}),
-    "rehearsal": ("rehearsal", {}),
-    "rehearsal, cheap": (
-        "rehearsal",
-        {"share": 0.3, "every": 2, "weight": 1.0, "imitation": 0.6},
-    ),
-}
+ROWS = (BASE, "rehearsal", "rehearsal, cheap")
 """The rows of `comparison.toml` whose time has a goal."""
 EPOCHS = 3
 
 
-def whole(row: str, problem: str, seed: int) -> Config:
-    """Return the configuration of a row."""
-    method, options = ROWS[row]
-    return resolve(
-        method=method,
-        method_options=options,
-        problem=problem,
-        preset="small",
-        order_number="1",
-        device="cpu",
-        seed=seed,
-    )
+def whole(row: str, problem: str) -> Config:
+    """Return the configuration of the first run of a row, on order 1."""
+    plan = Study.named("comparison").plan
+    block = next(each for each in plan.blocks if each.problem == problem)
+    _, _, name = row_of(block, row).cells[0]
+    return plan.jobs[name].config
 
 
 def shorter(config: Config) -> Config:
@@ -68,12 +56,12 @@ def seconds(run: Run, epochs: int) -> float:
     )
 
 
-def measure(problem: str, seed: int) -> list[dict[str, Any]]:
+def measure(problem: str) -> list[dict[str, Any]]:
     """Return the seconds of each row, and their ratio to those of fine-tuning."""
     with tempfile.TemporaryDirectory() as place:
         runs: dict[str, Run] = {}
         for row in ROWS:
-            config = whole(row, problem, seed)
+            config = whole(row, problem)
             folder = RunFolder(Path(place) / str(len(runs)))
             folder.create(shorter(config))
             runs[row] = start(shorter(config), folder)
@@ -88,7 +76,6 @@ def measure(problem: str, seed: int) -> list[dict[str, Any]]:
         {
             "problem": problem,
             "row": row,
-            "seed": seed,
             "seconds": round(each, 1),
             "ratio": round(each / took[BASE], 4),
         }
@@ -100,13 +87,12 @@ def main() -> None:
     """Print the ratios, and write them as JSON if asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problems", nargs="+", choices=("cvrp", "tsp"), default=["cvrp", "tsp"])
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
     made, figures = about(), []
     for problem in options.problems:
-        for row in measure(problem, options.seed):
+        for row in measure(problem):
             print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
             figures.append(row)
     store(options.json, made, figures)
