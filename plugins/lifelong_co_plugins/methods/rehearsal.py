@@ -34,7 +34,7 @@ from lifelong_co_plugins.methods.regularization.weight_unit import GradientNorm
 
 def rehearsal(
     weight: float = 0.5,
-    share: float = 0.4,
+    share: float = 0.3,
     every: int = 1,
     instances: int = 1000,
     imitation: float = 0.3,
