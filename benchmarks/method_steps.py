@@ -39,7 +39,6 @@ METHODS = (
     ("feng", {}),
     ("feng", {"every": 3}),
     ("rehearsal", {}),
-    ("rehearsal", {"share": 0.3}),
     ("li-intra", {}),
     ("li-inter", {}),
     ("libog", {}),

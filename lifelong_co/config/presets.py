@@ -70,7 +70,7 @@ def _scaled(buffer_size: int, alpha: float) -> dict[str, Options]:
     return {
         "llr-bc": {**_economy("probabilities", buffer_size), "alpha": alpha, **per_gradient},
         "feng": {"alpha": 1.0},
-        "li-inter": {"alpha": 0.03, **per_gradient},
+        "li-inter": {"alpha": 0.1, **per_gradient},
         "li-intra": {"alpha": 0.03, **per_gradient},
         "der++": {
             **{"alpha": 0.03, "replay_rows": 1 / 16, "buffer_size": buffer_size},
