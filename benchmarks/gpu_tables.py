@@ -9,6 +9,7 @@ from speed_tables import by_mark, rows_of, sheet
 from lifelong_co.experiments.sheet import Sheet, words
 
 FIGURES = ("cost", "likelihood", "gradient")
+KINDS = ("solve", "step")
 
 
 def jobs(piece: str) -> dict[str, dict[str, Any]]:
@@ -21,10 +22,11 @@ def jobs(piece: str) -> dict[str, dict[str, Any]]:
 
 
 def made(piece: str) -> str:
-    """Return the commits of a piece, and the machine; threads only where a job is timed."""
+    """Return the commits of a piece, and the machine; threads only where the jobs name them."""
     about = json.loads((RESULTS / "gpu.json").read_text(encoding="utf-8"))["about"]
     commits = sorted({job["commit"] for job in jobs(piece).values()})
-    threads = "" if piece == "correctness" else f"{about['threads']} threads of "
+    numbers = {job["result"].get("threads") for job in jobs(piece).values()} - {None}
+    threads = f"{' or '.join(map(str, sorted(numbers)))} threads of " if numbers else ""
     return (
         f"Commit{'s' * (len(commits) > 1)} {' and '.join(commits)}, {about['gpu']} with "
         f"{threads}{about['cpu']}, torch {about['torch']}."
@@ -84,6 +86,21 @@ def run() -> Sheet:
     header = ("", *(f"a step, {shape}" for shape in shapes), "all steps, min", "all tests, min")
     note = f"{found['float32']['steps']:,} steps (nodes x batch). {made('paper')}"
     return sheet("gpu run", header, rows, note)
+
+
+def growth() -> Sheet:
+    """Return the time and the memory of the CVRP by nodes and batch, from `growth.py`."""
+    found = [job["result"] for job in jobs("growth").values()]
+    points: dict[tuple[int, int], dict[str, tuple[str, str]]] = {}
+    for one in found:
+        shown = f"{one['seconds']:.2f} s", f"{one['gib']:.2f} GiB"
+        points.setdefault((one["n"], one["batch"]), {})[one["kind"]] = shown
+    rows = [
+        words(f"{n:,}", str(batch), *(part for kind in KINDS for part in of.get(kind, ("", ""))))
+        for (n, batch), of in sorted(points.items(), key=lambda point: point[0][::-1])
+    ]
+    header = ("nodes", "batch", "solving", "its memory", "a training step", "its memory")
+    return sheet("gpu growth", header, rows, made("growth"))
 
 
 def size(shape: str) -> int:

@@ -69,12 +69,13 @@ def test_ratios_have_a_column_for_each_size(tables):
         mark = {"what": what}
         return {"mark": mark, "problem": "tsp", "n": n, "value": {"median": median}}
 
-    small = job({"figures": [figure("a step", 20, 2.0), figure("a test", 20, 3.0)]})
-    large = job({"figures": [figure("a step", 50, 1.234)]})
+    steps = [figure("a step", 20, 2.0), figure("a test", 20, 3.0)]
+    small = job({"threads": 8, "figures": steps})
+    large = job({"threads": 2, "figures": [figure("a step", 50, 1.234)]})
     found = tables("official", **{"tsp-20": small, "tsp-50": large}).ratios()
     assert found.header == ("median of 3 turns", "tsp 20", "tsp 50")
     assert shown(found) == [["a step", "2.00", "1.23"], ["a test", "3.00", ""]]
-    assert "a GPU with 2 threads of a processor" in found.note
+    assert "a GPU with 2 or 8 threads of a processor" in found.note
 
 
 def test_failed_job_is_an_error(tables):
@@ -101,3 +102,22 @@ def test_run_has_the_time_of_a_step_of_each_size(tables):
         ["bfloat16", "20 ms", "187 ms", "24.8", "0.5"],
     ]
     assert found.note.startswith("1,800 steps")
+
+
+def test_growth_has_a_row_for_each_size_and_batch(tables):
+    """Small batches are first; what was not measured is empty."""
+
+    def point(kind, n, batch, seconds):
+        return job({"kind": kind, "n": n, "batch": batch, "seconds": seconds, "gib": 0.25})
+
+    found = tables(
+        "growth",
+        a=point("solve", 100, 16, 0.5),
+        b=point("step", 1000, 1, 2.0),
+        c=point("solve", 1000, 1, 1.0),
+    ).growth()
+    assert shown(found) == [
+        ["1,000", "1", "1.00 s", "0.25 GiB", "2.00 s", "0.25 GiB"],
+        ["100", "16", "0.50 s", "0.25 GiB", "", ""],
+    ]
+    assert found.note == "Commit 0123456, a GPU with a processor, torch 2.0."
