@@ -24,7 +24,11 @@ from lifelong_co.tasks.task import Task, unique_labels
 from lifelong_co.tensors import records
 
 STEPS = 2
-"""Measured steps of each size; another one comes first and does not count."""
+"""Least number of measured steps of each size; another one comes first and does not count."""
+MOST = 10
+"""The most of them: a method may do something in every second or fifth step only."""
+PATIENCE = 2.0
+"""Seconds after which no more than `STEPS` are measured."""
 NOWHERE = Path("no folder: nothing is written")
 
 Shape = tuple[int, int]
@@ -126,13 +130,16 @@ def learned_briefly(run: Run, index: int, *, timed: bool = False) -> float:
 def seconds_of_step(run: Run) -> float:
     """Return the mean seconds of a training step of the present task.
 
-    It is the second step, if there is one: the first one has checks that others have not.
+    The first step of an epoch is not among them, if there are others: it has checks that they have
+    not.
     """
-    run.learner.batch = min(1, run.method.batches(run.learner) - 1)
-    began = now(run)
-    for _ in range(STEPS):
+    others = run.method.batches(run.learner) - 1
+    began, steps = now(run), 0
+    while steps < STEPS or (steps < MOST and now(run) - began < PATIENCE):
+        run.learner.batch = 1 + steps % others if others else 0
         train_batch(run)
-    return (now(run) - began) / STEPS
+        steps += 1
+    return (now(run) - began) / steps
 
 
 def seconds_of_tests(run: Run, config: Config, learned: int) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from lifelong_co.experiments.spread import half_width, two_sided
+from lifelong_co.experiments.spread import beyond, half_width
 
 LEAST_SEEDS = 3
 """With two seeds the interval has 12.7 standard errors; such a test shows nothing."""
@@ -54,8 +54,7 @@ def difference(first: Values, second: Values) -> Difference:
     error = statistics.stdev(apart) / math.sqrt(n)
     if error == 0:
         return Difference(n, mean, 0.0, float(mean == 0))
-    angle = math.atan(abs(mean) / error / math.sqrt(n - 1))
-    return Difference(n, mean, interval, max(0.0, 1 - two_sided(angle, n - 1)))
+    return Difference(n, mean, interval, beyond(abs(mean) / error, n - 1))
 
 
 def holm(ps: Sequence[float]) -> list[float]:

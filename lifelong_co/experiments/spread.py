@@ -133,6 +133,32 @@ def two_sided(angle: float, freedom: int) -> float:
     return 2 / math.pi * (angle + (math.sin(angle) * total if freedom > 1 else 0.0))
 
 
+def beyond(t: float, freedom: int) -> float:
+    """Return ``P(|T| > t)``, also where `two_sided` is 1 up to rounding.
+
+    Source: Abramowitz and Stegun (1964), 26.7.1, with the series 26.5.4 of the incomplete beta
+    function: all its terms are positive.
+
+    Parameters
+    ----------
+    t
+        At least 0.
+    freedom
+        Degrees of freedom, at least 1.
+    """
+    p = 1 - two_sided(math.atan(t / math.sqrt(freedom)), freedom)
+    if p > 1e-6:
+        return p
+    x, half = freedom / (freedom + t * t), freedom / 2
+    term, total, i = 1.0, 0.0, 0
+    while term > 1e-17 * total:
+        total += term * half / (half + i)
+        term *= (i + 0.5) / (i + 1) * x
+        i += 1
+    beta = math.exp(math.lgamma(half) + math.lgamma(0.5) - math.lgamma(half + 0.5))
+    return float(x**half * total / (half * beta))
+
+
 def quantile(level: float, freedom: int) -> float:
     """Return the ``t`` with ``P(|T| <= t) = level``, a level in ``(0, 1)``."""
     low, high = 0.0, math.pi / 2

@@ -3,7 +3,6 @@
 import inspect
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import attrs
 
@@ -37,7 +36,7 @@ class Described:
 
     component: Component
     summary: str
-    """The first paragraph of its docstring as one line; empty without a docstring."""
+    """The first paragraph of its docstring as one line, or the tasks of an order; may be empty."""
     options: tuple[Option, ...]
 
 
@@ -53,13 +52,13 @@ def described(name: str) -> list[Described]:
     found = [entry for entry in entries if entry.component.name == name]
     if not found:
         raise UnknownNameError("component", name, [entry.component.name for entry in entries])
-    return [
-        Described(entry.component, _summary(entry.thing), tuple(_options(entry))) for entry in found
-    ]
+    return [Described(entry.component, _summary(entry), tuple(_options(entry))) for entry in found]
 
 
-def _summary(thing: Any) -> str:
-    thing = getattr(thing, "func", thing)  # of a functools.partial
+def _summary(entry: Entry) -> str:
+    thing = getattr(entry.thing, "func", entry.thing)  # of a functools.partial
+    if entry.component.kind == "order":  # data, without a docstring
+        return f"{len(thing)} tasks"
     text = inspect.getdoc(thing) or ""
     return " ".join(text.partition("\n\n")[0].split())
 

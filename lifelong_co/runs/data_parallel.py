@@ -121,7 +121,8 @@ def joined(device: str = "cpu") -> Iterator[Ranks]:
     Raises
     ------
     ConfigError
-        If ``WORLD_SIZE`` is above 1 and other variables of torchrun are missing.
+        If ``WORLD_SIZE`` is above 1 and other variables of torchrun are missing, or the device is
+        one of several GPUs.
     """
     count = os.environ.get("WORLD_SIZE", "1")
     if count == "1":
@@ -139,6 +140,11 @@ def joined(device: str = "cpu") -> Iterator[Ranks]:
         )
     on_gpus = device.startswith("cuda")
     if on_gpus:
+        if device != "cuda":
+            raise ConfigError(
+                f"device: with WORLD_SIZE {count} expected cuda, so that each process uses the GPU"
+                f" of its local rank, got {device!r}"
+            )
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     # gloo as well: `Ranks.highest` exchanges numbers on the CPU.
     # The first process tests while the others wait: longer than the half hour of torch's default.

@@ -37,6 +37,17 @@ class TaskStream:
         B = self.tasks[task].batch_size_at(step) if size is None else size
         return records.to(self.draws[task](self.generator, step, B), self.device)
 
+    def apart(self, task: int, generator: torch.Generator, size: int) -> Any:
+        """Return a batch as at the end of a task, from another generator; the run's stays as it is.
+
+        Raises
+        ------
+        ConfigError
+            If the task is learned, and its files have changed since.
+        """
+        of = self.tasks[task]
+        return records.to(self.draws[task](generator, of.epochs * of.batches, size), self.device)
+
     def images(self, instances: Any) -> Any:
         """Return the ``8 B`` images of a batch; the generator draws the random ones."""
         if self.symmetries == SQUARE:

@@ -19,8 +19,8 @@ Measured = Mapping[tuple[str, int], metrics.Metrics]
 NOTE = (
     "Difference: mean over seeds of the method's metric minus that of the other one with the same"
     f" seed and tasks, in 10^-3; below 0 the method is better. ±: half-width of its {LEVEL:.0%}"
-    " interval by Student's t. p: two-sided paired t-test. p (Holm): corrected for the {count} of"
-    " a metric in this table, not for the number of metrics."
+    " interval by Student's t. p: two-sided paired t-test. p (Holm): corrected for the tests"
+    " of the same metric in this table, not for the number of metrics."
 )
 ENDINGS = (THOUSANDTHS, f"ci{LEVEL * 100:.0f}_{THOUSANDTHS}")
 
@@ -76,8 +76,7 @@ def paired_table(pairs: Sequence[Pair], key: str = "paired", title: str = "") ->
         named = [name for name in metrics.NAMES if not math.isnan(found[name].mean)]
         rows = (_row(pair, name, found[name], corrected[name][number]) for name in named)
         blocks.append(tuple(rows))
-    count = f"{len(tested)} test{'s' * (len(tested) != 1)}"
-    notes = [NOTE.format(count=count)] if tested else []
+    notes = [NOTE] if tested else []
     if few:
         notes.append(f"Not tested, expected at least {LEAST_SEEDS} common seeds: {'; '.join(few)}.")
     return Sheet(

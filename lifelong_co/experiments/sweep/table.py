@@ -10,7 +10,7 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_runs
 from lifelong_co.experiments.comparison.makers import mixed
-from lifelong_co.experiments.comparison.runs import FinishedRun, final_note
+from lifelong_co.experiments.comparison.runs import FinishedRun, final_note, in_one_place
 from lifelong_co.experiments.references.gaps import MeanReferences, gaps, mean_references
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
@@ -86,6 +86,7 @@ def results_of(
     plan: Plan, runs: Mapping[str, FinishedRun], places: Places | None = None
 ) -> Results:
     """Compare finished runs of a plan, by the names of their jobs."""
+    runs = dict(zip(runs, in_one_place(runs.values()), strict=True))
     alike: dict[tuple[str, str], list[FinishedRun]] = {}
     for run in runs.values():
         alike.setdefault(compared(run.config), []).append(run)

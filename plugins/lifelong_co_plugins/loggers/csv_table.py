@@ -1,11 +1,13 @@
 """The logger ``csv``: one table with a row for each number, ready for pandas or a spreadsheet."""
 
 import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lifelong_co.storage.csv_cells import no_formula
+from lifelong_co.storage.files import write_whole
 
 HEADER = ("learning", "epoch", "kind", "name", "value")
 
@@ -28,26 +30,33 @@ class CsvTable:
         self._path = folder / "metrics.csv"
 
     def start(self, epochs: Sequence[Mapping[str, Any]], tests: Sequence[Any]) -> None:
-        """Write the table so far."""
+        """Write the table so far, in place of one that a killed run may have left incomplete."""
         rows = [row for entry in epochs for row in of_epoch(entry)]
         rows += [of_test(test) for test in tests]
         # In the order in which they came: an epoch, then its tests. The sort is stable.
-        self._write([HEADER, *sorted(rows, key=lambda row: row[:2])], "w")
+        write_whole(self._path, as_csv([HEADER, *sorted(rows, key=lambda row: row[:2])]))
 
     def epoch(self, entry: Mapping[str, Any]) -> None:
         """Append the rows of an epoch."""
-        self._write(of_epoch(entry), "a")
+        self._append(of_epoch(entry))
 
     def tests(self, rows: Sequence[Any]) -> None:
         """Append the rows of tests."""
-        self._write(map(of_test, rows), "a")
+        self._append(map(of_test, rows))
 
     def close(self) -> None:
-        """Do nothing: the file is complete after each call."""
+        """Do nothing: each call closes the file."""
 
-    def _write(self, rows: Iterable[Sequence[object]], mode: str) -> None:
-        with self._path.open(mode, encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(rows)
+    def _append(self, rows: Iterable[Row]) -> None:
+        with self._path.open("a", encoding="utf-8", newline="") as file:
+            file.write(as_csv(rows))
+
+
+def as_csv(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def of_epoch(entry: Mapping[str, Any]) -> Iterator[Row]:

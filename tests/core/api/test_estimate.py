@@ -56,15 +56,26 @@ def test_measured_steps_have_replay(sizes, monkeypatch):
     assert max(seen) == 2 * len(set(sizes)) - 1
 
 
-@pytest.mark.parametrize(("batches", "measured"), [(5, 1), (2, 1), (1, 0)])
-def test_measured_step_is_the_second_if_there_is_one(monkeypatch, batches, measured):
-    """The first step of a task has checks of the solver."""
+@pytest.mark.parametrize(
+    ("batches", "measured"), [(4, [1, 2, 3] * 3 + [1]), (2, [1] * 10), (1, [0] * 10)]
+)
+def test_measured_steps_are_consecutive_from_the_second(monkeypatch, batches, measured):
+    """The first step of a task has checks of the solver; a method may replay in every fifth."""
     seen = []
     monkeypatch.setattr(module, "train_batch", lambda run: seen.append(run.learner.batch))
     run = start(tiny_config("fine-tuning"), RunFolder(module.NOWHERE))
     run.method = attrs.evolve(run.method, batches=lambda _: batches)
     module.seconds_of_step(run)
-    assert seen == [measured] * module.STEPS
+    assert seen == measured
+
+
+def test_long_steps_are_measured_twice(monkeypatch):
+    """Of the largest networks each takes seconds."""
+    seen, clock = [], iter(range(100))
+    monkeypatch.setattr(module, "now", lambda _: 3.0 * next(clock))
+    monkeypatch.setattr(module, "train_batch", lambda run: seen.append(run.learner.batch))
+    module.seconds_of_step(start(tiny_config("fine-tuning"), RunFolder(module.NOWHERE)))
+    assert len(seen) == module.STEPS
 
 
 def test_last_epoch_begins_with_its_first_batch(monkeypatch):
@@ -75,6 +86,7 @@ def test_last_epoch_begins_with_its_first_batch(monkeypatch):
         seen.append((run.learner.epoch, run.learner.batch))
 
     monkeypatch.setattr(module, "train_batch", trained)
+    monkeypatch.setattr(module, "MOST", 2)
     run = start(tiny_config("fine-tuning"), RunFolder(module.NOWHERE))
     module.learned_briefly(run, 0, timed=True)
     last = run.config.tasks[0].epochs - 1

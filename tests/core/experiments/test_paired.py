@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lifelong_co.experiments.paired import Difference, difference, holm, pairs
+from lifelong_co.experiments.spread import beyond
 
 OURS = [11.9, 11.6, 13.1, 12.4, 10.8]
 # The second sample, then mean, half-width and p of `scipy.stats.ttest_rel` 1.16 (5 pairs).
@@ -48,7 +49,14 @@ def test_p_value_is_that_of_scipy(values: list[tuple[float, float]]) -> None:
     apart = [a - b for a, b in values]
     assume(statistics.stdev(apart) > 1e-6 * (1 + max(map(abs, apart))))
     found = difference(of_seeds(first), of_seeds(second))
-    assert found.p == pytest.approx(scipy.stats.ttest_rel(first, second).pvalue, abs=1e-9)
+    assert found.p == pytest.approx(scipy.stats.ttest_rel(first, second).pvalue, rel=1e-9)
+
+
+@given(st.integers(1, 40), st.floats(0, 1e6))
+def test_least_probabilities_are_those_of_scipy(freedom: int, t: float) -> None:
+    """None is 0 only because 1 minus it is 1."""
+    wanted = 2 * scipy.stats.t.sf(t, freedom)
+    assert beyond(t, freedom) == pytest.approx(wanted, rel=1e-8)
 
 
 def test_few_pairs_are_counted_and_not_tested() -> None:

@@ -25,6 +25,12 @@ def test_every_registered_name_is_described():
         assert component in [found.component for found in registry.described(component.name)]
 
 
+def test_order_says_how_many_tasks_it_has():
+    """Its tables have no docstring."""
+    (found,) = registry.described("mtvrp:variants")
+    assert found.summary == "6 tasks"
+
+
 def test_option_has_any_name():
     """``variant`` is given apart from the options of a distribution, but not of a method."""
     for name in ("multi-task-epoch", "libog"):

@@ -110,6 +110,18 @@ def test_stream_compares_the_files_of_a_learned_task_before_it_draws(tmp_path: P
         start(config, RunFolder(folder), learned=1).stream.batch(0, 0)
 
 
+def test_fisher_information_is_of_the_files_that_were_learned(tmp_path: Path) -> None:
+    """EWC draws from the last task again when another one comes."""
+    config, folder = config_of(months(tmp_path / "a"), months(tmp_path / "b", 1)), tmp_path / "run"
+    config = attrs.evolve(config, method="ewc")
+    learn(prepare(attrs.evolve(config, tasks=config.tasks[:1]), folder))
+    months(tmp_path / "a", seed=2)
+    with pytest.raises(ConfigError, match="task mine: files: expected the content"):
+        learn(prepare(config, folder, resume=True))
+    months(tmp_path / "a")
+    learn(prepare(config, folder, resume=True))
+
+
 def test_largest_size_of_files_is_kept(tmp_path: Path) -> None:
     """For tasks that do not say their size; it stays when the files are gone."""
     config = config_of(months(tmp_path / "a"), months(tmp_path / "b", 1))

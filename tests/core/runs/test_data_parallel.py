@@ -117,3 +117,15 @@ def test_incomplete_torchrun_environment_is_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("RANK", raising=False)
     with pytest.raises(ConfigError, match="RANK"), joined():
         pass
+
+
+def test_one_gpu_for_several_processes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All would compute on it, and not on the GPU of their rank."""
+    for name in ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.setenv(name, "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with (
+        pytest.raises(ConfigError, match="expected cuda, so that .* got 'cuda:1'"),
+        joined("cuda:1"),
+    ):
+        pass

@@ -66,6 +66,20 @@ def test_batches_of_a_drifting_task_change_with_the_step() -> None:
     assert set(source.batch(1, 5).distance.tolist()) == {1.0}
 
 
+def test_batch_apart_is_that_of_the_end_from_another_generator() -> None:
+    """The stream of the run stays as it is."""
+    source, other = stream(), torch.Generator().manual_seed(1)
+    before = source.generator.get_state()
+    assert torch.equal(source.apart(0, other, 3).nodes, training(TASKS[0], TSP)(again(), 3).nodes)
+    assert set(source.apart(1, other, 6).distance.tolist()) == {1.0}
+    assert torch.equal(source.generator.get_state(), before)
+
+
+def again() -> torch.Generator:
+    """Return the other generator at its start."""
+    return torch.Generator().manual_seed(1)
+
+
 def test_random_images_are_drawn_from_the_stream() -> None:
     """Images of the square draw nothing, random ones draw angles."""
     source = stream()

@@ -22,6 +22,19 @@ learning,epoch,kind,name,value
 """
 
 
+def test_table_is_written_whole_at_the_start(tmp_path, monkeypatch):
+    """A full disk then leaves the former one."""
+    (tmp_path / "metrics.csv").write_text(TABLE)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("lifelong_co_plugins.loggers.csv_table.write_whole", full)
+    with pytest.raises(OSError, match="No space"):
+        registry.logger("csv", tmp_path).start([ENTRY], [])
+    assert (tmp_path / "metrics.csv").read_text() == TABLE
+
+
 @pytest.mark.parametrize("resumed", [False, True])
 def test_table_has_each_number_once(resumed, tmp_path):
     """In a new run they come one after another, in a resumed one at the start."""

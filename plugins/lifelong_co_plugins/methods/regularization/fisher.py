@@ -6,7 +6,6 @@ from torch import Tensor
 from lifelong_co.errors import ComponentError
 from lifelong_co.protocols import LearnerState, Solver
 from lifelong_co.seeding import generator
-from lifelong_co.tasks.instances import training
 from lifelong_co.tensors import records
 from lifelong_co.tensors.finiteness import fault, norms
 from lifelong_co.tensors.modules import device_of, with_parameters
@@ -43,14 +42,13 @@ def fisher_information(learner: LearnerState, number: int, batches: int) -> dict
         If it is not finite; the message names the task and the parameter.
     """
     task = learner.tasks[number]
-    draw = training(task, learner.problem)
     device = device_of(learner.solver.module)
     instances = generator(learner.seed, f"fisher instances {number}", device)
     actions = generator(learner.seed, f"fisher actions {number}", device)
     named = learner.solver.module.named_parameters()
     total = {name: torch.zeros_like(value) for name, value in named if value.requires_grad}
     for _ in range(batches):
-        batch = records.to(draw(instances, task.batch_size), device)
+        batch = learner.stream.apart(number, instances, task.batch_size)
         for name, gradient in likelihood_gradient(learner.solver, batch, actions).items():
             total[name] += gradient.square() / (records.rows(batch) * learner.processes**2)
     found = fault(

@@ -4,6 +4,7 @@ import csv
 import io
 from pathlib import Path
 
+import attrs
 import pytest
 from synthetic_references import lay
 from synthetic_runs import finish, two_orders
@@ -118,6 +119,23 @@ def test_restart_is_measured_just_after_learning_each_task(tmp_path):
         lay(tmp_path / "references", task, tests=4, cost=LEVEL[task.label])
     results = table.gather(plan, Places(tmp_path / "references"))
     assert "| restart | 0.00 (0.00) ± 0.00 | 0.00 | 0.00 |" in table.as_markdown(results)
+
+
+def test_runs_on_files_that_have_moved_have_one_best_cost(plan):
+    """As in a comparison: equal digests, whatever the folder."""
+
+    def moved(run, folder):
+        tasks = tuple(
+            attrs.evolve(t, distribution="", files=f"{folder}/{t.label}.npz", name=t.label)
+            for t in run.config.tasks
+        )
+        data = {task.label: {"files": task.label} for task in tasks}
+        return attrs.evolve(run, config=attrs.evolve(run.config, tasks=tasks), data=data)
+
+    found = table.gather(plan).runs
+    placed = {name: moved(run, f"/{i % 2}") for i, (name, run) in enumerate(found.items())}
+    results = table.results_of(plan, placed)
+    assert len(results.comparisons) == len(table.results_of(plan, found).comparisons)
 
 
 def test_tasks_without_references_are_left_out(plan, tmp_path):
