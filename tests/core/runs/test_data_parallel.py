@@ -125,7 +125,7 @@ def test_one_gpu_for_several_processes_is_refused(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv(name, "0")
     monkeypatch.setenv("WORLD_SIZE", "2")
     with (
-        pytest.raises(ConfigError, match="expected cuda, so that .* got 'cuda:1'"),
+        pytest.raises(ConfigError, match=r"expected cuda, so that .* got 'cuda:1'"),
         joined("cuda:1"),
     ):
         pass
