@@ -56,7 +56,7 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:
     notes = []
     if of_metrics:
         notes.append(
-            "Above the bound, and the ratio to the other method: paired by seed. Seeds: "
+            "Above the bound, and the ratio to the other method: paired by seed. Pairs: "
             f"{', '.join(map(str, counts))}. Commit {', '.join(commits(found, block.rows))}."
         )
     if "time" in names:

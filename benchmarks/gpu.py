@@ -62,7 +62,7 @@ class Results:
         """Keep what a job gave; its seconds are those of all its processes."""
         before = self.jobs(piece).get(name, {"seconds": 0.0})["seconds"]
         found["seconds"] = round(found["seconds"] + before, 1)
-        found["commit"] = self.about["commit"]
+        found |= {name: self.about[name] for name in ("commit", "gpu", "cpu", "torch")}
         self.jobs(piece)[name] = found
         self.write()
         said = f": {found['error']}" if "error" in found else ""

@@ -23,14 +23,13 @@ def jobs(piece: str) -> dict[str, dict[str, Any]]:
 
 def made(piece: str) -> str:
     """Return the commits of a piece, and the machine; threads only where the jobs name them."""
-    about = json.loads((RESULTS / "gpu.json").read_text(encoding="utf-8"))["about"]
-    commits = sorted({job["commit"] for job in jobs(piece).values()})
-    numbers = {job["result"].get("threads") for job in jobs(piece).values()} - {None}
+    done = jobs(piece).values()
+    commits = sorted({job["commit"] for job in done})
+    numbers = {job["result"].get("threads") for job in done} - {None}
     threads = f"{' or '.join(map(str, sorted(numbers)))} threads of " if numbers else ""
-    return (
-        f"Commit{'s' * (len(commits) > 1)} {' and '.join(commits)}, {about['gpu']} with "
-        f"{threads}{about['cpu']}, torch {about['torch']}."
-    )
+    machines = {f"{job['gpu']} with {threads}{job['cpu']}, torch {job['torch']}" for job in done}
+    said = "; ".join(sorted(machines))
+    return f"Commit{'s' * (len(commits) > 1)} {' and '.join(commits)}, {said}."
 
 
 def checks() -> Sheet:
@@ -90,7 +89,8 @@ def run() -> Sheet:
 
 def growth() -> Sheet:
     """Return the time and the memory of the CVRP by nodes and batch, from `growth.py`."""
-    found = [job["result"] for job in jobs("growth").values()]
+    results = (job["result"] for job in jobs("growth").values())
+    found = [one for one in results if "seconds" in one]  # others are left out, or a picture
     points: dict[tuple[int, int], dict[str, tuple[str, str]]] = {}
     for one in found:
         shown = f"{one['seconds']:.2f} s", f"{one['gib']:.2f} GiB"

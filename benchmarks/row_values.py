@@ -8,7 +8,7 @@ from lifelong_co.errors import UnknownNameError
 from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.experiments.sweep.table import Results, compared
 
-COMMIT = re.compile(r"\((\w{7})\w*\+?\)")
+COMMITS = re.compile(r"\(((?:\w{7,}\+? ?)+)\)")
 
 At = tuple[str, int]
 """The order and the seed of a run."""
@@ -35,7 +35,8 @@ def row_of(block: Block, label: str) -> Row:
 
 
 def commits(found: Results, rows: Iterable[Row]) -> list[str]:
-    """Return the commits of the runs of some rows, in short."""
+    """Return the commits of the runs of some rows, in short; with ``+`` if the code was changed."""
     runs = (run for row in rows for run in found.finished(row).values())
-    makers = (maker for run in runs for maker in run.made_by)
-    return sorted({match[1] for maker in makers if (match := COMMIT.search(maker))})
+    makers = (COMMITS.search(maker) for run in runs for maker in run.made_by)
+    each = (commit for match in makers if match for commit in match[1].split())
+    return sorted({commit[:7] + "+" * commit.endswith("+") for commit in each})

@@ -27,14 +27,18 @@ SAID = (
     *("objective", "schedule", "learning_rate", "precision"),
 )
 TEST = ("learning", "epoch", "tested", "cost")
+USUAL = Path(__file__).parent / "results" / "defaults.json"
+"""Options that no line has. They do not follow a new default: then stored runs would change."""
 COLUMNS = ("run", *MADE, *SAID, "seconds", *TEST)
 
 Line = Mapping[str, str]
 
 
 def said(config: Config) -> dict[str, str]:
-    """Return what the columns `SAID` have for a run; options are those that are no defaults."""
-    options = registry.changed_options("method", config.method, config.method_options)
+    """Return what the columns `SAID` have for a run; options are those that are not `USUAL`."""
+    usual = json.loads(USUAL.read_text(encoding="utf-8")).get(config.method, {})
+    every = registry.all_options("method", config.method, config.method_options)
+    options = {name: of for name, of in every.items() if name not in usual or usual[name] != of}
     each = {name: str(getattr(config, name)) for name in SAID if name != "options"}
     return {
         **each,

@@ -19,6 +19,7 @@ from lifelong_co.problems.images import IMAGES
 from lifelong_co.runs.costs import due
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import Run, start
+from lifelong_co.runs.warm_start import take_over
 from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.task import Task, unique_labels
 from lifelong_co.tensors import records
@@ -76,6 +77,8 @@ def estimate(config: Config, learned: int = 0) -> Estimate:
     tasks = unique_labels((*first.values(), *first.values()))
     few = attrs.evolve(config, tasks=tasks, tests=1, loggers=(), start_from="", buffer_from="")
     run, count = start(few, RunFolder(NOWHERE)), len(first)
+    if not learned:
+        take_over(attrs.evolve(run, config=config))
     for index in range(count):
         learned_briefly(run, index)
     each = {one: learned_briefly(run, count + i, timed=True) for i, one in enumerate(first)}

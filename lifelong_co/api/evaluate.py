@@ -142,7 +142,9 @@ def chosen_tasks(names: Sequence[str | Task] | None, known: Sequence[Task]) -> l
 def _without_budget(task: Task) -> Task:
     """Return what decides the label and the test instances of a task."""
     same = attrs.evolve(task, epochs=1, batches=1, batch_size=1, last_batch_size=None)
-    return attrs.evolve(same, name=task.label, drift_from="")
+    # With files a capacity is only that of the distribution that they drift from.
+    capacity = None if task.files else task.capacity
+    return attrs.evolve(same, name=task.label, drift_from="", capacity=capacity)
 
 
 def find(name: str, tasks: Sequence[Task]) -> Task:

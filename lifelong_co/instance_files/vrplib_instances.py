@@ -56,7 +56,8 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
     FileFormatError
         If the file is missing, truncated or inconsistent, or needs something unsupported: other
         distance rules, EXPLICIT distances without symmetry or without coordinates (which networks
-        need), backhauls, a depot that is not node 1.
+        need) except in TYPE ATSP, other distances in TYPE ATSP, backhauls, a depot that is not
+        node 1.
     """
     text = read_text(path)
     header = scan(path, text)
@@ -73,6 +74,8 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
     if rule not in RULES:
         expected = f"{', '.join(RULES[:-1])} or {RULES[-1]}"
         raise refuse(path, f"EDGE_WEIGHT_TYPE: {rule} is not supported; expected {expected}")
+    if kind == "ATSP" and rule != "EXPLICIT":
+        raise refuse(path, f"EDGE_WEIGHT_TYPE: expected EXPLICIT with TYPE ATSP, got {rule}")
     _refuse_constraints(header, kind)
     tour = kind in ("TSP", "ATSP")
     section = where_explicit(header, kind) if rule == "EXPLICIT" else "NODE_COORD"

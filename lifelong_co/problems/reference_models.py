@@ -128,13 +128,15 @@ def whole_demand(fractions: npt.NDArray[np.float64]) -> tuple[Integers, int]:
     """Return demand ``[n]`` and capacity in integers, from demand in fractions of the capacity.
 
     The capacity is the lowest one up to 1,000 for which all demands are whole numbers in single
-    precision. If there is none, it is 1e8 plus half the tolerance `problems.cvrp.ROUNDING`.
+    precision. If there is none, it is 1e8 plus half the tolerance `problems.cvrp.ROUNDING`,
+    or the largest demand.
     """
     for capacity in range(1, LARGEST_CAPACITY + 1):
         units = fractions * capacity
         if np.abs(units - np.rint(units)).max() <= 2e-7 * capacity:
             return np.rint(units).astype(np.int64), capacity
-    return np.rint(fractions * FINE).astype(np.int64), round(FINE * (1 + ROUNDING / 2))
+    whole: Integers = np.rint(fractions * FINE).astype(np.int64)
+    return whole, max(round(FINE * (1 + ROUNDING / 2)), int(whole.max()))
 
 
 def _distances(points: Tensor, p: Tensor | None) -> Integers:

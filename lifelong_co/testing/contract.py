@@ -88,9 +88,12 @@ def expect_close(
         Tensors of the same shape. Equal infinities agree; NaN agrees with nothing.
     tolerance
         Highest absolute difference; relative to ``want`` where ``|want|`` is above 1. None: the
-        tolerance of the dtype of ``came``.
+        tolerance of the dtype of ``came``. Whole numbers and truth values must be equal.
     """
     expect_shape(check, what, came, tuple(want.shape))
+    if not came.is_floating_point():
+        expect_everywhere(check, f"{what} equal to {want.flatten().tolist()}", came == want, came)
+        return
     allowed = TOLERANCE.get(came.dtype, COARSE) if tolerance is None else tolerance
     want = want.to(came.dtype)
     relative = (came - want).abs() / want.abs().clamp(min=1)

@@ -63,7 +63,7 @@ def test_only_goals_of_the_metrics_and_rows_of_the_table_are_shown(goals, progra
     found = study.Study.named("five_times").results()
     sheet = goals.goals(found, found.plan.blocks[0], ["AF"])
     assert [shown(row)[:3] for row in sheet.rows] == [["rehearsal", "AF", "1"]]
-    assert "Seeds: 3." in sheet.note
+    assert "Pairs: 3." in sheet.note
     assert "Time" not in sheet.note
     with pytest.raises(UnknownNameError, match="speed"):
         goals.goals(found, found.plan.blocks[0], ["speed"])

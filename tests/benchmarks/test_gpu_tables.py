@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-ABOUT = {"gpu": "a GPU", "threads": 2, "cpu": "a processor", "torch": "2.0"}
+MACHINE = {"gpu": "a GPU", "cpu": "a processor", "torch": "2.0"}
 
 
 def job(result, state="done", commit="0123456"):
     """Return a stored job."""
-    return {"state": state, "seconds": 1.0, "commit": commit, "result": result}
+    return {"state": state, "seconds": 1.0, "commit": commit, **MACHINE, "result": result}
 
 
 def check(precision, **figures):
@@ -25,7 +25,7 @@ def tables(tmp_path, monkeypatch, program):
 
     def store(piece, **jobs):
         pieces = {piece: {"jobs": jobs}}
-        text = json.dumps({"about": ABOUT, "pieces": pieces})
+        text = json.dumps({"pieces": pieces})
         (tmp_path / "gpu.json").write_text(text, encoding="utf-8")
         return found
 
@@ -115,6 +115,8 @@ def test_growth_has_a_row_for_each_size_and_batch(tables):
         a=point("solve", 100, 16, 0.5),
         b=point("step", 1000, 1, 2.0),
         c=point("solve", 1000, 1, 1.0),
+        d=job({"left out": "expected 200 GiB and 3 s"}),
+        picture=job({"picture": "growth.png", "points": 3}),
     ).growth()
     assert shown(found) == [
         ["1,000", "1", "1.00 s", "0.25 GiB", "2.00 s", "0.25 GiB"],

@@ -71,8 +71,9 @@ def test_a_row_says_how_many_runs_it_has_if_rows_differ(page, found):
 
 
 def test_a_table_names_the_commits_of_its_runs(page, found):
-    """Each once, in short."""
-    makers = itertools.cycle(f"lifelong-co 0.1.0 ({commit}+), torch 2" for commit in COMMITS)
+    """Each once, in short, also of a run that was resumed; with ``+`` if the code was changed."""
+    both = (f"{COMMITS[0]}+", " ".join(COMMITS))
+    makers = itertools.cycle(f"lifelong-co 0.1.0 ({commit}), torch 2" for commit in both)
     runs = {key: attrs.evolve(run, made_by=(next(makers),)) for key, run in found.runs.items()}
     made = page.metrics_table(attrs.evolve(found, runs=runs), found.plan.blocks[0], ["AP"])
-    assert made.note == "Runs of each row: 4. Commits 0123456, fedcba9."
+    assert made.note == "Runs of each row: 4. Commits 0123456, fedcba9, fedcba9+."

@@ -320,3 +320,15 @@ def test_what_a_start_leaves_behind_is_said(finished, tmp_path):
         outcome = call(*options, f"--method={method}", *more)
         assert outcome.status == 0, outcome.err
         assert (f"{method} begins without a memory of U6, E7" in outcome.err) == expected
+
+
+def test_dry_run_refuses_the_start_that_the_run_would(finished, tmp_path):
+    """Its parameters and experiences are taken over, too; there is no folder afterwards."""
+    (tmp_path / "empty").mkdir()
+    options = finished("llr-bc").options
+    for start, said in (("--buffer-from", "run folder"), ("--start-from", "run folder")):
+        more = (start, tmp_path / "empty", "--dry-run", "--out", tmp_path / "run")
+        outcome = call(*options, *more)
+        assert outcome.status == 2
+        assert said in outcome.err
+    assert not (tmp_path / "run").exists()

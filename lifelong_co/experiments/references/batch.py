@@ -131,12 +131,11 @@ def _apart(
     spawn = multiprocessing.get_context("spawn")
     waiting: dict[Future[Found | None], Subject] = {}
     rest = iter(subjects)
-    with ProcessPoolExecutor(jobs, spawn, initializer=_leave_signals) as pool:
+    pool = ProcessPoolExecutor(jobs, spawn, initializer=_leave_signals)
+    try:
         while True:
-            for subject in rest if not stop() else ():
+            while len(waiting) < 2 * jobs and not stop() and (subject := next(rest, None)):
                 waiting[pool.submit(solve, subject.model(), settings)] = subject
-                if len(waiting) >= 2 * jobs:
-                    break
             if stop():  # cancel those that have not started
                 waiting = {task: subject for task, subject in waiting.items() if not task.cancel()}
             if not waiting:
@@ -153,6 +152,8 @@ def _apart(
                         f"{subject.name}: a solver's process died, perhaps because memory ran out; "
                         "the references found are kept; start again with fewer jobs"
                     ) from error
+    finally:  # after an error nothing that waits is begun
+        pool.shutdown(cancel_futures=True)
 
 
 def solve(model: ReferenceModel, settings: Settings) -> Found | None:

@@ -61,8 +61,8 @@ def from_files(
         The problem of an ``.npz`` file; in a folder only files of this problem are read.
     scaled
         Whether files of a format are scaled to the unit square without rounding, as in
-        the tests of tasks. Else the distances are rounded as the file says. An ``.npz`` file with
-        coordinates outside the unit square is scaled, as in a task with ``scale``.
+        the tests of tasks. Else the distances are rounded as the file says. An ``.npz`` file is
+        scaled as in a task with ``scale``; in a folder, if it is not in the unit square.
     log
         Called with a line for each file of a folder that cannot be used; the others are read.
 
@@ -104,8 +104,8 @@ def from_files(
 
 def _loaded(path: Path, problem: Problem, scaled: bool) -> list[Any]:
     try:
-        return load_instances(path, problem)
+        return load_instances(path, problem, scale=scaled and path.suffix == ".npz")
     except FileFormatError:
         if not scaled:
             raise
-        return load_instances(path, problem, scale=True)  # if its unit is the only fault
+        return load_instances(path, problem, scale=True)  # a folder whose .npz files have units

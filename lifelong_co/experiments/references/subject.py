@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
+import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.experiments.references.file_models import model_of_file
@@ -55,9 +57,9 @@ def of_instances(instances: Any, problem: Problem, name: str) -> list[Subject]:
 
 
 def keys_of(instances: Any, problem: Problem) -> list[str]:
-    """Return the key of each of ``B`` instances: a hash of its float32 values."""
+    """Return the key of each of ``B`` instances: a hash of its values, reals in float32."""
     columns = {
-        name: (tensor.detach().cpu().to(torch.float32) + 0.0).numpy()  # -0 and 0 are one
+        name: _column(tensor.detach().cpu())
         for name, tensor in sorted(records.tensors(instances).items())
     }
     keys = []
@@ -65,13 +67,26 @@ def keys_of(instances: Any, problem: Problem) -> list[str]:
         digest = hashlib.sha256(f"lifelong-co instance 1 {problem.name}".encode())
         for name, column in columns.items():
             digest.update(f"\n{name} {list(column[b].shape)}\n".encode())
-            digest.update(column[b].astype("<f4").tobytes())
+            digest.update(column[b].tobytes())
         keys.append(digest.hexdigest())
     return keys
 
 
+def _column(tensor: Tensor) -> npt.NDArray[Any]:
+    """Return values in the bytes of every machine; other numbers than reals are whole."""
+    if not tensor.is_floating_point():
+        return tensor.to(torch.int64).numpy().astype("<i8")
+    return (tensor.to(torch.float32) + 0.0).numpy().astype("<f4")  # -0 and 0 are one
+
+
+def exactly(tensor: Tensor) -> Tensor:
+    """Return reals in float64 on the CPU; what is whole or true stays so."""
+    here = tensor.detach().cpu()
+    return here.double() if here.is_floating_point() else here
+
+
 def _of_row(row: Any, problem: Problem, name: str, key: str) -> Subject:
-    exact = records.transform(row, lambda tensor: tensor.detach().cpu().double())
+    exact = records.transform(row, exactly)
 
     def cost(actions: Sequence[int]) -> float:
         return float(problem.cost(exact, torch.tensor(actions).view(1, 1, -1)))

@@ -9,6 +9,7 @@ from command_line import call
 from paths import FIXTURES
 
 import lifelong_co as lco
+from lifelong_co.api.evaluate import chosen_tasks
 
 
 def test_tasks_of_the_run_have_the_costs_of_its_last_test(tiny):
@@ -92,3 +93,10 @@ def test_imported_checkpoint_is_tested(tmp_path):
     costs = lco.evaluate(tmp_path / "imported", device="cpu")
     options = ("--device=cpu", "--json")
     assert costs == json.loads(call("evaluate", tmp_path / "imported", *options).out)
+
+
+def test_task_of_files_that_drifts_has_no_capacity_of_its_tests():
+    """Its capacity is that of the distribution it drifts from."""
+    budget = {"epochs": 1, "batches": 1, "batch_size": 2}
+    town = lco.Task(files="town.npz", size=20, capacity=30, drift_from="U", name="town", **budget)
+    assert chosen_tasks(["town"], [town]) == [town]

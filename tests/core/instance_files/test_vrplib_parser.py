@@ -47,6 +47,7 @@ def test_damaged_files_are_refused_by_name(
     ("old", "new", "message"),
     [
         ("TYPE : CVRP\n", "", "'TYPE : …'"),
+        ("TYPE : CVRP", "TYPE : ATSP", "expected EXPLICIT with TYPE ATSP, got EUC_2D"),
         ("TYPE : CVRP", "TYPE : HCP", "TYPE: expected TSP, ATSP, CVRP or VRPTW, got HCP"),
         ("TYPE : CVRP", "TYPE : VRPTW", "expected a TIME_WINDOW_SECTION, got none"),
         ("EUC_2D", "EXPLICIT", "expected a line 'EDGE_WEIGHT_FORMAT : …'"),

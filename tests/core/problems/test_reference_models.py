@@ -7,6 +7,7 @@ import pytest
 import torch
 from synthetic_references import cvrp, tsp
 
+from lifelong_co.instance_files.file_instance import tightened
 from lifelong_co.problems.atsp import ATSP
 from lifelong_co.problems.atsp_sampler import matrices
 from lifelong_co.problems.reference_models import matrix_model, whole_demand
@@ -70,6 +71,13 @@ def test_fractions_of_no_capacity_keep_their_order_and_never_exceed_the_toleranc
     found, capacity = whole_demand(fractions)
     assert np.abs(found / 1e8 - fractions).max() <= 1e-8
     assert 1e8 < capacity <= 1e8 * (1 + 1e-5)
+
+
+def test_full_customer_of_a_large_capacity_fits():
+    """Its load is a little above the capacity, as in files (`file_instance.tightened`)."""
+    fractions = tightened(np.array([60_000, 1_000, 2_001, 501]) / 60_000, 60_000)
+    found, capacity = whole_demand(fractions)
+    assert capacity == found.max() < 1e8 * (1 + 1e-5)
 
 
 @pytest.mark.parametrize("size", [2, 3, 5])

@@ -58,3 +58,12 @@ def test_tolerance_follows_the_dtype(dtype, off, close):
     nan = torch.tensor([torch.nan])
     with pytest.raises(testing.ContractError):
         expect_close("check_x", "numbers", nan, nan)
+
+
+@pytest.mark.parametrize("values", [[True, False], [2**30, 1]])
+def test_what_is_not_real_is_equal(values):
+    """No tolerance is taken for it."""
+    want = torch.tensor(values)
+    expect_close("check_x", "field", want.clone(), want)
+    with pytest.raises(testing.ContractError, match=r"at \[1\] \(1 such places\)"):
+        expect_close("check_x", "field", want.index_fill(0, torch.tensor(1), 3), want)

@@ -1,5 +1,8 @@
 """References of many instances: found once, resumed, kept when better."""
 
+from concurrent.futures import Future
+from unittest.mock import Mock
+
 import attrs
 import numpy as np
 import pytest
@@ -42,6 +45,25 @@ def test_again_keeps_the_better_and_leaves_the_proven(tmp_path, solved):
     assert len(solved) == 3
     assert found["S #0"][0].cost == 3.0
     assert found["S #1"][0].proven
+
+
+def test_few_models_wait_for_the_processes(tmp_path, monkeypatch):
+    """Twice as many as there are processes, however long these take."""
+    pool, lengths = Mock(), []
+    pool.submit.side_effect = lambda *_: Future()
+
+    def third_time(waiting, **_):
+        lengths.append(len(waiting))
+        if len(lengths) % 3:
+            return set(), set(waiting)
+        task = next(iter(waiting))
+        task.set_result(Found([0, 1, 2, 3], False, "test", "1", {}, 0.0))
+        return {task}, set(waiting) - {task}
+
+    monkeypatch.setattr(batch, "ProcessPoolExecutor", lambda *_, **__: pool)
+    monkeypatch.setattr(batch, "wait", third_time)
+    assert len(find(Cache(tmp_path), 9, jobs=2)) == 9
+    assert max(lengths) == 4
 
 
 def test_wrong_results_of_a_solver_are_refused(tmp_path, monkeypatch):

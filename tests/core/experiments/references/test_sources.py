@@ -56,3 +56,13 @@ def test_instances_in_any_unit_are_scaled_as_in_a_task(tmp_path):
     (one,) = sources.from_files(file, TSP, scaled=True)
     (group,) = load_instances(file, TSP, scale=True)
     assert [one.key] == keys_of(group, TSP)
+
+
+def test_instances_inside_the_unit_square_are_scaled_as_in_a_task(tmp_path):
+    """To the borders of the square, as a task with `scale` does."""
+    file, drawn = tmp_path / "town.npz", np.random.default_rng(0)
+    np.savez(file, nodes=drawn.random((2, 6, 2), dtype=np.float32))
+    (group,) = load_instances(file, TSP, scale=True)
+    assert [one.key for one in sources.from_files(file, TSP, scaled=True)] == keys_of(group, TSP)
+    (group,) = load_instances(file, TSP)
+    assert [one.key for one in sources.from_files(file, TSP)] == keys_of(group, TSP)

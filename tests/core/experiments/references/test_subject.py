@@ -1,12 +1,13 @@
 """Instances in integers, their keys, costs and faults."""
 
+import attrs
 import numpy as np
 import pytest
 import torch
 from synthetic_references import cvrp, tsp
 
 from lifelong_co import registry
-from lifelong_co.experiments.references.subject import of_file, of_instances
+from lifelong_co.experiments.references.subject import exactly, keys_of, of_file, of_instances
 from lifelong_co.instance_files.file_instance import FileInstance
 
 TSP = registry.problem("tsp")
@@ -22,6 +23,29 @@ def test_keys_depend_on_the_contents_of_an_instance():
     assert one == of_instances(TSP.instances(nodes=nodes.neg().neg()), TSP, "b")[0].key
     assert one != of_instances(TSP.instances(nodes=nodes.flip(1)), TSP, "a")[0].key
     assert cvrp(5, capacity=20).key != cvrp(5, capacity=21).key
+
+
+@attrs.frozen
+class Pairs:
+    """Nodes of which some belong together."""
+
+    nodes: torch.Tensor
+    partner: torch.Tensor
+    fixed: torch.Tensor
+
+
+def test_whole_numbers_and_truth_values_of_a_plugin_stay_so():
+    """As a problem's cost needs them; each counts in the key, also above 2**24."""
+    nodes = torch.rand(1, 3, 2, generator=torch.Generator().manual_seed(0))
+
+    def key(partner, fixed):
+        one = Pairs(nodes, torch.tensor([[partner, 0, 1]]), torch.tensor([[fixed, True, False]]))
+        return keys_of(one, TSP)[0]
+
+    assert key(2**24, True) == key(2**24, True)
+    assert len({key(2**24, True), key(2**24 + 1, True), key(2**24, False)}) == 3
+    exact = [exactly(tensor) for tensor in (nodes, torch.tensor([2]), torch.tensor([True]))]
+    assert [tensor.dtype for tensor in exact] == [torch.float64, torch.int64, torch.bool]
 
 
 def test_costs_are_in_the_units_of_the_instance():
