@@ -92,7 +92,7 @@ def expect_close(
     """
     expect_shape(check, what, came, tuple(want.shape))
     if not came.is_floating_point():
-        expect_everywhere(check, f"{what} equal to {want.flatten().tolist()}", came == want, came)
+        expect_everywhere(check, f"{what}, exactly", came == want, came)
         return
     allowed = TOLERANCE.get(came.dtype, COARSE) if tolerance is None else tolerance
     want = want.to(came.dtype)
