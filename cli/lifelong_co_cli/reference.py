@@ -37,8 +37,8 @@ def reference(
 
     PyVRP solves CVRPs; OR-Tools CP-SAT solves TSPs with a proof. Results are
     kept in --references and found only once. You can stop at any time and start
-    again. The command needs the extra `reference`; the documentation has a page
-    on references.
+    again. The status is 1 if an instance has none at the end. The command needs
+    the extra `reference`; the documentation has a page on references.
     """
     from lifelong_co import registry
     from lifelong_co.errors import ConfigError
@@ -79,13 +79,17 @@ def reference(
     for needed in {one.problem for _, subjects in batches for one in subjects}:
         registry.reference_model(needed)  # refuses a problem without one, before any work
     settings = Settings(iterations=iterations, restarts=restarts, seconds=seconds, prove=prove)
+    complete = True
     with stop_on_signal() as stop:
         for name, subjects in batches:
             found = _find(name, subjects, folder, settings, jobs, again, stop)
             if stop():
                 raise typer.Exit(stop.status)
+            complete &= all(subject.key in found for subject in subjects)
             if name in sets:
                 _compare(name, chosen, published, subjects, found)
+    if not complete:
+        raise typer.Exit(1)
 
 
 def _chosen(

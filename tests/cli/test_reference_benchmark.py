@@ -37,6 +37,20 @@ def test_references_are_found_once_and_give_gaps(tmp_path, finished):
     )
 
 
+def test_an_instance_without_reference_gives_status_1(tmp_path, monkeypatch):
+    """It is named at the end, and the references of the others are stored."""
+    pytest.importorskip("pyvrp")
+    results = iter([None, [[1, 2], [3, 4]]])
+    monkeypatch.setattr(
+        "lifelong_co.problems.reference_models.search", lambda *_, **__: next(results)
+    )
+    drawn = ("--distribution=U", "--size=4", "--count=2", "--references", tmp_path, "--jobs=1")
+    done = call("reference", *drawn)
+    assert done.status == 1
+    assert "U4: 1 of 2 instances, mean cost " in done.out
+    assert "no feasible solution found: U4 #0" in done.err
+
+
 def test_reference_needs_exactly_one_source(tmp_path):
     """No source, or two, is an error of one line."""
     for options in ((), ("--testset", "U", "--distribution", "G")):
