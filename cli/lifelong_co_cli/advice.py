@@ -53,7 +53,7 @@ def refuse_npz(file: Path) -> None:
     """Raise an error for a file of many instances, where one is solved."""
     from lifelong_co.errors import ConfigError
 
-    if file.suffix == ".npz":
+    if file.suffix.lower() == ".npz":
         raise ConfigError(
             f"{file}: expected a file of one instance, such as .vrp, got .npz; for the mean cost of"
             f" its instances: lifelong-co evaluate RUN --files {shlex.quote(str(file))}; for their"

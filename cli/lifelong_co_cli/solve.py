@@ -32,14 +32,14 @@ def solve(
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="Solution file, or the folder of several, made if missing (default: FILE's stem"
-            " with .sol or .tour, in the working directory).",
+            help="Solution file, or a folder; that of several is made if missing (default:"
+            " FILE's stem with .sol or .tour, in the working directory).",
         ),
     ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
-            metavar="PATH", help="Also draw the routes to this .png file, or folder of several."
+            metavar="PATH", help="Also draw the routes to this .png file, or into a folder."
         ),
     ] = None,
     improve: Annotated[
@@ -167,7 +167,7 @@ def _read(file: Path, best_known: float | None, references: Path | None) -> "Fil
     refuse_npz(file)
     instance = read_file(file)
     if best_known is None:
-        best_known = known_of(file, instance, references or FOLDER)
+        best_known = known_of(file, instance, references or FOLDER, _warn)
     return attrs.evolve(instance, best_known=best_known)
 
 

@@ -17,6 +17,8 @@ def places(
 ) -> list[tuple[Path, Path | None]]:
     """Return where the solution and the picture of each file go.
 
+    ``out`` and ``plot`` are folders if they exist as such, or if there are several files.
+
     Raises
     ------
     ConfigError
@@ -31,11 +33,13 @@ def places(
             continue
         if os.path.lexists(folder) or folder.suffix in (".sol", ".tour", ".png"):
             raise ConfigError(f"{flag}: expected a folder (several FILEs), got {folder}")
+    into = out if out is not None and (several or out.is_dir()) else None
     found = [
-        ((several and out) or Path()) / f"{file.stem}.{'tour' if one.demand is None else 'sol'}"
+        (into or Path()) / f"{file.stem}.{'tour' if one.demand is None else 'sol'}"
         for file, one in zip(files, instances, strict=True)
     ]
-    pictures = [plot / f"{file.stem}.png" for file in files] if plot and several else []
+    drawn_in = plot if plot is not None and (several or plot.is_dir()) else None
+    pictures = [drawn_in / f"{file.stem}.png" for file in files] if drawn_in else []
     for what, paths in (("solution file", found), ("picture", pictures)):
         twice = [path.name for path in paths if paths.count(path) > 1]
         if twice:
@@ -43,9 +47,9 @@ def places(
     for i, (file, instance, place) in enumerate(zip(files, instances, found, strict=True)):
         if place.resolve() == beside(file, instance):
             found[i] = place.with_suffix(".found.sol")
-    if not several:
-        return [(out or found[0], plot)]
-    drawn: list[Path | None] = [*pictures] or [None] * len(found)
+    if out is not None and into is None:
+        found = [out]
+    drawn: list[Path | None] = [*pictures] or [plot] * len(found)
     return list(zip(found, drawn, strict=True))
 
 

@@ -99,6 +99,8 @@ def _axis(pair: str) -> tuple[str, list[Any]]:
     """Return the name and the values of ``NAME=VALUE,…``."""
     from lifelong_co_cli.options import assignments
 
-    name, _, values = pair.partition("=")
+    name, equals, values = pair.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"--axis: expected NAME=VALUE,…, got {pair!r}")
     each = [assignments([f"{name}={value}"], "--axis") for value in values.split(",")]
     return name, [of[name] for of in each]

@@ -1,7 +1,7 @@
 """The file formats of all problems, and the choice of one for a file."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import attrs
@@ -32,6 +32,11 @@ def suffixes(problem: str) -> tuple[str, ...]:
     return registry.file_format(problem).suffixes if problem in known else ()
 
 
+def has_suffix(path: str | os.PathLike[str], known: Iterable[str]) -> bool:
+    """Return whether a file has one of these suffixes, in small or capital letters."""
+    return Path(path).suffix.lower() in {suffix.lower() for suffix in known}
+
+
 def read_file(path: str | os.PathLike[str], problem: str | None = None) -> FileInstance:
     """Read an instance in the units of its file.
 
@@ -47,7 +52,7 @@ def read_file(path: str | os.PathLike[str], problem: str | None = None) -> FileI
     FileFormatError
         If the file cannot be used.
     """
-    names = [name for name in registry.names("file_format") if Path(path).suffix in suffixes(name)]
+    names = [name for name in registry.names("file_format") if has_suffix(path, suffixes(name))]
     if not names:
         return read_instance(path)
     chosen = registry.file_format(problem if problem in names else names[0])

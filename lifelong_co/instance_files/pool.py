@@ -16,7 +16,7 @@ from lifelong_co.errors import (
 )
 from lifelong_co.instance_files import npz
 from lifelong_co.instance_files.file_instance import to_instances
-from lifelong_co.instance_files.formats import read_file, suffixes
+from lifelong_co.instance_files.formats import has_suffix, read_file, suffixes
 from lifelong_co.instance_files.vrplib_parser import refuse
 from lifelong_co.protocols import Problem
 from lifelong_co.tensors import records
@@ -71,7 +71,7 @@ def instance_files(path: str | os.PathLike[str], problem: Problem) -> list[Path]
     source, formats = Path(path), suffixes(problem.name)
     if source.is_dir():
         return _listed(source, (".npz", *formats))
-    if source.suffix in (".npz", *formats):
+    if has_suffix(source, (".npz", *formats)):
         return [source]
     wanted = f", a {' or '.join(formats)} file" if formats else ""
     raise refuse(
@@ -83,7 +83,7 @@ def instance_files(path: str | os.PathLike[str], problem: Problem) -> list[Path]
 
 def _listed(folder: Path, known: Sequence[str]) -> list[Path]:
     """Return the folder's instance files in the order of their names."""
-    files = sorted(file for file in folder.iterdir() if file.suffix in known and file.is_file())
+    files = sorted(file for file in folder.iterdir() if has_suffix(file, known) and file.is_file())
     if not files:
         raise refuse(
             folder, f"expected at least one {' or '.join(known)} file in this folder, got none"
@@ -94,7 +94,7 @@ def _listed(folder: Path, known: Sequence[str]) -> list[Path]:
 def _read(file: Path, problem: Problem, scale: bool) -> Any:
     """Return the instances of one file; every error names the file."""
     try:
-        if file.suffix == ".npz":
+        if has_suffix(file, (".npz",)):
             return npz.read(file, problem, scale=scale)
         return to_instances(read_file(file, problem.name), problem)
     except (InvalidInstancesError, ConfigError, UnknownNameError) as error:

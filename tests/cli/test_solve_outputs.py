@@ -23,6 +23,16 @@ def test_missing_folder_of_several_is_made(tmp_path):
     assert out.is_dir()
 
 
+def test_a_folder_of_one_file_is_a_folder(tmp_path):
+    """So `solve *.vrp --out sols` does the same whether the pattern matches one file or several."""
+    file, sols = FIXTURES / "four.vrp", tmp_path / "sols"
+    sols.mkdir()
+    instances = [read_file(file)]
+    assert places([file], instances, sols, sols) == [(sols / "four.sol", sols / "four.png")]
+    assert places([file], instances, sols / "a", None) == [(sols / "a", None)]
+    assert places([file], instances, None, sols / "a.png")[0][1] == sols / "a.png"
+
+
 def test_file_is_no_folder_of_several(tmp_path):
     """A name of a file is refused, whether the file exists or not; so is a folder below a file."""
     files = [FIXTURES / "four.vrp", FIXTURES / "five.tsp"]

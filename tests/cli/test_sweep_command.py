@@ -172,7 +172,7 @@ def test_finished_sweep_says_how_to_get_figures_and_tests(seeds, said, sweep_fil
         ([], "expected FILE, --resume DIR or options of a grid, got none"),
         (["x.toml", "--weightings=entropy"], "got both FILE and options of a grid"),
         (["--methods=ewc", "--divergences=kl"], "Unknown option of ewc 'divergence'"),
-        (["--methods=llr-bc", "--axis=alpha"], "alpha: expected a number, got ''"),
+        (["--methods=llr-bc", "--axis=alpha"], "--axis: expected NAME=VALUE,…, got 'alpha'"),
         (
             ["--methods=llr-bc", "--weightings=entropy", "--axis=weighting=variance"],
             "weighting: expected one list of values, got two",

@@ -10,7 +10,7 @@ from lifelong_co.errors import ConfigError, FileFormatError, UnknownNameError
 from lifelong_co.experiments.benchmark.known import known_of
 from lifelong_co.experiments.benchmark.published import LIBRARIES
 from lifelong_co.instance_files.file_instance import FileInstance
-from lifelong_co.instance_files.formats import read_file, suffixes
+from lifelong_co.instance_files.formats import has_suffix, read_file, suffixes
 
 
 @attrs.frozen(eq=False)
@@ -63,7 +63,9 @@ def read_folder(
     if not folder.is_dir():
         raise ConfigError(f"{folder}: expected a folder with {suffix} files, found none")
     endings = suffixes(problem)
-    files = sorted(path for path in folder.iterdir() if path.suffix in endings and path.is_file())
+    files = sorted(
+        path for path in folder.iterdir() if has_suffix(path, endings) and path.is_file()
+    )
     if paper:
         missing = [name for name in papers if folder / f"{name}{suffix}" not in files]
         if missing:
@@ -91,10 +93,10 @@ def read_folder(
                     f"{folder}: expected one file for the name {file.stem},"
                     f" got {other.name} and {file.name}"
                 )
-            known = None
             try:
-                known = known_of(file, one, references)
+                known = known_of(file, one, references, faults.append)
             except FileFormatError as error:
+                known = None
                 faults.append(f"{file.stem}: no best known cost: {error}")
             instances.append(attrs.evolve(one, best_known=known))
     if not instances:

@@ -4,11 +4,12 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import attrs
 
+from lifelong_co.errors import FileFormatError
 from lifelong_co.experiments.benchmark.published import BEST, LIBRARIES
 from lifelong_co.experiments.benchmark.results import Benchmark, Result
 from lifelong_co.experiments.references.cache import Cache
@@ -19,19 +20,29 @@ from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.instance_files.vrplib_parser import refuse
 
 
-def known_of(file: Path, instance: FileInstance, references: Path | None) -> float | None:
+def known_of(
+    file: Path,
+    instance: FileInstance,
+    references: Path | None,
+    warn: Callable[[str], None] = warnings.warn,
+) -> float | None:
     """Return the best known cost of an instance, in the units of the file; None if none is known.
 
     The cost comes from a ``.sol`` or ``.opt.tour`` beside the file, else from the file. The cost of
     the published list, or of a reference in the folder ``references``, is used instead if it is
-    lower, or if there is no other cost.
+    lower, or if there is no other cost. A solution beside the file that cannot be read, or does not
+    solve the instance, is left out: ``warn`` gets a line.
 
     Raises
     ------
     FileFormatError
-        If the solution beside the file or the reference cannot be read.
+        If the reference cannot be read.
     """
-    stated = best_known(file, instance)
+    try:
+        stated = best_known(file, instance)
+    except FileFormatError as error:
+        warn(f"{error}; its cost is left out")
+        stated = instance.best_known
     published = BEST.get(file.stem) if instance.distance_rule == "EUC_2D" else None
     # The names have the number of nodes: a file of another size only has the name.
     if published and int(re.findall(r"\d+", file.stem)[0]) == len(instance.coordinates):

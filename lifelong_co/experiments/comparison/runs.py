@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -130,7 +131,7 @@ def load_run(path: Path | str) -> FinishedRun:
     if not names or len(set(names)) < len(names):
         raise ConfigError(f"{folder}: expected tasks with different names, got {names}")
     costs = folder / "costs.csv"
-    again = f"lifelong-co run --resume {folder}"
+    again = f"lifelong-co run --resume {shlex.quote(str(folder))}"
     try:
         tests = _tests(costs, names) if costs.exists() else {}
     except FileFormatError as error:

@@ -12,6 +12,7 @@ from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.comparison.selection import sequence
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper import naming
+from lifelong_co.experiments.paper.defaults import unlike_preset
 from lifelong_co.experiments.paper.metric_sheet import (
     COMMON,
     cells,
@@ -39,7 +40,14 @@ def over_orders(chapter: Chapter) -> list[Sheet]:
     studies = chapter.of(solver)
     blocks = _blocks(chapter, studies, frozenset(chapter.orders))
     title = f"Metrics over the task orders ({solver})"
-    return _over_orders(chapter, "metrics", title, "method", studies, blocks)
+    note = unlike_preset(
+        {
+            variant.name + f", {problem}" * (len(studies) > 1): variant.runs[0].config
+            for problem, study in studies.items()
+            for variant in study.lifelong
+        }
+    )
+    return _over_orders(chapter, "metrics", title, "method", studies, blocks, note)
 
 
 def _blocks(
@@ -113,8 +121,8 @@ def varied(chapter: Chapter) -> list[Sheet]:
                 ["setting"],
                 studies,
                 _varied_blocks(list(studies.values())),
-                f"Settings of {naming.PAPERS} if no method is named. Default: the options of the"
-                " preset, with the same orders and seeds as the settings above it.",
+                f"Settings of {naming.PAPERS} if no method is named. Default: the"
+                " nearest to the preset, with the same orders and seeds as the settings above it.",
                 best_of="none",
             )
             sheets.append(sheet)

@@ -1,7 +1,6 @@
 """The paper's names of methods, variants and orders: ``-α(10)``, ``-|B|(250)``, ``-nEW``."""
 
 import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,8 @@ import attrs
 
 from lifelong_co import registry
 from lifelong_co.config.ablations import ABLATIONS
-from lifelong_co.config.presets import preset
 from lifelong_co.config.run_config import Config
-from lifelong_co.errors import ConfigError, UnknownNameError
+from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison.labels import UNLIKE, settings
 from lifelong_co.tasks.task import drifting
 
@@ -82,46 +80,22 @@ def identity(config: Config) -> str:
     return repr(sorted(traits(config).items()))
 
 
-def main_variant(variants: Sequence[Sequence[Config]]) -> int:
-    """Return the index of a method's default variant; a variant is given by its runs.
-
-    The default has the options of the preset. If several variants have them, or none has, the
-    default is the one with most runs.
-    """
-
-    def merit(configs: Sequence[Config]) -> tuple[bool, int]:
-        first = configs[0]
-        return _options(first) == _options(first, _usual(first)), len(configs)
-
-    # `max` takes the first of equals.
-    return max(range(len(variants)), key=lambda i: merit(variants[i]))
-
-
-def _options(config: Config, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return all options of a run's method, those of the run unless others are given."""
-    return registry.all_options(
-        "method", config.method, config.method_options if given is None else given
-    )
-
-
-def _usual(config: Config) -> Mapping[str, Any]:
-    try:
-        return preset(config.preset).method_options.get(config.method, {})
-    except UnknownNameError:  # the run was configured in Python
-        return {}
-
-
-def variant_name(config: Config, usual: Config) -> str:
-    """Return the name of a variant by its differences from the default: ``-nEW``, ``-α(10)``."""
+def changed(config: Config, usual: Config) -> dict[str, Any]:
+    """Return the traits in which a run differs from another one, with the values of the first."""
     mine, theirs = traits(config), traits(usual)
-    changed = {
+    return {
         key: mine.get(key, "none")
         for key in dict.fromkeys([*mine, *theirs])
         if repr(mine.get(key)) != repr(theirs.get(key))
     }
-    parts = _ablations(config, usual, changed)
+
+
+def variant_name(config: Config, usual: Config) -> str:
+    """Return the name of a variant by its differences from the default: ``-nEW``, ``-α(10)``."""
+    others = changed(config, usual)
+    parts = _ablations(config, usual, others)
     shown: dict[str, None] = {}  # an option that all tasks share is named once
-    for key, value in changed.items():
+    for key, value in others.items():
         short = key.rpartition(".")[2]
         text = f"{value:g}" if isinstance(value, float) else str(value)
         shown[f"-{SYMBOLS.get(short, short)}({text})"] = None
@@ -129,9 +103,11 @@ def variant_name(config: Config, usual: Config) -> str:
     return " ".join(parts[:MOST]) + (" ..." if len(parts) > MOST else "")
 
 
-def _ablations(config: Config, usual: Config, changed: dict[str, Any]) -> list[str]:
-    """Remove the settings of each ablation from ``changed``; return the ablations' names."""
-    options, its = _options(config), _options(usual)
+def _ablations(config: Config, usual: Config, others: dict[str, Any]) -> list[str]:
+    """Remove the settings of each ablation from ``others``; return the ablations' names."""
+    options, its = (
+        registry.all_options("method", each.method, each.method_options) for each in (config, usual)
+    )
     known = ABLATIONS.get(config.method, {})
     alias = options.get("ablation", "")
     names = [alias] if alias in known else list(known)
@@ -141,18 +117,21 @@ def _ablations(config: Config, usual: Config, changed: dict[str, Any]) -> list[s
         if needed and all(options.get(k) == v for k, v in needed.items()):
             found.append(f"-{name}")
             for key in (*known[name], "ablation"):
-                changed.pop(f"method_options.{key}", None)
+                others.pop(f"method_options.{key}", None)
     return found
 
 
 def order_name(config: Config) -> str:
     """Return the number of the paper's order, or the name of the file that lists the tasks."""
-    return config.order if config.order.isdigit() else Path(config.order).stem or config.order
+    file = Path(config.order)
+    if config.order.isdecimal() or not file.stem:
+        return config.order
+    return file.name if file.stem.isdecimal() else file.stem  # 5.toml is not the paper's order 5
 
 
 def order_title(name: str) -> str:
     """Return the name of an order in a text."""
-    return f"order {name}" if name.isdigit() else name
+    return f"order {name}" if name.isdecimal() else name
 
 
 def file_name(text: str) -> str:
@@ -162,4 +141,4 @@ def file_name(text: str) -> str:
 
 def order_rank(name: str) -> tuple[int, int, str]:
     """Return the rank of an order: first the paper's by number, then others by name."""
-    return (0, int(name), "") if name.isdigit() else (1, 0, name)
+    return (0, int(name), "") if name.isdecimal() else (1, 0, name)

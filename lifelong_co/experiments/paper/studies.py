@@ -15,7 +15,7 @@ from lifelong_co.experiments.comparison.comparison import (
     measured,
 )
 from lifelong_co.experiments.comparison.runs import FinishedRun, in_one_place
-from lifelong_co.experiments.paper import naming
+from lifelong_co.experiments.paper import defaults, naming
 from lifelong_co.experiments.spread import Spread, over_orders
 from lifelong_co.problems.images import RANDOM
 from lifelong_co.runs.data_files import tested
@@ -33,7 +33,7 @@ class Variant:
     name: str
     """The name of the method, or how the variant differs from the default."""
     main: bool
-    """Whether this is the default: the method with the options of its preset."""
+    """Whether this is the default: the nearest to the preset; see `defaults.main_variant`."""
     runs: tuple[FinishedRun, ...]
 
     @property
@@ -158,7 +158,7 @@ def chapters(runs: Sequence[FinishedRun], definition: str = "text") -> tuple[Cha
     keys: list[str] = []
     for members in groups:
         config = members[0].config
-        named = config.preset if config.order.isdigit() else naming.order_name(config)
+        named = config.preset if config.order.isdecimal() else naming.order_name(config)
         keys.append(_free(naming.file_name(named), keys))
     found = tuple(
         _chapter(key, members, definition) for key, members in zip(keys, groups, strict=True)
@@ -208,7 +208,7 @@ def _study(problem: str, solver: str, runs: Sequence[FinishedRun], definition: s
     found: list[Variant] = []
     for method in sorted(methods, key=naming.rank):
         groups = list(_grouped(methods[method], lambda run: naming.identity(run.config)).values())
-        main = groups.pop(naming.main_variant([[run.config for run in each] for each in groups]))
+        main = groups.pop(defaults.main_variant([[run.config for run in each] for each in groups]))
         found.append(Variant(method, method, True, tuple(main)))
         names = [naming.variant_name(each[0].config, main[0].config) for each in groups]
         varied = []

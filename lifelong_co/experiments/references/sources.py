@@ -8,7 +8,7 @@ from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.references.subject import Subject, of_file, of_instances
-from lifelong_co.instance_files.formats import read_file, suffixes
+from lifelong_co.instance_files.formats import has_suffix, read_file, suffixes
 from lifelong_co.instance_files.pool import load_instances
 from lifelong_co.protocols import Problem
 from lifelong_co.tasks.instances import stream_of_tests, testing
@@ -73,7 +73,7 @@ def from_files(
     FileFormatError
         If the file, or each file of the folder, has errors.
     """
-    if path.suffix == ".npz" or scaled:
+    if has_suffix(path, (".npz",)) or scaled:
         groups = _loaded(path, problem, scaled)
         return [
             one
@@ -83,7 +83,7 @@ def from_files(
     known = suffixes(problem.name)
     files = [path]
     if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix in known)
+        files = sorted(file for file in path.iterdir() if has_suffix(file, known))
     if not files or not files[0].exists():
         raise ConfigError(
             f"{path}: expected a file or a folder with {' or '.join(known)} files, found none"
@@ -104,7 +104,7 @@ def from_files(
 
 def _loaded(path: Path, problem: Problem, scaled: bool) -> list[Any]:
     try:
-        return load_instances(path, problem, scale=scaled and path.suffix == ".npz")
+        return load_instances(path, problem, scale=scaled and has_suffix(path, (".npz",)))
     except FileFormatError:
         if not scaled:
             raise

@@ -40,7 +40,7 @@ class Grid:
     product
         Lists of values by option, e.g. ``{weighting = ["variance", "entropy"]}``: each method of
         ``methods`` has a row for every combination of the lists that it takes. A list under
-        ``objective`` or ``schedule`` is for all of them.
+        ``objective`` or ``schedule`` is for all of them, and for the ablations.
     problems, solvers, preset
         As in ``lifelong-co run``.
     orders
@@ -121,8 +121,7 @@ class Grid:
             if name not in ABLATIONS["llr-bc"]:
                 raise UnknownNameError("ablation", name, ABLATIONS["llr-bc"])
         variants = (
-            *with_axes(self.methods, self.product),
-            *(Variant(name=name, options={"ablation": name}) for name in self.ablations),
+            *with_axes(self.methods, self.ablations, self.product),
             *self.variants,
         )
         return tuple(row for variant in variants for row in combinations(variant))

@@ -23,7 +23,7 @@ AS_IN_RUN = (
     *("objective", "objective_options", "schedule", "tests_of"),
 )
 """Settings that have the same name in a grid and in `resolve`."""
-LONGEST = 180  # characters of a run's name; a file system allows 255 bytes
+LONGEST = 180  # bytes of a run's name; a file system allows 255
 KINDS = ("solver", "method", "objective")
 CHECKED = ("problem", "loggers", "tests", *KINDS, *(f"{kind}_options" for kind in KINDS))
 """Settings that `check_names` reads, besides the tasks."""
@@ -128,8 +128,8 @@ class _Planner:
             return self.names[result]
         words = (config.problem, config.solver, row.name, config.preset, order)
         name = re.sub(r"[^\w.+=-]+", "_", f"{'-'.join(words)}-seed{config.seed}")
-        if len(name) > LONGEST:
-            name = f"{name[:LONGEST]}-{_short(name)}"
+        if len(name.encode()) > LONGEST:
+            name = f"{name.encode()[:LONGEST].decode(errors='ignore')}-{_short(name)}"
         if name in self.jobs:  # another run, from a row with the same name
             name = f"{name}-{_short(to_toml(config))}"
         if self.checks:

@@ -103,23 +103,32 @@ def combinations(variant: Variant) -> list[Variant]:
     return rows
 
 
-def with_axes(methods: Iterable[str], product: Mapping[str, Any]) -> list[Variant]:
-    """Return one variant for each method, with those lists of a product that the method takes.
+def with_axes(
+    methods: Iterable[str], ablations: Iterable[str], product: Mapping[str, Any]
+) -> list[Variant]:
+    """Return one variant for each method and ablation, with those lists of a product that it takes.
+
+    An ablation is a choice of options, so it takes settings of the run only.
 
     Raises
     ------
     UnknownNameError
-        If no method takes an option of the product.
+        If no row takes a list of the product.
     """
-    rows, every = [], dict.fromkeys(OF_RUN)
+    rows: list[Variant] = []
+    every: dict[str, None] = {}
     for method in methods:
         known = (*OF_RUN, *registry.all_options("method", method, {})) if product else ()
         every |= dict.fromkeys(known)
         own = {key: values for key, values in product.items() if key in known}
         rows.append(Variant(name=method, method=method, product=own))
+    for name in ablations:
+        every |= dict.fromkeys(OF_RUN)
+        own = {key: values for key, values in product.items() if key in OF_RUN}
+        rows.append(Variant(name=name, options={"ablation": name}, product=own))
     for key in product:
         if key not in every:
-            listed = ", ".join(row.method for row in rows) or "no method"
+            listed = ", ".join(row.name for row in rows) or "no method"
             note = "Other settings have no list: write a variant for each value."
             raise UnknownNameError(f"option of {listed}", key, every, note)
     return rows

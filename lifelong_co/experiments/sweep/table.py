@@ -18,6 +18,7 @@ from lifelong_co.experiments.spread import LEVEL, OVER_ORDERS, cell, over_orders
 from lifelong_co.experiments.sweep import plan as planned
 from lifelong_co.experiments.sweep.plan import Block, Plan, tasks_tested
 from lifelong_co.experiments.sweep.ranges import show_ranges
+from lifelong_co.tasks.task import ORDERS
 
 EXPLANATION = (
     "Metrics in 10^-3, lower is better: gaps (d - d*) / d*. d* is the lowest cost on a task among"
@@ -163,10 +164,10 @@ def title(block: Block) -> str:
     """Return the title of a table: its problem, orders and seeds."""
     cells = [cell for row in block.rows for cell in row.cells]
     orders = list(dict.fromkeys(order for order, _, _ in cells))
-    numbers = [order.removeprefix("order") for order in orders]
+    numbers = [number for number in ORDERS if f"order{number}" in orders]
     shown = (
-        f"order{'s' * (len(orders) > 1)} {show_ranges([int(n) for n in numbers])}"
-        if all(number.isdigit() for number in numbers)
+        f"order{'s' * (len(orders) > 1)} {show_ranges(numbers)}"
+        if len(numbers) == len(orders)
         else ", ".join(orders)
     )
     seeds = list(dict.fromkeys(seed for _, seed, _ in cells))

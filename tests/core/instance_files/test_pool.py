@@ -42,6 +42,16 @@ def saved(folder: Path, **fields: Any) -> Path:
     return path
 
 
+def test_suffixes_in_capital_letters_are_known(tmp_path: Path) -> None:
+    """As some exporters write them: no file of a folder is passed over in silence."""
+    saved(tmp_path, **arrays()).rename(tmp_path / "a.NPZ")
+    shutil.copy(FIXTURES / "four.vrp", tmp_path / "B.VRP")
+    assert sum(len(batch.nodes) for batch in load_instances(tmp_path, CVRP())) == 4
+    for name, count in (("a.NPZ", 3), ("B.VRP", 1)):
+        (batch,) = load_instances(tmp_path / name, CVRP())
+        assert len(batch.nodes) == count
+
+
 def test_npz_cvrp_becomes_float32_fractions(tmp_path: Path) -> None:
     """Arrays are returned in float32, integer demand in fractions of the capacity."""
     fields = arrays(reference_cost=np.zeros(3))

@@ -1,9 +1,11 @@
 """Best known costs: stated in a file, or found since as a reference."""
 
+import shutil
 from collections.abc import Sequence
 
 import attrs
 import pytest
+from paths import FIXTURES
 from synthetic_benchmarks import INSTANCES, entrant, go
 
 from lifelong_co.errors import FileFormatError
@@ -68,6 +70,18 @@ def test_a_reference_counts_where_it_is_lower(tmp_path):
     for cost, expected in ((25.0, 24), (23.0, 23)):
         Cache(tmp_path).put(of_file(one), reference(cost))
         assert known_of(file, one, tmp_path) == expected
+
+
+def test_a_solution_that_does_not_fit_is_left_out(tmp_path):
+    """It may be of last month's orders; the other costs still count, and a line says why."""
+    file = shutil.copy(FIXTURES / "four.vrp", tmp_path / "day.vrp")
+    file.with_suffix(".sol").write_text("Route #1: 1 2\nCost 10\n")
+    one, said = read_instance(file), []
+    assert known_of(file, one, None, said.append) == 43  # of the comment
+    assert "day.sol: does not solve" in said[0]
+    assert said[0].endswith("; its cost is left out")
+    Cache(tmp_path / "references").put(of_file(one), reference(40.0))
+    assert known_of(file, one, tmp_path / "references", said.append) == 40
 
 
 @pytest.mark.parametrize(("nodes", "expected"), [(100, 21282), (3, 30000)])

@@ -82,7 +82,7 @@ def test_damaged_costs_are_refused_by_line(tmp_path: Path, old: str, new: str, s
 @pytest.mark.parametrize("damage", ["digit", "last line", "checksum"])
 def test_altered_costs_are_refused_with_how_to_repair_them(tmp_path: Path, damage: str) -> None:
     """The message names the file and the command."""
-    folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config())
+    folder = synthetic_runs.write(tmp_path / "a run", synthetic_runs.config())
     file = folder / "costs.csv"
     if damage == "digit":
         file.write_bytes(file.read_bytes().replace(b"7", b"8", 1))
@@ -90,7 +90,7 @@ def test_altered_costs_are_refused_with_how_to_repair_them(tmp_path: Path, damag
         file.write_bytes(file.read_bytes()[:-4])
     else:
         (folder / "costs.csv.sha256").write_text("nonsense")
-    said = rf"{file}: truncated or altered, expected SHA-256 .* run --resume {folder}$"
+    said = rf"{file}: truncated or altered, expected SHA-256 .* run --resume '{folder}'$"
     with pytest.raises(FileFormatError, match=said):
         load_run(folder)
 

@@ -4,7 +4,12 @@ import pytest
 import synthetic_runs
 from synthetic_chapters import LLR_BC
 
-from lifelong_co.experiments.paper.naming import variant_name
+from lifelong_co.experiments.paper.naming import (
+    order_name,
+    order_rank,
+    order_title,
+    variant_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -25,3 +30,22 @@ def test_variants_have_the_papers_names(options, settings, name):
     usual = synthetic_runs.config(method_options=LLR_BC)
     other = synthetic_runs.config(method_options={**LLR_BC, **options}, **settings)
     assert variant_name(other, usual) == name
+
+
+@pytest.mark.parametrize(
+    ("order", "name", "title"),
+    [
+        ("3", "3", "order 3"),
+        ("variants", "variants", "variants"),
+        ("months/june.toml", "june", "june"),
+        ("months/5.toml", "5.toml", "5.toml"),
+        ("order²", "order²", "order²"),
+        ("²", "²", "²"),
+    ],
+)
+def test_only_a_number_is_an_order_of_the_paper(order, name, title):
+    """A task file may have any name, also that of a month by its number."""
+    found = order_name(synthetic_runs.config(order=order))
+    assert found == name
+    assert order_title(found) == title
+    assert order_rank(found)[0] == (0 if order == "3" else 1)

@@ -51,6 +51,29 @@ def test_product_has_a_row_for_every_combination(tmp_path):
     }
 
 
+def test_settings_of_the_run_are_axes_of_ablations_too(tmp_path):
+    """An ablation is a choice of options; so it takes no list of an option."""
+    lists = {"objective": ["reinforce", "preference"], "alpha": [1, 2]}
+    grid = Grid(methods=("llr-bc",), ablations=("nEW",), product=lists, preset="demo", device="cpu")
+    jobs = make_plan([grid], tmp_path).jobs
+    assert len(jobs) == 6
+    found = {
+        name: job.config.objective
+        for name, job in jobs.items()
+        if job.config.method_options["weighting"] == "uniform"
+    }
+    assert found == {
+        f"cvrp-pomo-nEW_objective={one}-demo-own-seed0": one for one in lists["objective"]
+    }
+    for grids in ('ablations = ["nEW"]\n{}', 'variants = [{{name = "x"}}]\n{}'):
+        with pytest.raises(ConfigError, match=r"Unknown option of (nEW|no method) 'alpha'"):
+            grids_from_toml(grids.format("product = {alpha = [1]}"), "x.toml", tmp_path)
+    with pytest.raises(ConfigError, match="Unknown option of no method 'objective'"):
+        grids_from_toml(
+            'variants = [{name = "x"}]\nproduct = {objective = ["reinforce"]}', "x", tmp_path
+        )
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -90,11 +113,11 @@ def test_words_of_a_row_are_readable():
 def test_long_name_of_a_run_is_cut(tmp_path):
     """A name of a file has at most 255 bytes; two long names stay different."""
     product = {"alpha": [1, 2], "buffer": ["reservoir"], "record": ["last-epoch"]}
-    long = "a" * 200
-    grid = Grid(variants=(Variant(name=long, product=product),), preset="demo", device="cpu")
-    names = list(make_plan([grid], tmp_path).jobs)
-    assert len(names) == 2
-    assert all(len(name) < 200 for name in names)
+    for letter in ("a", "\N{HIRAGANA LETTER A}"):
+        row = Variant(name=letter * 200, product=product)
+        names = list(make_plan([Grid(variants=(row,), preset="demo", device="cpu")], tmp_path).jobs)
+        assert len(names) == 2
+        assert all(len(name.encode()) < 200 for name in names)
 
 
 def test_tests_of_a_grid_are_those_of_its_runs(tmp_path):

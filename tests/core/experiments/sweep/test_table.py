@@ -11,6 +11,7 @@ from synthetic_runs import finish, two_orders
 
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.experiments.sweep import table
+from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.runs.costs import Cost
 
 
@@ -157,3 +158,18 @@ def test_tables_without_references_do_not_change(plan, tmp_path):
     for form in (table.as_text, table.as_markdown, table.as_csv):
         assert form(before) == form(after)
         assert "eference" not in form(after)
+
+
+@pytest.mark.parametrize(
+    ("orders", "shown"),
+    [
+        (("order2", "order3"), "orders 2-3"),
+        (("order1",), "order 1"),
+        (("5", "order6"), "5, order6"),  # task files of two months
+        (("order1", "order²"), "order1, order²"),
+    ],
+)
+def test_title_names_orders(orders, shown):
+    """Only the paper's orders are numbers; the name of a task file may be any."""
+    row = Row("llr-bc", "pomo", tuple((order, 0, order) for order in orders))
+    assert table.title(Block("small", "cvrp", (row,))) == f"small, cvrp, {shown}, seed 0"
