@@ -16,6 +16,7 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.evaluation import best_costs, instances_at_once
 from lifelong_co.learner import before_task, train_batch
 from lifelong_co.problems.images import IMAGES
+from lifelong_co.protocols import Problem
 from lifelong_co.runs.costs import due
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import Run, start
@@ -74,7 +75,8 @@ def estimate(config: Config, learned: int = 0) -> Estimate:
         If the run could not start, e.g. because of an unknown name.
     """
     first = {shape(task): task for task in reversed(config.tasks[learned:])}
-    tasks = unique_labels((*first.values(), *first.values()))
+    measured = [attrs.evolve(task, tests_of="generator") for task in first.values()]
+    tasks = unique_labels((*measured, *measured))
     few = attrs.evolve(config, tasks=tasks, tests=1, loggers=(), start_from="", buffer_from="")
     run, count = start(few, RunFolder(NOWHERE)), len(first)
     if not learned:
@@ -147,11 +149,13 @@ def seconds_of_step(run: Run) -> float:
 
 def seconds_of_tests(run: Run, config: Config, learned: int) -> float:
     """Return the seconds of all tests that `estimate` counts, from one batch of each size."""
-    solver, total, measured = run.learner.solver, 0.0, dict[int, float]()
+    solver, total, measured = run.learner.solver, 0.0, dict[object, float]()
     images = IMAGES if config.augment else 1
     counts = tests_of(run, config, learned)
     for index, task in enumerate(config.tasks):
-        if task.size not in measured:
+        task = attrs.evolve(task, tests_of="generator")
+        kind = task.size or (task.test_files or task.files)  # files without a size have several
+        if kind not in measured:
             solver.module.eval()
             device = torch.device(config.device)
             at_once = instances_at_once(solver, max(task.size, 1), device, images)
@@ -161,9 +165,16 @@ def seconds_of_tests(run: Run, config: Config, learned: int) -> float:
             began = now(run)
             for group in groups:
                 best_costs(solver, group, augment=config.augment, symmetries=config.symmetries)
-            measured[task.size] = (now(run) - began) / count
-        total += measured[task.size] * config.tests * counts[index]
+            measured[kind] = (now(run) - began) / count
+        total += measured[kind] * tested(task, solver.problem, config.tests) * counts[index]
     return total
+
+
+def tested(task: Task, problem: Problem, tests: int) -> int:
+    """Return how many instances a test of a task has: files have several sizes, or fewer."""
+    if not task.files:
+        return tests
+    return sum(records.rows(group) for group in testing(task, problem, tests))
 
 
 def tests_of(run: Run, config: Config, learned: int) -> Counter[int]:

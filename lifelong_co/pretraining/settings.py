@@ -100,8 +100,15 @@ def configure(
         **given,
     }
     made = attrs.asdict(_made(filled))
-    # The preset's settings for lifelong learning do not apply: the rates are those above.
-    own: dict[str, Any] = {"weight_decay": WEIGHT_DECAY, "images": False, "fresh": True}
+    # The preset's settings for lifelong learning do not apply.
+    own: dict[str, Any] = {
+        "objective": "reinforce",
+        "schedule": "constant",
+        "learning_rate": made["inner_learning_rate"],
+        "weight_decay": WEIGHT_DECAY,
+        "images": False,
+        "fresh": True,
+    }
     return resolve(method=algorithm, preset=preset, method_options=made, **{**own, **chosen})
 
 

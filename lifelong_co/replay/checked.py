@@ -35,7 +35,9 @@ class CheckedWeighting:
     _checked: bool = False
 
     def __call__(self, probs: Tensor) -> Tensor:
-        """Return ``w(e)``, ``[..., A] -> [...]``.
+        """Return ``w(e)``, ``[..., A] -> [...]``, in at least single precision.
+
+        The loss adds up the weights of all states. In half precision their sum is soon infinite.
 
         Raises
         ------
@@ -53,7 +55,7 @@ class CheckedWeighting:
                     f"{self.label}: expected finite weights of at least 0, got {float(low):g} to "
                     f"{float(high):g}"
                 )
-        return weights
+        return weights.to(torch.promote_types(weights.dtype, torch.float32))
 
 
 @attrs.define(eq=False)

@@ -122,6 +122,10 @@ def _drawn(
             raise ComponentError(
                 f"distribution {task.distribution!r}: {name}: expected float32, got {tensor.dtype}"
             )
+        if tensor.requires_grad:  # the network would be blamed for a parameter of another one
+            raise ComponentError(
+                f"distribution {task.distribution!r}: {name}: expected a tensor without gradients"
+            )
     return instances
 
 

@@ -73,6 +73,9 @@ def _check_drawn(problem: Problem, instances: Any, B: int, n: int) -> None:
         expect(len(tensor) == B, CHECK, f"{name} of {B} instances of {where}", len(tensor))
         single = tensor.dtype == torch.float32 or not tensor.is_floating_point()
         expect(single, CHECK, f"{name} of {where} in float32", tensor.dtype)
+        expect(
+            not tensor.requires_grad, CHECK, f"{name} of {where} without gradients", "one with them"
+        )
         expect_everywhere(CHECK, f"no NaN in {name} of {where}", ~tensor.isnan(), tensor)
     size = problem.size(instances)
     expect(size == n, CHECK, f"instances of {n} nodes of {where}", size)

@@ -89,11 +89,13 @@ def clear(
             encoding = learner.solver.encode(instances)
             now = behavior_along(learner.solver, instances, encoding, actions, forced)
             old = part.behavior.float()
-            taken = part.actions[..., part.forced :, None]
-            new, past = (x.gather(3, taken).squeeze(3) for x in (now, old))
-            replay = v_trace_loss(new, past, part.advantage)
+            replay: Tensor | float = 0.0
+            if beta:  # an action that has become impossible would make 0 times infinity of it
+                taken = part.actions[..., part.forced :, None]
+                new, past = (x.gather(3, taken).squeeze(3) for x in (now, old))
+                replay = beta * v_trace_loss(new, past, part.advantage)
             cloning = diverge(old, now).mean()
-            yield "replay", one * share * (beta * replay + alpha * cloning)
+            yield "replay", one * share * (replay + alpha * cloning)
         memory.store(rollout)
 
     kept = Kept(memory, unit)

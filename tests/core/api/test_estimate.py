@@ -1,10 +1,12 @@
 """The estimate of a run: what is counted, and that nothing is written."""
 
 import attrs
+import numpy as np
 import pytest
 import torch
 from tiny_runs import tiny_config
 
+from lifelong_co import registry
 from lifelong_co.api import estimate as module
 from lifelong_co.api.estimate import bytes_of, estimate
 from lifelong_co.learner import train_batch
@@ -109,6 +111,29 @@ def test_tests_of_the_curve_are_counted():
     assert module.tests_of(run, config, 2) == {0: 2, 1: 2, 2: 4}
     sparse = attrs.evolve(config, tests_after="next")
     assert module.tests_of(run, sparse, 0) == {0: 3, 1: 4, 2: 3}
+
+
+def test_published_tests_are_estimated(monkeypatch):
+    """They are 1,000, and the estimate measures fewer; the time of one is that of any other."""
+    config = attrs.evolve(tiny_config("fine-tuning", sizes=(5,)), tests=1000)
+    tasks = tuple(attrs.evolve(task, tests_of="published") for task in config.tasks)
+    monkeypatch.setattr(module, "seconds_of_step", lambda _: 1.0)
+    ticks = iter(range(100))
+    monkeypatch.setattr(module, "now", lambda *_: float(next(ticks)))
+    monkeypatch.setattr(module, "instances_at_once", lambda *_: 10)
+    found = estimate(attrs.evolve(config, tasks=tasks))
+    assert found.testing == pytest.approx(100)  # a batch of 10 takes one tick
+
+
+def test_all_instances_of_test_files_count(tmp_path):
+    """A folder has so many tests of each size, or fewer."""
+    for size, count in ((4, 2), (6, 9)):
+        rng = np.random.default_rng(size)
+        np.savez(tmp_path / f"{size}.npz", nodes=rng.random((count, size, 2), dtype=np.float32))
+    [task] = tiny_config(sizes=(5,)).tasks
+    files = attrs.evolve(task, distribution="", size=0, files=str(tmp_path))
+    problem = registry.problem("tsp")
+    assert [module.tested(one, problem, 3) for one in (files, task)] == [2 + 3, 3]
 
 
 def test_further_tasks_are_estimated_alone():

@@ -33,6 +33,18 @@ def test_pretraining_leaves_out_what_paper_asks_of_lifelong_runs(solver):
     assert configure(preset="paper", solver=solver, weight_decay=0.5).weight_decay == 0.5
 
 
+@pytest.mark.parametrize("preset", ["demo", "small", "paper"])
+def test_configuration_states_what_a_pretraining_does(preset):
+    """It learns by the solver's own objective, at the constant rate of its inner steps."""
+    config = configure(algorithm="maml", preset=preset, solver="omni", problem="tsp")
+    assert (config.objective, config.objective_options, config.schedule) == (
+        "reinforce",
+        {},
+        "constant",
+    )
+    assert config.learning_rate == settings_of(config, Path("folder")).inner_learning_rate
+
+
 @pytest.mark.parametrize(
     ("keywords", "expected"),
     [

@@ -139,3 +139,21 @@ def test_function_with_a_further_argument_is_refused_by_name() -> None:
     checked_weighting(functools.partial(powered, power=2.0))
     checked_weighting(lambda probs, guard: probs.amax(dim=-1) + guard, guard=0.5)
     checked_divergence(functools.partial(scaled, scale=2.0))
+
+
+@pytest.mark.parametrize("behavior_of_loss", ["official", "probabilities"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64, torch.int64])
+def test_weights_of_any_type_are_added_in_single_precision(dtype, behavior_of_loss):
+    """In half precision the sum of many weights is infinite, and all of them would be 0."""
+    ways = [torch.randn(64, 40, 101).log_softmax(dim=-1) for _ in range(64)]
+
+    def loss_of(weighting):
+        return lco.consolidation_loss(weighting, "rkl", behavior_of_loss)(ways[:32], ways[32:])
+
+    def ones(probs):
+        return torch.ones(probs.shape[:-1])
+
+    assert float(loss_of(lambda probs: ones(probs).to(dtype))) == pytest.approx(
+        float(loss_of(ones)), rel=1e-3
+    )
+    assert loss_of(lambda probs: torch.zeros(probs.shape[:-1], dtype=dtype)).isfinite()

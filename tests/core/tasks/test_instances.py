@@ -195,6 +195,22 @@ def test_instances_in_double_precision_are_refused(plugin: Any) -> None:
         streams.testing(task, lco.problem("tsp"), 4)
 
 
+@pytest.mark.usefixtures("fresh_registry")
+def test_instances_with_gradients_are_refused_by_the_distribution(plugin: Any) -> None:
+    """The first step would find a parameter that is not the solver's, and blame the solver."""
+    usual = lco.distribution("U", "tsp")
+
+    class Learned:
+        def sample(self, B: int, n: int, **options: Any) -> Any:
+            drawn = usual.sample(B, n, **options)
+            return attrs.evolve(drawn, nodes=drawn.nodes.requires_grad_())
+
+    lco.register_plugin(plugin("register_distributions", "learned", lambda *_, **__: Learned()))
+    task = Task(distribution="learned", size=5, epochs=1, batches=1, batch_size=4)
+    with pytest.raises(ComponentError, match=r"'learned': nodes: expected a tensor without grad"):
+        streams.testing(task, lco.problem("tsp"), 4)
+
+
 def test_attributes_of_a_task_reach_the_sampler(plugin: Any) -> None:
     """Training and tests have them; without attributes the test nodes are the same."""
 

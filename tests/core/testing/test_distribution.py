@@ -76,6 +76,10 @@ MUTANTS: dict[str, tuple[str, Any]] = {
         "nodes of sample(1, 5) in float32, got torch.float64",
         Changed(lambda drawn: TSP.instances(nodes=drawn.nodes.double())),
     ),
+    "gradients": (
+        "nodes of sample(1, 5) without gradients, got one with them",
+        Changed(lambda drawn: attrs.evolve(drawn, nodes=drawn.nodes.requires_grad_())),
+    ),
     "fixed": ("other instances from another state", Fixed()),
     "other at each call": ("the same instances from the same seed", Grows()),
 }

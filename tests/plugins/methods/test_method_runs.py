@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import torch
 from tiny_runs import BATCHES, EPOCHS, parameters, same, tiny_config, tiny_learn
@@ -37,6 +38,14 @@ def identical(first: Any, second: Any) -> bool:
     """Return whether two trees are the same to the bit."""
     (skeleton, tensors), (other, others) = flatten(first), flatten(second)
     return skeleton == other and all(map(torch.equal, tensors, others))
+
+
+@pytest.mark.parametrize("method", [*METHODS, *SIMPLE])
+def test_every_method_learns_in_bfloat16(tmp_path: Path, method: str) -> None:
+    """What is stored in half precision is joined as it is; solutions differ in length here."""
+    config = tiny_config(method, "cvrp", SIZES, **METHODS.get(method, {}))
+    run = tiny_learn(attrs.evolve(config, precision="bfloat16"), tmp_path)
+    assert all(value.isfinite().all() for value in parameters(run).values())
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -15,6 +15,7 @@ from lifelong_co.seeding import python_seed, restore
 from lifelong_co.tensors import records
 from lifelong_co.tensors.heap import CopyThread
 from lifelong_co.tensors.modules import device_of
+from lifelong_co.tensors.precision import in_full
 from lifelong_co_plugins.methods.instance_replay.memory import per_process, shape
 
 
@@ -89,7 +90,8 @@ class SolutionMemory:
         slots, self._slots = self._slots, {}
         if not slots or not self._behavior:
             return
-        behavior = torch.stack(self._behavior, dim=2)  # [b, s, T - forced, A]
+        with in_full(self._behavior[0].device):  # autocast joins no half-precision tensors
+            behavior = torch.stack(self._behavior, dim=2)  # [b, s, T - forced, A]
         self._behavior = []
         advantage = rollout.cost - rollout.cost.mean(dim=1, keepdim=True)
         forced = rollout.actions.shape[2] - behavior.shape[2]
@@ -152,14 +154,15 @@ class SolutionMemory:
 def join(parts: Sequence[Solutions]) -> Solutions:
     """Join solutions of one size; shorter ones go on with their last action, which is forced."""
     T = max(one.actions.shape[2] for one in parts)
-    longer = [lengthened(one, T) for one in parts]
-    return Solutions(
-        instances=records.concatenate([one.instances for one in longer]),
-        forced=parts[0].forced,
-        actions=torch.cat([one.actions for one in longer]),
-        advantage=torch.cat([one.advantage for one in longer]),
-        behavior=torch.cat([one.behavior for one in longer]),
-    )
+    with in_full(parts[0].behavior.device):  # autocast joins no half-precision tensors
+        longer = [lengthened(one, T) for one in parts]
+        return Solutions(
+            instances=records.concatenate([one.instances for one in longer]),
+            forced=parts[0].forced,
+            actions=torch.cat([one.actions for one in longer]),
+            advantage=torch.cat([one.advantage for one in longer]),
+            behavior=torch.cat([one.behavior for one in longer]),
+        )
 
 
 def lengthened(one: Solutions, T: int) -> Solutions:
