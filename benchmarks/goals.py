@@ -52,15 +52,21 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:
     of_metrics = [g for g in chosen if g.metric != "time"]
     rows = {g: met(found, block, g) if g in of_metrics else timed(block, g) for g in chosen}
     header = ("method", "metric", "at most", "mean", "bound", "above the bound", "ratio", "reached")
-    counts = sorted({len(pairs(found, block, g)) for g in of_metrics})
     notes = []
     if of_metrics:
+        counts = {g: len(pairs(found, block, g)) for g in of_metrics}
+        most = max(counts.values())
+        fewer = dict.fromkeys(f"`{g.other}`: {counts[g]}" for g in counts if counts[g] < most)
         notes.append(
-            "Above the bound, and the ratio to the other method: paired by seed. Pairs: "
-            f"{', '.join(map(str, counts))}. Commit {', '.join(commits(found, block.rows))}."
+            f"Above the bound, and the ratio to the other method: paired by seed. Pairs: {most}"
+            f"{' (' + ', '.join(fewer) + ')' if fewer else ''}."
+            f" Commit {', '.join(commits(found, block.rows))}."
         )
     if "time" in names:
-        notes.append(f"Time: that of one run, by `whole_runs.py`. {made(read('whole_runs'))}")
+        notes.append(
+            f"Time: estimated from three epochs of each task, by `whole_runs.py`."
+            f" {made(read('whole_runs'))}"
+        )
     blocks = (tuple(rows[g] for g in chosen),)
     return Sheet(
         key="goals",
