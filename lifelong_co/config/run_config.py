@@ -74,7 +74,8 @@ class Config:
     tasks: tuple[Task, ...] = ()
 
     def __attrs_post_init__(self) -> None:
-        other = [task.label for task in self.tasks if task.distance != EUCLIDEAN]
+        drifts = [task.former for task in self.tasks if task.drift_from]
+        other = [task.label for task in (*self.tasks, *drifts) if task.distance != EUCLIDEAN]
         if self.symmetries != SQUARE and (self.augment or self.images) and other:
             raise ConfigError(
                 f"symmetries: expected {SQUARE!r} for a distance that is not Euclidean, as in task"

@@ -71,7 +71,7 @@ def read(file: Path) -> Imported:
     ------
     CheckpointError
         If the file is missing or damaged, if it holds other things than tensors and plain values,
-        or if there are no parameters under any of the expected keys.
+        if there are no parameters under any of the expected keys, or if one is not finite.
     """
     content = _load(file)
     if not isinstance(content, Mapping):
@@ -86,6 +86,9 @@ def read(file: Path) -> Imported:
         )
     if all(name.startswith(PARALLEL) for name in parameters):
         parameters = {name.removeprefix(PARALLEL): value for name, value in parameters.items()}
+    for name, value in parameters.items():
+        if value.is_complex() or not bool(value.isfinite().all()):
+            raise CheckpointError(f"{file}: {name}: expected finite real numbers, got others")
     return Imported(dict(parameters), part)
 
 
@@ -138,7 +141,12 @@ def import_checkpoint(
     )
     made = registry.solver(config.solver, config.problem, **config.solver_options)
     load = made.load_official
-    ours = official.parameters.keys() & made.module.state_dict().keys()
+    wanted = made.module.state_dict()
+    ours = official.parameters.keys() & wanted.keys()
+    for name in ours:
+        kinds = official.parameters[name].dtype, wanted[name].dtype
+        if kinds[1].is_floating_point and not kinds[0].is_floating_point:
+            raise CheckpointError(f"{file}: {name}: expected {kinds[1]}, got {kinds[0]}")
     if 2 * len(ours) > len(official.parameters) and not solver.startswith("official-"):
         load = made.module.load_state_dict
     try:
@@ -160,7 +168,7 @@ def import_checkpoint(
 def _load(file: Path) -> Any:
     """Return the content of a file, if it holds only tensors and plain values."""
     try:
-        if file.suffix == ".safetensors":
+        if file.suffix.lower() == ".safetensors":
             return safetensors.torch.load(file.read_bytes())
         with warnings.catch_warnings(), torch.serialization.safe_globals(UNUSED):
             warnings.simplefilter("ignore")  # torch warns of what is refused below

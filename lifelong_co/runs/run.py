@@ -22,6 +22,7 @@ from lifelong_co.runs.settings import refuse_others
 from lifelong_co.seeding import generator, python_seed
 from lifelong_co.storage import checkpoint
 from lifelong_co.tasks.instances import testing
+from lifelong_co.tasks.random_images import require_turnable
 from lifelong_co.tasks.stream import TaskStream, task_stream
 from lifelong_co.tensors.finiteness import Watch
 from lifelong_co.tensors.modules import require_learnable
@@ -115,6 +116,10 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE, learned: int 
         schedule_seed=config.seed,
         processes=ranks.count,
     )
+    tests = [testing(task, problem, config.tests) for task in config.tasks]
+    if config.symmetries == "random":
+        how = {"images": config.images, "augment": config.augment}
+        require_turnable(config.tasks[learned:], tests[learned:], problem, **how)
     loggers = [registry.logger(name, folder.path) for name in config.loggers if ranks.first]
     return Run(
         config=config,
@@ -124,7 +129,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE, learned: int 
         objective=objective(solver),
         actions=generator(config.seed, ranks.stream("actions"), config.device),
         stream=stream,
-        tests=[testing(task, problem, config.tests) for task in config.tasks],
+        tests=tests,
         journal=Journal(folder, loggers),
         ranks=ranks,
     )

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ from lifelong_co.runs import data_files, provenance
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import lock
+from lifelong_co.storage.checkpoint import UNFINISHED
 from lifelong_co.storage.files import temporaries
 
 FILES = ("costs.csv", "metrics.json", "log.jsonl", "provenance.json", "report.html")
@@ -78,6 +80,8 @@ def _alone(folder: Path, new: bool) -> Iterator[None]:
             _check(folder)
             for path in temporaries(folder):
                 path.unlink()
+            for path in folder.rglob(UNFINISHED):
+                shutil.rmtree(path, ignore_errors=True)
             yield
         except LifelongError as error:
             refused = not isinstance(error, FolderError | Interrupted) and not is_fault(error)

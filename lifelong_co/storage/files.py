@@ -42,7 +42,8 @@ def write_whole(path: Path, data: bytes | str) -> None:
         move_whole(fresh, path)
     except OSError as error:
         # A full disk has no file name, and other errors name the temporary file.
-        error.filename, error.filename2 = str(path), None
+        error.filename = str(path)
+        del error.filename2
         raise
     finally:
         with contextlib.suppress(OSError):  # the name may be too long, or the disk gone

@@ -111,6 +111,9 @@ def test_random_images_of_a_task_with_another_distance_are_refused(task_file: An
     with pytest.raises(lco.ConfigError, match=r"not Euclidean, as in task .*got 'random'"):
         resolve(tasks_file=path, symmetries="random", images=True)
     assert resolve(tasks_file=path, symmetries="random").symmetries == "random"
+    drifts = "[[tasks]]\ndistribution = 'U'\nsize = 5\ndrift_from = 'U manhattan'"
+    with pytest.raises(lco.ConfigError, match=r"not Euclidean, as in task .*got 'random'"):
+        resolve(tasks_file=task_file(BUDGET + drifts), symmetries="random", augment=True)
 
 
 def test_whole_number_is_accepted_as_a_fraction() -> None:

@@ -265,7 +265,7 @@ def test_parameters_of_another_shape_are_refused(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("suffix", ["pt", "safetensors"])
+@pytest.mark.parametrize("suffix", ["pt", "safetensors", "SAFETENSORS"])
 def test_parameters_of_our_own_solver_are_taken(tmp_path, suffix):
     """They were saved alone, and a run can start with them; others do not fit."""
     file, tiny = tmp_path / f"file.{suffix}", {"embedding_dim": 16, "encoder_layer_num": 1}
@@ -279,6 +279,27 @@ def test_parameters_of_our_own_solver_are_taken(tmp_path, suffix):
     with pytest.raises(CheckpointError, match=r"do not fit solver 'pomo'.*other options"):
         import_checkpoint(file, tmp_path / "wide", **options)
     assert not (tmp_path / "wide").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda value: value * torch.nan, "expected finite real numbers"),
+        (lambda value: value / 0, "expected finite real numbers"),
+        (lambda value: value * 1j, "expected finite real numbers"),
+        (lambda value: value.long(), "expected torch.float32, got torch.int64"),
+    ],
+    ids=["NaN", "infinite", "complex", "whole"],
+)
+def test_parameters_that_are_no_usable_numbers_are_refused(change, expected, tmp_path):
+    """Of a training that has diverged, for example; the message names the parameter."""
+    file, tiny = tmp_path / "file.pt", {"embedding_dim": 16, "encoder_layer_num": 1}
+    own = lco.solver("pomo", "tsp", **tiny).module.state_dict()
+    name = next(iter(own))
+    torch.save({**own, name: change(own[name])}, file)
+    with pytest.raises(CheckpointError, match=f"{name}: {expected}"):
+        import_checkpoint(file, tmp_path / "out", solver="pomo", problem="tsp", solver_options=tiny)
+    assert not (tmp_path / "out").exists()
 
 
 def test_folder_in_use_is_refused(tmp_path):

@@ -102,7 +102,10 @@ def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     (tmp_path / "checkpoints").mkdir()
     for name in (*left, *kept):
         (tmp_path / name).touch()
+    (tmp_path / "checkpoints" / ".unfinished").mkdir()
+    (tmp_path / "checkpoints" / ".unfinished" / "checkpoint-00000001.safetensors").touch()
     with at_work(tmp_path):
+        assert not (tmp_path / "checkpoints" / ".unfinished").exists()
         assert sorted(contents(tmp_path)) == sorted((*kept, "lock"))
     (tmp_path / "early").mkdir()
     for name in left[:2]:
