@@ -73,6 +73,12 @@ def collect(folders: Sequence[Path | str]) -> Found:
             more = f" and {len(found) - 1} more" if len(found) > 1 else ""
             reason = f"none of them can be used: {found[0]}{more}" if found else "found none"
             raise ConfigError(f"{folder}: expected finished runs in it, {reason}")
+    if starts and not runs and not benchmarks:
+        alone = next(iter(starts.values()))
+        raise ConfigError(
+            f"{alone.path}: expected finished runs on {alone.config.problem} beside it, whose test"
+            " instances it solves, found none"
+        )
     kept, twice = _distinct(runs.values())
     return Found(
         tuple(kept), tuple(benchmarks.values()), tuple(left_out + twice), tuple(starts.values())

@@ -57,4 +57,6 @@ def test_start_counts_only_if_it_is_given(root, tmp_path):
     assert any(line.startswith(f"{tmp_path / 'start'}: ") for line in below.left_out)
     given = collect([tmp_path / "alpha", tmp_path / "start"])
     assert [start.path for start in given.starts] == [tmp_path / "start"]
+    with pytest.raises(ConfigError, match=r"start: expected finished runs on \w+ beside it"):
+        collect([tmp_path / "start"])
     assert given.left_out == ()
