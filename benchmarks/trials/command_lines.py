@@ -135,7 +135,7 @@ OF_FILES = (
             ("four.vrp --checkpoint=run --out=./four.vrp --overwrite", "four.vrp"),
             ("four.vrp --checkpoint=run --plot=four.vrp --overwrite", "four.vrp"),
             ("four.vrp --checkpoint=run --out=notes.txt", "notes.txt"),
-            ("four.vrp --checkpoint=run --out=mine --overwrite", "mine"),
+            ("four.vrp --checkpoint=run --out=run/config.toml", "run/config.toml"),
             ("four.vrp --checkpoint=run --out=mine/absent/a.sol", "mine/absent"),
             ("four.vrp --checkpoint=run --plot=mine/absent/a.png", "mine/absent"),
             ("four.vrp --checkpoint=run --plot=a.xyz", "a.xyz"),
