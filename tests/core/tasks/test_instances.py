@@ -180,34 +180,28 @@ def test_other_instances_than_asked_for_are_refused(rows: int, size: int, plugin
 
 
 @pytest.mark.usefixtures("fresh_registry")
-def test_instances_in_double_precision_are_refused(plugin: Any) -> None:
-    """NumPy's default type; networks would fail in their first layer."""
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (torch.Tensor.double, "expected float32, got torch.float64"),
+        (torch.Tensor.requires_grad_, "expected a tensor without gradients"),
+    ],
+    ids=["double", "gradients"],
+)
+def test_tensors_that_a_network_cannot_take_are_refused(
+    plugin: Any, change: Any, said: str
+) -> None:
+    """Double precision is NumPy's default type. Gradients would look like a solver's parameter."""
     usual = lco.distribution("U", "tsp")
 
-    class Double:
+    class Changed:
         def sample(self, B: int, n: int, **options: Any) -> Any:
             drawn = usual.sample(B, n, **options)
-            return attrs.evolve(drawn, nodes=drawn.nodes.double())
+            return attrs.evolve(drawn, nodes=change(drawn.nodes))
 
-    lco.register_plugin(plugin("register_distributions", "double", lambda *_, **__: Double()))
-    task = Task(distribution="double", size=5, epochs=1, batches=1, batch_size=4)
-    with pytest.raises(ComponentError, match=r"'double': nodes: expected float32, got torch.float"):
-        streams.testing(task, lco.problem("tsp"), 4)
-
-
-@pytest.mark.usefixtures("fresh_registry")
-def test_instances_with_gradients_are_refused_by_the_distribution(plugin: Any) -> None:
-    """The first step would find a parameter that is not the solver's, and blame the solver."""
-    usual = lco.distribution("U", "tsp")
-
-    class Learned:
-        def sample(self, B: int, n: int, **options: Any) -> Any:
-            drawn = usual.sample(B, n, **options)
-            return attrs.evolve(drawn, nodes=drawn.nodes.requires_grad_())
-
-    lco.register_plugin(plugin("register_distributions", "learned", lambda *_, **__: Learned()))
-    task = Task(distribution="learned", size=5, epochs=1, batches=1, batch_size=4)
-    with pytest.raises(ComponentError, match=r"'learned': nodes: expected a tensor without grad"):
+    lco.register_plugin(plugin("register_distributions", "changed", lambda *_, **__: Changed()))
+    task = Task(distribution="changed", size=5, epochs=1, batches=1, batch_size=4)
+    with pytest.raises(ComponentError, match=f"'changed': nodes: {said}"):
         streams.testing(task, lco.problem("tsp"), 4)
 
 
