@@ -33,12 +33,11 @@ def places(
             continue
         if os.path.lexists(folder) or folder.suffix in (".sol", ".tour", ".png"):
             raise ConfigError(f"{flag}: expected a folder (several FILEs), got {folder}")
-    into = out if out is not None and (several or out.is_dir()) else None
+    into, drawn_in = _folder(out, several), _folder(plot, several)
     found = [
         (into or Path()) / f"{file.stem}.{'tour' if one.demand is None else 'sol'}"
         for file, one in zip(files, instances, strict=True)
     ]
-    drawn_in = plot if plot is not None and (several or plot.is_dir()) else None
     pictures = [drawn_in / f"{file.stem}.png" for file in files] if drawn_in else []
     for what, paths in (("solution file", found), ("picture", pictures)):
         twice = [path.name for path in paths if paths.count(path) > 1]
@@ -51,6 +50,11 @@ def places(
         found = [out]
     drawn: list[Path | None] = [*pictures] or [plot] * len(found)
     return list(zip(found, drawn, strict=True))
+
+
+def _folder(path: Path | None, several: bool) -> Path | None:
+    """Return the path if it is a folder of outputs, else None."""
+    return path if path is not None and (several or path.is_dir()) else None
 
 
 def check_outputs(
