@@ -49,9 +49,9 @@ class RunFolder:
         return self.checkpoints / f"after-task-{learned}"
 
     def learned(self) -> int:
-        """Return how many tasks have been learned to their end."""
+        """Return how many tasks have been learned to their end, with their parameters stored."""
         number = 0
-        while self.after_task(number + 1).is_dir():
+        while any(self.after_task(number + 1).glob("*.safetensors")):  # a killed save leaves none
             number += 1
         return number
 

@@ -18,6 +18,7 @@ from lifelong_co.runs import data_files
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import start
+from lifelong_co.storage import checkpoint
 from lifelong_co.tasks.task import Task
 
 
@@ -93,7 +94,7 @@ def test_file_that_is_drawn_from_again_is_compared(method: str, tmp_path: Path) 
     run = prepare(config, folder)
     with pytest.raises(Interrupted):
         learn(run, stop=lambda: run.steps == 1)
-    RunFolder(folder).after_task(1).mkdir()  # as by a kill before the checkpoint
+    checkpoint.save(RunFolder(folder).after_task(1), 1, {})  # as by a kill before the checkpoint
     months(tmp_path / "files", seed=2)
     with pytest.raises(ConfigError, match="task mine: files: expected the content"):
         prepare(config, folder, resume=True)

@@ -19,6 +19,7 @@ from lifelong_co.errors import (
 )
 from lifelong_co.runs.folder import RunFolder, refuse_start
 from lifelong_co.runs.journal import Journal
+from lifelong_co.storage import checkpoint
 
 
 def test_new_folder_holds_the_configuration(tmp_path: Path) -> None:
@@ -106,3 +107,12 @@ def test_a_run_keeps_every_option_of_its_method_and_objective(tmp_path):
     options = read_config(tmp_path / "run").method_options
     assert options == registry.all_options("method", "feng", {"alpha": 0.25})
     assert set(options) == {"alpha", "buffer_size", "every"}
+
+
+def test_task_counts_as_learned_when_its_parameters_are_stored(tmp_path: Path) -> None:
+    """A kill while they are saved leaves a folder without them."""
+    run = RunFolder(tmp_path)
+    checkpoint.save(run.after_task(1), 5, {})
+    (run.after_task(2) / checkpoint.UNFINISHED).mkdir(parents=True)
+    (run.after_task(2) / checkpoint.UNFINISHED / "checkpoint-00000010.safetensors").touch()
+    assert run.learned() == 1

@@ -27,6 +27,7 @@ from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.further_tasks import with_tasks
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
+from lifelong_co.storage import checkpoint
 from lifelong_co.tasks.task import Task
 
 SIZES = (5, 6, 5)
@@ -140,7 +141,7 @@ def test_run_that_is_not_finished_gets_no_further_task(tmp_path: Path) -> None:
     run = prepare(config, folder)
     with pytest.raises(Interrupted):
         learn(run, stop=lambda: run.steps == steps)
-    RunFolder(folder).after_task(2).mkdir()
+    checkpoint.save(RunFolder(folder).after_task(2), steps, {})
     with pytest.raises(ConfigError, match=r"expected a finished run.* learned 1 of 2 tasks"):
         go_on(folder, whole_config().tasks[2:])
     assert RunFolder(folder).config() == config
