@@ -1,11 +1,13 @@
 """A program that two processes run: `torchrun … ranked_runs.py FOLDER MODE …`."""
 
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import attrs
 import torch
@@ -77,6 +79,29 @@ def ruined(ranks: Ranks, folder: Path) -> None:
         (folder / f"ruined-{ranks.rank}.txt").write_text(str(error))
 
 
+def overtaken(ranks: Ranks, folder: Path) -> None:
+    """Finish a run, give the first process its state before the last tests back, then continue.
+
+    The second process has its state after them, of the same step, as after a kill.
+    """
+    config, place = attrs.evolve(tiny_config(**OPTIONS), tests_after="next"), folder / "overtaken"
+    before = folder / "before"
+    real = checkpoint.save
+
+    def save(path: Path, step: int, tree: Any) -> Path:
+        if ranks.first and checkpoint.path_of(path, step).exists() and not before.exists():
+            shutil.copytree(path, before)
+        return real(path, step, tree)
+
+    with patch.object(checkpoint, "save", save):
+        learn(prepare(config, place, ranks=ranks))
+    if ranks.first:
+        shutil.copytree(place, folder / "complete")
+        shutil.copytree(before, place / "checkpoints", dirs_exist_ok=True)
+    ranks.wait()
+    learn(prepare(config, place, ranks=ranks, resume=True))
+
+
 def not_finite(ranks: Ranks, folder: Path) -> None:
     """Make the policy loss of the second process NaN at the second step; store both messages."""
     run = prepare(tiny_config(**OPTIONS), folder / "not-finite", ranks=ranks)
@@ -127,7 +152,10 @@ def threads() -> list[str]:
     return [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
 
 
-MODES = {mode.__name__: mode for mode in (whole, stopped, damaged, ruined, not_finite, gradients)}
+MODES = {
+    mode.__name__: mode
+    for mode in (whole, stopped, damaged, ruined, overtaken, not_finite, gradients)
+}
 
 if __name__ == "__main__":
     with joined() as ranks:

@@ -76,7 +76,7 @@ class Config:
     def __attrs_post_init__(self) -> None:
         drifts = [task.former for task in self.tasks if task.drift_from]
         other = [task.label for task in (*self.tasks, *drifts) if task.distance != EUCLIDEAN]
-        if self.symmetries != SQUARE and (self.augment or self.images) and other:
+        if self.symmetries != SQUARE and other:
             raise ConfigError(
                 f"symmetries: expected {SQUARE!r} for a distance that is not Euclidean, as in task"
                 f" {other[0]}, got {self.symmetries!r}"

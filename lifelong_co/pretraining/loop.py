@@ -15,7 +15,7 @@ from lifelong_co.evaluation import mean_cost, named_test
 from lifelong_co.pretraining.algorithms import Loss, adapt, leaves
 from lifelong_co.pretraining.inner import Parameters, moments_of
 from lifelong_co.pretraining.state import Pretraining, restore, save, start
-from lifelong_co.runs import provenance
+from lifelong_co.runs import data_files, provenance
 from lifelong_co.runs.plugins_used import plugins_used
 from lifelong_co.runs.run import Log, Stop
 from lifelong_co.runs.warm_start import load_parameters
@@ -72,8 +72,10 @@ def pretrain(
     if not resume:
         take_parameters(state)  # before anything is written, because it may raise
         state.folder.create(config)
+    files = data_files.checked(folder, config)
     log(to_toml(config))
     restored = resume and restore(state, log)
+    data_files.keep(folder, files)
     if state.iteration < state.settings.iterations:
         made = provenance.present(config.device, plugins=plugins_used(config))
         if warning := provenance.other_plugins(folder, made) if resume else "":

@@ -93,7 +93,7 @@ def start(config: Config, path: Path) -> Pretraining:
     problem = registry.problem(config.problem)
     solver = new_solver(config, problem)  # the same initial parameters as a run with this seed
     instances = generator(config.seed, "pretraining instances", config.device)
-    stream = task_stream(config.tasks, problem, instances, config.device)
+    stream = task_stream(config.tasks, problem, instances, config.device, config.symmetries)
     learner = LearnerState(
         problem=problem,
         solver=solver,

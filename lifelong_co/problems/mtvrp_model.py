@@ -106,24 +106,23 @@ def mtvrp_model(instances: MTVRPInstances) -> MTVRPModel:
     factor = max(1, round(mean / max(float(loads.mean()), 1e-9)))
     times = steps(torch.cat((instances.windows[0], instances.service[0][:, None]), dim=1))
     out, back = durations[0, 1:], durations[1:, 0]
-    times[:, 1] = _enough(times[:, 1], out)
+    times[:, 1] = enough(times[:, 1], out, ROUNDING)
     early, _, service = times.T
+    alone = np.maximum(early, out) + service + back
     return MTVRPModel(
         distances=distances,
         durations=durations,
         loads=loads.reshape(2, -1).T * factor,
         capacity=capacity * factor,
         times=times,
-        horizon=NEVER
-        if is_open
-        else int(_enough(steps(instances.horizon), np.maximum(early, out) + service + back).max()),
-        limit=int(_enough(steps(instances.limit), out + back).max()),
+        horizon=NEVER if is_open else int(enough(steps(instances.horizon), alone, ROUNDING).max()),
+        limit=int(enough(steps(instances.limit), out + back, ROUNDING).max()),
     )
 
 
-def _enough(bounds: npt.NDArray[np.int64], needed: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return bounds, raised to what is needed if only rounding and `MTVRP`'s tolerance lack."""
-    return np.where((needed > bounds) & (needed - bounds <= ROUNDING), needed, bounds)
+def enough(bounds: Integers, needed: Integers, rounding: int) -> Integers:
+    """Return bounds, raised to what is needed where at most ``rounding`` steps are missing."""
+    return np.where((needed > bounds) & (needed - bounds <= rounding), needed, bounds)
 
 
 def steps(values: torch.Tensor) -> npt.NDArray[np.int64]:

@@ -87,7 +87,7 @@ def read(file: Path) -> Imported:
     if all(name.startswith(PARALLEL) for name in parameters):
         parameters = {name.removeprefix(PARALLEL): value for name, value in parameters.items()}
     for name, value in parameters.items():
-        if value.is_complex() or not bool(value.isfinite().all()):
+        if not plain(value):
             raise CheckpointError(f"{file}: {name}: expected finite real numbers, got others")
     return Imported(dict(parameters), part)
 
@@ -187,6 +187,13 @@ def _load(file: Path) -> Any:
             f"{file}: expected a complete file of torch.save or safetensors, got another or an"
             " incomplete file"
         ) from error
+
+
+def plain(value: Tensor) -> bool:
+    """Return whether a tensor has values, and all are real and finite in single precision."""
+    if value.layout != torch.strided or value.is_quantized or value.is_meta or value.is_complex():
+        return False
+    return bool(value.to(torch.float32).isfinite().all())
 
 
 def _all_tensors(parameters: Mapping[Any, Any]) -> bool:

@@ -77,11 +77,13 @@ def latest_of_all(folder: RunFolder, ranks: Ranks) -> tuple[Path, Tree] | None:
         except CheckpointError as error:
             found = None
             faults.append(str(error))
-        step = 0 if found is None else checkpoint.step_of(found[0])
-        lowest = -ranks.highest(-step)
-        if ranks.highest(step) == lowest:
+        place_in_run = 0 if found is None else moment(*found)
+        lowest, highest = -ranks.highest(-place_in_run), ranks.highest(place_in_run)
+        if lowest == highest:
             break
-        limit = lowest  # some process has no later checkpoint: look for this step
+        # Some process has no later checkpoint: look for this step. Or it has this step, but was
+        # killed before it saved the end of the epoch: look for an earlier step.
+        limit = lowest // 2 - (lowest // 2 == highest // 2)
     begun = ranks.any(ranks.first and bool(checkpoint.checkpoints(place)))
     if found is None and begun:
         missing = (
@@ -90,3 +92,13 @@ def latest_of_all(folder: RunFolder, ranks: Ranks) -> tuple[Path, Tree] | None:
         )
         raise CheckpointError("; ".join(dict.fromkeys(faults)) or missing)
     return found
+
+
+def moment(path: Path, state: Tree) -> int:
+    """Return a number that grows with each different checkpoint of a run.
+
+    The last step of an epoch can have two: one before the epoch's end, with its last batch, and one
+    after it, with batch 0.
+    """
+    ended = isinstance(state, dict) and state.get("batch") == 0
+    return 2 * checkpoint.step_of(path) + ended

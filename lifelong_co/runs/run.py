@@ -118,8 +118,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE, learned: int 
     )
     tests = [testing(task, problem, config.tests) for task in config.tasks]
     if config.symmetries == "random":
-        how = {"images": config.images, "augment": config.augment}
-        require_turnable(config.tasks[learned:], tests[learned:], problem, **how)
+        require_turnable(config.tasks[learned:], tests[learned:], problem)
     loggers = [registry.logger(name, folder.path) for name in config.loggers if ranks.first]
     return Run(
         config=config,

@@ -43,7 +43,8 @@ def known_of(
     except FileFormatError as error:
         warn(f"{error}; its cost is left out")
         stated = instance.best_known
-    published = BEST.get(file.stem) if instance.distance_rule == "EUC_2D" else None
+    rounded = instance.distance_rule == "EUC_2D"
+    published = BEST.get(instance.problem, {}).get(file.stem) if rounded else None
     # The names have the number of nodes: a file of another size only has the name.
     if published and int(re.findall(r"\d+", file.stem)[0]) == len(instance.coordinates):
         stated = min(published, stated or math.inf)

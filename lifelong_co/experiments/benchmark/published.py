@@ -56,6 +56,7 @@ CVRPLIB = {
 }
 """In the order of the paper's table "Test performance on CVRPLIB instances"."""
 
-BEST = {**TSPLIB, **CVRPLIB}
+BEST = {"tsp": TSPLIB, "cvrp": CVRPLIB}
+"""By problem: an instance of another problem may have the name of its model."""
 LIBRARIES = {"tsplib": ("tsp", ".tsp", tuple(TSPLIB)), "cvrplib": ("cvrp", ".vrp", tuple(CVRPLIB))}
 """Library to problem, suffix of its files, and the paper's instances."""

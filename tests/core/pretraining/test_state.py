@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import attrs
+import numpy as np
 import pytest
 import torch
 from tiny_pretraining import tiny
@@ -16,7 +17,7 @@ from lifelong_co.errors import (
     FolderError,
     Interrupted,
 )
-from lifelong_co.pretraining import loop
+from lifelong_co.pretraining import loop, state
 from lifelong_co.pretraining.algorithms import ALGORITHMS
 from lifelong_co.registry import plugins as present_plugins
 from lifelong_co.reinforce import greedy_baseline
@@ -156,3 +157,26 @@ def test_changed_settings_are_refused_by_name(family, tmp_path):
     changed = attrs.evolve(config, method_options={**config.method_options, "inner_steps": 3})
     with pytest.raises(CheckpointError, match=r"method_options\.inner_steps: expected 2, got 3"):
         loop.pretrain(changed, tmp_path / "run", resume=True)
+
+
+def test_images_of_the_objective_are_those_of_the_configuration(family, tmp_path):
+    """INViT's trial of its baseline takes them from the stream."""
+    config = attrs.evolve(tiny(family), symmetries="random")
+    assert state.start(config, tmp_path / "run").stream.symmetries == "random"
+
+
+def test_pretraining_is_not_resumed_with_other_instances(tmp_path):
+    """Its log would have costs of both."""
+    file, family = tmp_path / "mine.npz", tmp_path / "family.toml"
+    budget = "epochs = 1\nbatches = 1\nbatch_size = 4\n"
+    family.write_text(f'{budget}[[tasks]]\nname = "mine"\nfiles = "mine.npz"\n')
+    np.savez(file, nodes=np.random.default_rng(0).random((4, 5, 2), dtype=np.float32))
+    config = tiny(family)
+    with pytest.raises(Interrupted):
+        loop.pretrain(config, tmp_path / "run", stop=lambda: True)
+    held = file.read_bytes()
+    np.savez(file, nodes=np.random.default_rng(1).random((4, 5, 2), dtype=np.float32))
+    with pytest.raises(ConfigError, match="task mine: files: expected the content"):
+        loop.pretrain(config, tmp_path / "run", resume=True)
+    file.write_bytes(held)
+    assert loop.pretrain(config, tmp_path / "run", resume=True).iteration == 4

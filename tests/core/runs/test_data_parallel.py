@@ -22,7 +22,17 @@ from lifelong_co.storage import checkpoint
 def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of what two processes did."""
     folder = tmp_path_factory.mktemp("ranks")
-    two(PROGRAM, folder, "whole", "stopped", "damaged", "ruined", "not_finite", "gradients")
+    two(
+        PROGRAM,
+        folder,
+        "whole",
+        "stopped",
+        "damaged",
+        "ruined",
+        "overtaken",
+        "not_finite",
+        "gradients",
+    )
     return folder
 
 
@@ -59,6 +69,14 @@ def test_damaged_shard_makes_all_processes_resume_earlier(both: Path) -> None:
     """The run resumes from the latest step with a whole checkpoint of every process."""
     assert results(both / "damaged") == results(both / "whole")
     for one, other in zip(states(both / "damaged"), states(both / "whole"), strict=True):
+        for name, value in one["parameters"].items():
+            assert torch.equal(value, other["parameters"][name])
+
+
+def test_state_of_the_same_step_but_another_moment_makes_all_resume_earlier(both: Path) -> None:
+    """The first process was killed between two saves of the last step, and the second one not."""
+    assert results(both / "overtaken") == results(both / "complete")
+    for one, other in zip(states(both / "overtaken"), states(both / "complete"), strict=True):
         for name, value in one["parameters"].items():
             assert torch.equal(value, other["parameters"][name])
 

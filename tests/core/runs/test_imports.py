@@ -287,9 +287,12 @@ def test_parameters_of_our_own_solver_are_taken(tmp_path, suffix):
         (lambda value: value * torch.nan, "expected finite real numbers"),
         (lambda value: value / 0, "expected finite real numbers"),
         (lambda value: value * 1j, "expected finite real numbers"),
+        (lambda value: value.double() + 1e39, "expected finite real numbers"),
+        (lambda value: value.to_sparse(), "expected finite real numbers"),
+        (lambda value: value.to("meta"), "expected finite real numbers"),
         (lambda value: value.long(), "expected torch.float32, got torch.int64"),
     ],
-    ids=["NaN", "infinite", "complex", "whole"],
+    ids=["NaN", "infinite", "complex", "too large", "sparse", "meta", "whole"],
 )
 def test_parameters_that_are_no_usable_numbers_are_refused(change, expected, tmp_path):
     """Of a training that has diverged, for example; the message names the parameter."""

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Sequence
 
 import attrs
+import numpy as np
 import pytest
 from paths import FIXTURES
 from synthetic_benchmarks import INSTANCES, entrant, go
@@ -91,4 +92,7 @@ def test_the_published_cost_counts_where_it_is_lower(tmp_path, nodes, expected):
     text = f"NAME: kroA100\nTYPE: TSP\nCOMMENT: optimal value: 30000\nDIMENSION: {nodes}\n"
     places = "".join(f"{i} {i} {i * i % 97}\n" for i in range(1, nodes + 1))
     file.write_text(f"{text}EDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{places}EOF\n")
-    assert known_of(file, read_instance(file), None) == expected
+    one = read_instance(file)
+    assert known_of(file, one, None) == expected
+    other = attrs.evolve(one, problem="cvrp", demand=np.ones(nodes - 1, np.int64), capacity=nodes)
+    assert known_of(file, other, None) == 30000  # a depot makes it another problem

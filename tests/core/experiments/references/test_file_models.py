@@ -61,6 +61,65 @@ def test_reference_keeps_the_limit_of_a_file(limit, service, best, tmp_path):
     assert subject.cost(found.actions) == best
 
 
+def windows(tmp_path, *, service=0.0, horizon=30.0, demand=None, capacity=10):
+    """Return the four customers as a VRPTW with rounded distances, from 5 to 10 from the depot."""
+    head, body = (FIXTURES / "four.vrp").read_text().replace("CVRP", "VRPTW").split("NODE_")
+    head = head.replace("CAPACITY : 10", f"CAPACITY : {capacity}")
+    if demand is not None:
+        first, rest = body.split("DEMAND_SECTION")
+        rest = rest[rest.index("DEPOT_SECTION") :]
+        loads = "".join(f"{i} {d}\n" for i, d in enumerate([0, *demand], start=1))
+        body = f"{first}DEMAND_SECTION\n{loads}{rest}"
+    times = "".join(f"{i} 0 {horizon}\n" for i in range(1, 6)) + "SERVICE_TIME_SECTION\n1 0\n"
+    times += "".join(f"{i} {service}\n" for i in range(2, 6))
+    path = tmp_path / "windows.vrp"
+    path.write_text(f"{head}NODE_{body}".replace("DEPOT_", f"TIME_WINDOW_SECTION\n{times}DEPOT_"))
+    return read_file(path)
+
+
+@pytest.mark.parametrize(
+    ("service", "horizon", "best"), [(0.25, 20.5, 44), (0.5, 20.5, 50), (0.1, 20.3, 44)]
+)
+def test_fractions_of_times_count_beside_rounded_distances(service, horizon, best, tmp_path):
+    """The route with the cost 20 takes twice a service longer; with a service of 1 it is late."""
+    pytest.importorskip("pyvrp")
+    subject = of_file(windows(tmp_path, service=service, horizon=horizon))
+    found = subject.model().solve(Settings(iterations=50, restarts=1, seconds=5))
+    assert subject.fault(found.actions) == ""
+    assert subject.cost(found.actions) == best
+
+
+def test_window_between_two_steps_can_be_met():
+    """A file may state times with more digits than the model has."""
+    pytest.importorskip("pyvrp")
+    one = read_file(FIXTURES / "seven.txt")
+    ready, due = one.rules.ready.copy(), one.rules.due.copy()
+    ready[4], due[4] = 60.00001, 60.00002
+    subject = of_file(attrs.evolve(one, rules=attrs.evolve(one.rules, ready=ready, due=due)))
+    found = subject.model().solve(Settings(iterations=50, restarts=1, seconds=5))
+    assert subject.fault(found.actions) == ""
+
+
+def test_latest_time_that_rounding_would_miss_is_met():
+    """The customer alone arrives at the last moment: its drive is rounded up, its time down."""
+    one = read_file(FIXTURES / "seven.txt")
+    direct = distance_matrix(one)[0]
+    due = one.rules.due.copy()
+    far = int(np.argmax(np.modf(direct * STEPS)[0]))
+    assert np.modf(direct[far] * STEPS)[0] > 0.01
+    due[far] = direct[far]
+    made = model_of_file(attrs.evolve(one, rules=attrs.evolve(one.rules, due=due, ready=0 * due)))
+    assert made.times[far - 1, 1] == made.durations[0, far]
+
+
+def test_loads_stay_in_the_integers_of_the_solver(tmp_path):
+    """A capacity that means none, and demands of 0."""
+    pytest.importorskip("pyvrp")
+    one = windows(tmp_path, horizon=99.0, demand=[0, 0, 0, 0], capacity=999_999_999)
+    found = of_file(one).model().solve(Settings(iterations=50, restarts=1, seconds=5))
+    assert of_file(one).fault(found.actions) == ""
+
+
 def test_other_rules_are_refused():
     """A plugin's rules are not modelled."""
     instance = attrs.evolve(read_file(FIXTURES / "four.vrp"), problem="mine", rules=object())
