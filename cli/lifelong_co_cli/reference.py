@@ -105,6 +105,7 @@ def _chosen(
 ) -> Iterator[tuple[str, list[Any]]]:
     """Yield the name and the instances of each source."""
     from lifelong_co.experiments.references import sources
+    from lifelong_co.runs import data_files
     from lifelong_co.runs.folder import RunFolder
 
     for file in files or ():
@@ -114,7 +115,11 @@ def _chosen(
         drawn = sources.from_distribution(distribution, problem, size, count or 10, seed)
         yield f"{distribution}{size}", drawn
     if run is not None:
-        yield str(run), sources.from_run(RunFolder(run).config())[:count]
+        config = RunFolder(run).config()
+        labels = [task.label for task in config.tasks]
+        for line in data_files.changed_tests(data_files.read(run), config, labels):
+            typer.echo(f"{line}; these are references of other instances", err=True)
+        yield str(run), sources.from_run(config)[:count]
     for name in sets:
         yield name, sources.from_testset(name, problem, count)
 

@@ -76,7 +76,8 @@ def compared(
 ) -> ComparedRuns:
     """Compare run folders with the references of some places; ``log`` is called with notes."""
     comparison = compare_folders(folders, "published" if published else "text")
-    found = mean_references(comparison.runs[0].config, places)
+    first = comparison.runs[0]
+    found = mean_references(first.config, places, held=first.data)
     if published:
         gaps = instance_gaps(comparison.runs, found, chosen_device("auto"), log)
         comparison = attrs.evolve(comparison, instance_gaps=gaps)

@@ -24,6 +24,10 @@ from lifelong_co.instance_files.file_instance import (
 from lifelong_co.instance_files.vrplib_parser import COST, read_text, refuse, scan
 from lifelong_co.storage.files import write_new
 
+# Other programs write "route 1: …" or "#1: …", and a line with the number of routes.
+_ROUTE = re.compile(r"^ *(?:route)? *#? *(\d+) *:", re.IGNORECASE | re.MULTILINE)
+_COUNT = re.compile(r"^ *(?:number of )?routes\b", re.IGNORECASE | re.MULTILINE)
+_NUMBERS = re.compile(r"^.*\b\d+ +\d+\b.*", re.MULTILINE)
 # LKH and the published optimal tours state the length in a comment, e.g. "Length = 2579".
 _LENGTH = re.compile(rf"(?:length|cost)\s*[:=]?\s*{COST}", re.IGNORECASE)
 
@@ -181,13 +185,17 @@ def read_solution(path: str | os.PathLike[str]) -> Solution:
 
 
 def _read_sol(path: str | os.PathLike[str], text: str) -> Solution:
+    # vrplib knows a route by the word "Route" in its line, and splits it at single spaces only.
+    text = _ROUTE.sub(r"Route #\1:", _COUNT.sub("Number", text.replace("\t", " ")))
     try:
-        # vrplib splits routes at single spaces only.
-        parsed = parse_solution(text.replace("\t", " "))
+        parsed = parse_solution(text)
         found = [action for route in parsed["routes"] for action in (0, *route)]
         actions = np.array([*found, 0] if found else [], dtype=np.int64)
     except Exception as error:  # vrplib does not catch the errors of int() and indexing
         raise refuse(path, f"not in the CVRPLIB form of a solution ({error})") from error
+    unknown = None if found else _NUMBERS.search(text)
+    if unknown:  # else its cost would count without a check
+        raise refuse(path, f"expected 'Route #1: …' for each route, got {unknown[0]!r:.60}")
     stated = parsed.get("cost")
     if stated is None and not parsed["routes"]:
         raise refuse(path, "expected 'Route #1: …' and 'Cost …', or a TOUR_SECTION; found neither")

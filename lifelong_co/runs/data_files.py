@@ -80,22 +80,25 @@ def keep(folder: Path, found: Digests) -> None:
         write_whole(folder / FILE, json.dumps(found, indent=1) + "\n")
 
 
-def changed_tests(folder: Path, config: Config, labels: Collection[str]) -> Iterator[str]:
+def changed_tests(held: Digests, config: Config, labels: Collection[str]) -> Iterator[str]:
     """Yield a message for each named task whose test files hold other instances than they did.
 
     Raises
     ------
     FileFormatError
-        If ``data.json`` has errors, or a file cannot be used.
+        If a file cannot be used.
     """
-    held, problem = read(folder), registry.problem(config.problem)
+    problem = registry.problem(config.problem)
     for task in config.tasks:
         before, place = tested(held, task), task.test_files or task.files
         if task.label in labels and before and digest(place, problem) != before:
-            yield (
-                f"task {task.label}: {place} has another content than when the run began; these are"
-                " the costs of other instances"
-            )
+            yield f"task {task.label}: {place} has another content than when the run began"
+
+
+def require_same_tests(held: Digests, config: Config) -> None:
+    """Raise `ConfigError` if test files hold other instances than a run knows of."""
+    for line in changed_tests(held, config, [task.label for task in config.tasks]):
+        raise ConfigError(line)
 
 
 def read(folder: Path) -> Digests:

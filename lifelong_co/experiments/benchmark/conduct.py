@@ -83,13 +83,13 @@ def conduct(
                         f" ({one.seconds:.1f} s{each})"
                     )
                 keep(_ordered(list(found.values()), instances, entrants))
-    results = _ordered(list(found.values()), instances, entrants)
+    results = as_now(_ordered(list(found.values()), instances, entrants), instances)
     keep(results)
     names = {one.name for one in instances}
     shown = [one for one in results if one.instance in names]
     if others := len(results) - len(shown):
         log(f"stored results of files that are not in this call: {others}; they are not shown")
-    return as_now(shown, instances)  # not stored: the best known costs may change again
+    return shown
 
 
 def valid(

@@ -103,8 +103,8 @@ def beside(path: Path, instance: FileInstance) -> Path:
 
 
 def as_now(results: Sequence[Result], instances: Sequence[FileInstance]) -> list[Result]:
-    """Return results with the present best known costs; if there is none, the stored one stays."""
-    known = {one.name: one.best_known for one in instances if one.best_known is not None}
+    """Return results with the present best known costs of these instances: one may be withdrawn."""
+    known = {one.name: one.best_known for one in instances}
     return [
         attrs.evolve(one, best_known=known.get(one.instance, one.best_known)) for one in results
     ]

@@ -8,9 +8,10 @@ import attrs
 
 from lifelong_co.errors import ConfigError, LifelongError, explained
 from lifelong_co.experiments.benchmark.results import FILE, Benchmark, read
-from lifelong_co.experiments.comparison.runs import FinishedRun, load_run
+from lifelong_co.experiments.comparison.runs import FinishedRun, in_one_place, load_run
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.paper.zero_shot import Start, read_start
+from lifelong_co.runs.data_files import tested
 
 
 @attrs.frozen
@@ -100,10 +101,12 @@ def _places(
 
 
 def _distinct(runs: Iterable[FinishedRun]) -> tuple[list[FinishedRun], list[str]]:
-    kept: dict[tuple[str, tuple[str, ...], int], FinishedRun] = {}
+    """Return the runs that differ in configuration, seed or tests, and a line for each other."""
+    kept: dict[tuple[object, ...], FinishedRun] = {}
     twice: list[str] = []
-    for run in runs:
-        key = (naming.identity(run.config), tuple(run.names), run.config.seed)
+    for run in in_one_place(runs):
+        content = tuple(tested(run.data, task) for task in run.config.tasks)
+        key = (naming.identity(run.config), tuple(run.names), run.config.seed, content)
         if key in kept:
             twice.append(f"{run.path}: the same configuration and seed as {kept[key].path}")
         kept.setdefault(key, run)

@@ -19,6 +19,7 @@ from lifelong_co.experiments.paper.zero_shot import Start
 from lifelong_co.experiments.references.gaps import MeanReferences, gap, mean_references
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
+from lifelong_co.runs.data_files import require_same_tests
 
 PAPERS_NAMES = {"multi-task-epoch": "POMO-MT-EL", "multi-task-batch": "POMO-MT-BL"}
 """Methods that have another name in the paper's tables of costs."""
@@ -56,7 +57,8 @@ def cost_sheets(
     for solver in chapter.solvers:
         for problem, study in chapter.of(solver).items():
             if problem not in known:
-                known[problem] = mean_references(study.variants[0].runs[0].config, places)
+                first = study.variants[0].runs[0]
+                known[problem] = mean_references(first.config, places, held=first.data)
                 notes += [f"references of {problem}: {note}" for note in known[problem].notes]
             found, key = known[problem], f"distances-{problem}"
             key += "" if solver == chapter.solvers[0] else f"-{solver}"
@@ -88,8 +90,10 @@ def _zero_shot(
     notes = []
     for start in (each for each in starts if each.config.problem == study.problem):
         log(f"{start.path}: solves the test instances of {chapter.title}, without learning")
+        run = study.variants[0].runs[0]
         try:
-            costs = start.costs(study.variants[0].runs[0].config, device)
+            require_same_tests(run.data, run.config)
+            costs = start.costs(run.config, device)
         except LifelongError as error:
             notes.append(f"{start.path}: {error}")
             continue

@@ -29,12 +29,11 @@ def model_of_file(instance: FileInstance) -> TourModel | RouteModel | MTVRPModel
         If the file has other rules than time windows.
     """
     distances = distance_matrix(instance)
-    whole = np.issubdtype(distances.dtype, np.integer)
+    lengths = in_steps(distances, 1 if np.issubdtype(distances.dtype, np.integer) else STEPS)
     if instance.demand is None or instance.capacity is None:
-        return TourModel(in_steps(distances, 1 if whole else STEPS))
+        return TourModel(lengths)
     rules = instance.rules
     if rules is None:
-        lengths = in_steps(distances, 1 if whole else STEPS)
         return RouteModel(lengths, instance.demand, instance.capacity)
     if not isinstance(rules, TimeWindows):
         raise ConfigError(

@@ -15,6 +15,7 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.errors import LifelongError
 from lifelong_co.experiments.references.lookup import Known, of_task, origins
 from lifelong_co.experiments.references.places import Places
+from lifelong_co.runs.data_files import Digests, changed_tests
 
 
 def gap(cost: float, reference: float) -> float:
@@ -78,7 +79,7 @@ class MeanReferences:
     costs: Mapping[str, tuple[float, ...]] = attrs.field(factory=dict)
     """The reference cost of each test instance of each of these tasks."""
     faults: Mapping[str, str] = attrs.field(factory=dict)
-    """For each task whose references could not be read: the reason."""
+    """For each task whose references cannot be used: the reason."""
 
     @property
     def origin(self) -> str:
@@ -92,16 +93,20 @@ class MeanReferences:
 
     @property
     def notes(self) -> list[str]:
-        """One line for each task whose references could not be read."""
+        """One line for each task whose references cannot be used."""
         return [f"no gap on {task}: {fault}" for task, fault in self.faults.items()]
 
 
 def mean_references(
-    config: Config, places: Places, tests: Sequence[Sequence[Any]] | None = None
+    config: Config,
+    places: Places,
+    tests: Sequence[Sequence[Any]] | None = None,
+    held: Digests | None = None,
 ) -> MeanReferences:
     """Return the mean references of a run's tasks.
 
-    A task whose references cannot be read is in `MeanReferences.faults` instead.
+    A task whose references cannot be read, or whose test files have another content than the run
+    knows of, is in `MeanReferences.faults` instead.
 
     Parameters
     ----------
@@ -111,6 +116,8 @@ def mean_references(
         The folders in which to look.
     tests
         The test instances of each task, if they are drawn already.
+    held
+        What the run knows of its files; None if these were compared already.
     """
     means: dict[str, float] = {}
     folders: dict[str, tuple[Path, ...]] = {}
@@ -121,8 +128,12 @@ def mean_references(
         try:  # the problem of a plugin that is not installed has none
             problem = registry.problem(config.problem)
             known = of_task(places, task, problem, config.tests, groups)
+            changed = changed_tests(held or {}, config, [task.label]) if known else ()
         except LifelongError as error:
             faults[task.label] = str(error)
+            continue
+        if fault := next(iter(changed), ""):
+            faults[task.label] = fault
             continue
         mean = mean_reference(known)
         if mean:

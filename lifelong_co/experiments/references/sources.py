@@ -58,7 +58,8 @@ def from_files(
         An ``.npz`` file, a file such as TSPLIB's ``.tsp``, or a folder of those. The ``.npz`` files
         of a folder are read only if ``scaled``.
     problem
-        The problem of an ``.npz`` file; in a folder only files of this problem are read.
+        The problem of an ``.npz`` file. In a folder only instances of this problem count, if there
+        are any.
     scaled
         Whether files of a format are scaled to the unit square without rounding, as in
         the tests of tasks. Else the distances are rounded as the file says. An ``.npz`` file is
@@ -88,18 +89,23 @@ def from_files(
         raise ConfigError(
             f"{path}: expected a file or a folder with {' or '.join(known)} files, found none"
         )
-    found: list[Subject] = []
+    found: dict[Path, Subject] = {}
     faults: list[FileFormatError] = []
     for file in files:
         try:
-            found.append(of_file(read_file(file, problem.name)))
+            found[file] = of_file(read_file(file, problem.name))
         except FileFormatError as error:
             faults.append(error)
     if not found:
         raise faults[0]
     for fault in faults:
         log(f"left out: {fault}")
-    return found
+    own = {file: one for file, one in found.items() if one.problem == problem.name} or found
+    for file, one in found.items():
+        if file not in own:
+            reason = f"expected an instance of {problem.name}, got one of {one.problem}"
+            log(f"left out: {file}: {reason}")
+    return list(own.values())
 
 
 def _loaded(path: Path, problem: Problem, scaled: bool) -> list[Any]:

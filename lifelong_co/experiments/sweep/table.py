@@ -95,7 +95,8 @@ def results_of(
     references: dict[str, MeanReferences] = {}
     for (_, tested), several in alike.items():
         if places is not None and tested not in references:
-            references[tested] = mean_references(several[0].config, places)
+            first = several[0]
+            references[tested] = mean_references(first.config, places, held=first.data)
     return Results(plan, runs, comparisons, references)
 
 

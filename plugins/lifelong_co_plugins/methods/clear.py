@@ -26,6 +26,7 @@ from torch import Tensor
 from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import LearnerState, Method, Rollout
 from lifelong_co.replay.checked import checked_divergence
+from lifelong_co.tensors.modules import normalises_over_batch
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.instance_replay.solutions import SolutionMemory, behavior_along
 from lifelong_co_plugins.methods.kept import Kept
@@ -61,8 +62,8 @@ def clear(
     Raises
     ------
     ConfigError
-        If a number is out of its range, or in the first step, if ``beta`` is above 0 and the solver
-        samples one trajectory.
+        If a number is out of its range; or in the first step, if ``beta`` is above 0 and the solver
+        samples one trajectory, or if the solver normalises over the batch.
     UnknownNameError
         If there is no such divergence or unit.
     """
@@ -78,6 +79,12 @@ def clear(
             raise ConfigError(
                 "method 'clear': expected a solver with at least 2 trajectories for each instance,"
                 f" or beta 0, got {S} and beta {beta:g}"
+            )
+        if normalises_over_batch(learner.solver.module):
+            raise ConfigError(
+                "method 'clear': expected a solver that treats each instance alone, because it"
+                " replays instances of different batches together; this one normalises over the"
+                " batch"
             )
         one = unit.now(learner)
         # The present batch is not replayed in its own step: it is stored afterwards.

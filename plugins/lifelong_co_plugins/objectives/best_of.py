@@ -28,8 +28,9 @@ def best_of(solver: Solver, compared: int = 16) -> Objective:  # noqa: ARG001
 
     The paper's "hybrid rollout" adds a greedy trajectory to the sampled ones; this is left out, so
     that a run samples the same solutions with every objective. Two more choices are ours. A pair of
-    equal costs counts 0, because neither is better; the paper does not say. ``|y|`` counts forced
-    actions, and one of the equal actions at the end that fill a batch (the CVRP's depot).
+    equal costs, to the bit, counts 0, because neither is better; the paper does not say. ``|y|``
+    counts forced actions, and one of the equal actions at the end that fill a batch (the CVRP's
+    depot).
 
     The ratio of costs makes it independent of their unit. A constant added to all costs changes it.
 

@@ -172,6 +172,8 @@ def test_failed_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("hello world\n", "expected 'Route #1"),
         ("Route #1: 1 x\nCost 3\n", "not in the CVRPLIB form"),
         ("Route 1 2\n", "not in the CVRPLIB form"),
+        ("Vehicle 1: 1 2\nCost 7\n", "expected 'Route #1: …' for each route, got 'Vehicle 1: 1 2'"),
+        ("7\n1 0 2 3 0\n", "expected 'Route #1: …' for each route"),
         (f"Route #1: {10**30}\n", "not in the CVRPLIB form"),
         ("Route #1: 1 2\nCost cheap\n", "Cost: expected a number of at least 0, got 'cheap'"),
         ("Route #1: 1 2\nCost -3\n", "Cost: expected a number of at least 0, got -3"),
@@ -207,6 +209,8 @@ def instance_beside(folder: Path, solution: str | None) -> Path:
         ("Route #1: 1 2\nRoute #2: 3 4\nCost 43\n", 43),
         ("Route #1:\t1 2\nRoute #2: 3  4\n", 43),
         ("Route #1: 1 2\nRoute #2: 3 4\nCost 43.4\n", 43),
+        ("Routes: 2\nroute 1 : 1 2\nROUTE #2: 3 4\ncost 43\n", 43),
+        ("#1: 1 2\n#2: 3 4\nCost 43\n", 43),
         ("Cost 43.4\n", 43.4),
     ],
 )

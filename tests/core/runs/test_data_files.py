@@ -12,6 +12,7 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, FileFormatError, Interrupted
 from lifelong_co.experiments.comparison.comparison import compare_runs
 from lifelong_co.experiments.comparison.runs import load_run
+from lifelong_co.experiments.paper.collect import collect
 from lifelong_co.experiments.paper.studies import chapters
 from lifelong_co.learner import learn
 from lifelong_co.runs import data_files
@@ -171,6 +172,19 @@ def test_runs_tested_on_other_content_are_not_compared(tmp_path: Path) -> None:
     assert len(chapters([a, b, c])) == 2
 
 
+def test_report_takes_runs_on_equal_files_for_one_and_on_others_for_two(tmp_path: Path) -> None:
+    """The content of the tests decides, not the path."""
+    files, moved = months(tmp_path / "files"), months(tmp_path / "moved")
+    for name, place in (("a", files), ("b", moved)):
+        learn(prepare(config_of(place), tmp_path / "runs" / name))
+    months(files, seed=2)
+    learn(prepare(config_of(files), tmp_path / "runs" / "c"))
+    found = collect([tmp_path / "runs"])
+    assert [run.path.name for run in found.runs] == ["a", "c"]
+    (line,) = found.left_out
+    assert "b: the same configuration and seed as" in line
+
+
 def test_damaged_file_is_named(tmp_path: Path) -> None:
     """It is not taken for a run without files."""
     (tmp_path / data_files.FILE).write_text("[1]")
@@ -183,9 +197,13 @@ def test_changed_test_files_are_named(tmp_path: Path) -> None:
     files, test_files = months(tmp_path / "files"), months(tmp_path / "tests", 1)
     config = config_of(files, test_files)
     learn(prepare(config, tmp_path / "run"))
+    held = data_files.read(tmp_path / "run")
     months(files, seed=2)
-    assert not [*data_files.changed_tests(tmp_path / "run", config, {"mine"})]
+    data_files.require_same_tests(held, config)
+    assert not [*data_files.changed_tests(held, config, {"mine"})]
     months(test_files, seed=2)
-    (said,) = data_files.changed_tests(tmp_path / "run", config, {"mine", config.tasks[1].label})
+    (said,) = data_files.changed_tests(held, config, {"mine", config.tasks[1].label})
     assert said.startswith(f"task mine: {test_files} has another content")
-    assert not [*data_files.changed_tests(tmp_path / "run", config, {config.tasks[1].label})]
+    assert not [*data_files.changed_tests(held, config, {config.tasks[1].label})]
+    with pytest.raises(ConfigError, match=r"task mine: .* has another content"):
+        data_files.require_same_tests(held, config)

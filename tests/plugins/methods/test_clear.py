@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import attrs
 import pytest
 import torch
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from lifelong_co_plugins.methods.clear import v_trace_loss
 from tiny_runs import exact_run, tiny_config
 
+from lifelong_co.errors import ConfigError
 from lifelong_co.learner import train_batch
 
 
@@ -47,6 +49,18 @@ def test_solver_that_has_not_changed_has_nothing_to_clone(tmp_path: Path, proble
     for each in losses[1:]:
         assert abs(each["replay"].item()) < 1e-4  # recorded in half precision
     assert len(run.method.state_dict()["reservoir"]["items"]) == 8
+
+
+@pytest.mark.parametrize("norm", ["batch", "batch_no_track"])
+def test_solver_that_normalises_over_the_batch_is_refused(tmp_path: Path, norm: str) -> None:
+    """A replayed instance has other instances beside it than when it was stored."""
+    config = tiny_config("clear", sizes=(5,), buffer_size=8)
+    options = config.solver_options | {"norm": norm}
+    config = attrs.evolve(config, solver="omni", solver_options=options)
+    run = exact_run(config, tmp_path)
+    run.method.before_task(run.learner)
+    with pytest.raises(ConfigError, match="expected a solver that treats each instance alone"):
+        train_batch(run)
 
 
 def test_policy_loss_of_an_unchanged_solver_is_reinforce() -> None:

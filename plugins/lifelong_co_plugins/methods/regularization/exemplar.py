@@ -3,7 +3,8 @@
 They are compared in every state of the present rollout that was not forced. The rollout's graph is
 free by then (`protocols.Method.loss_terms`), so the states are kept, and the learner's behavior is
 computed again, some steps at a time. The policy depends on the state only, so steps can be joined
-as if they were trajectories.
+as if they were trajectories. This does not fit batch normalisation: there the learner has the
+statistics of its batch and the exemplar running ones, so even equal parameters differ.
 """
 
 import math

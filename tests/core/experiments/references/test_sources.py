@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from paths import FIXTURES
 
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError, FileFormatError
@@ -66,3 +67,19 @@ def test_instances_inside_the_unit_square_are_scaled_as_in_a_task(tmp_path):
     assert [one.key for one in sources.from_files(file, TSP, scaled=True)] == keys_of(group, TSP)
     (group,) = load_instances(file, TSP)
     assert [one.key for one in sources.from_files(file, TSP)] == keys_of(group, TSP)
+
+
+def test_folder_gives_the_instances_of_one_problem(tmp_path):
+    """A mean over two problems says nothing; the others are named."""
+    text = (FIXTURES / "four.vrp").read_text()
+    (tmp_path / "b.vrp").write_text(text)
+    limited = text.replace("CAPACITY", "DISTANCE : 30\nCAPACITY")
+    (tmp_path / "a.vrp").write_text(limited)
+    said: list[str] = []
+    (only,) = sources.from_files(tmp_path, registry.problem("cvrp"), log=said.append)
+    assert only.problem == "cvrp"
+    assert said == [
+        f"left out: {tmp_path / 'a.vrp'}: expected an instance of cvrp, got one of mtvrp"
+    ]
+    (tmp_path / "b.vrp").write_text(limited)
+    assert len(sources.from_files(tmp_path, registry.problem("cvrp"))) == 2
