@@ -79,11 +79,11 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
 
 def show_estimate(config: Any, learned: int = 0) -> None:
     """Measure a few steps, and print on standard error what a run takes after its learned tasks."""
-    from lifelong_co.api.estimate import STEPS, estimate
+    from lifelong_co.api.estimate import estimate
     from lifelong_co.api.progress import duration
     from lifelong_co_cli.system import peak_memory
 
-    typer.echo(f"measuring {STEPS} steps and a batch of tests of each size …", err=True)
+    typer.echo("measuring a few steps and a batch of tests of each size …", err=True)
     found = estimate(config, learned)
     least, most = min(found.each.values()), max(found.each.values())
     typer.echo(
