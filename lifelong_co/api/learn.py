@@ -1,7 +1,7 @@
 """Learning a sequence of tasks: what ``lifelong-co run`` does, as a function."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from lifelong_co.api.stored import StoredRun, folder_of, listed, load
 from lifelong_co.config.resolve import resolve
 from lifelong_co.config.run_config import Config
 from lifelong_co.config.task_file import read_tasks, with_whole_paths
-from lifelong_co.errors import ConfigError, naming
+from lifelong_co.errors import ConfigError, LifelongError, naming
 from lifelong_co.experiments.comparison.publish import write_run_report
 from lifelong_co.experiments.references.gaps import mean_references
 from lifelong_co.experiments.references.places import Places
@@ -213,9 +213,13 @@ def carry_out(
             shown = stack.enter_context(show(config))
             run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
         try:
-            return learn_tasks(run, stop=stop, on_step=shown.on_step, log=shown.log)
-        finally:
-            run.journal.close_loggers()
+            learn_tasks(run, stop=stop, on_step=shown.on_step, log=shown.log)
+        except BaseException:
+            with suppress(LifelongError):  # the first error counts
+                run.journal.close_loggers()
+            raise
+        run.journal.close_loggers()
+        return run
 
 
 def _naming(config: Config, folder: Path) -> AbstractContextManager[None]:

@@ -4,7 +4,9 @@ The hooks of pluggy return untyped objects. Plugins are loaded at the first call
 never at import.
 """
 
+import inspect
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -114,11 +116,12 @@ def stored_method(name: str, options: Mapping[str, Any]) -> Method:
     An error if it is not installed: whether it learns tasks one by one would be a guess, and so
     would its metrics and ``d*``.
     """
-    find("method", name)
-    try:
-        return method(name, **options)
-    except LifelongError:  # options of another version, or the name of a plugin's part
-        return method(name)
+    known = option_names(find("method", name).thing) or ()
+    kept = {option: value for option, value in options.items() if option in known}
+    for given in (options, kept):  # the others may be options of another version
+        with suppress(LifelongError):
+            return method(name, **given)
+    return method(name)  # a value, say the name of a plugin's part, cannot be used here
 
 
 def knows_all_tasks(name: str, options: Mapping[str, Any]) -> bool:
@@ -213,7 +216,14 @@ def testset(problem: str | Problem, distribution: str, of: str = "generator") ->
             f"distribution {distribution!r}: expected one with a test set, got "
             f"{type(chosen).__name__} without testset(); draw one with sample(batch, size)"
         )
-    return instances() if of == "generator" else instances(of=of)
+    if of == "generator":
+        return instances()
+    if "of" not in inspect.signature(instances).parameters:
+        raise ConfigError(
+            f"distribution {distribution!r}: expected the test set of the 'generator', got {of!r};"
+            " it has one test set"
+        )
+    return instances(of=of)
 
 
 def _problem(given: str | Problem) -> Problem:

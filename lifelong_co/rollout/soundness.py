@@ -123,6 +123,8 @@ class FirstRollout:
             )
         kept = records.tensors(self.before)
         for field, tensor in records.tensors(self.instances).items():
+            if bool(kept[field].isnan().any()):
+                raise ComponentError(f"instances: {field}: expected numbers, got NaN")
             if not torch.equal(tensor, kept[field]):
                 self._refuse("a rollout that does not change the instances", f"other {field}")
         self._check_solutions(rollout)
@@ -155,6 +157,11 @@ class FirstRollout:
             got = "others; its log-probabilities are NaN" if nan else "others"
             self._refuse("sampled solutions that are complete and feasible", got)
         counted = problem.cost(self.instances, actions)
+        if list(counted.shape) != [B, S] or not counted.is_floating_point():
+            raise ComponentError(
+                f"problem {problem.name!r}: expected a cost [B, S] = {[B, S]} of floats, got"
+                f" {list(counted.shape)} of {counted.dtype}"
+            )
         wrong = (cost - counted).abs() > WRONG_COST * counted.abs()
         if bool(wrong.any()):
             first = wrong.nonzero()[0].tolist()

@@ -40,6 +40,6 @@ def restoring(kind: str, name: str) -> Iterator[None]:
         yield
     except LifelongError:
         raise
-    except (LookupError, TypeError, ValueError, RuntimeError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError, RuntimeError) as error:
         said = f"{type(error).__name__}: {error}"
         raise ValueError(f"{kind} {name!r}: load_state_dict(): {said}") from error

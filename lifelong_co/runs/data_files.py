@@ -95,6 +95,19 @@ def changed_tests(held: Digests, config: Config, labels: Collection[str]) -> Ite
             yield f"task {task.label}: {place} has another content than when the run began"
 
 
+def require_same(held: Digests, config: Config) -> None:
+    """Raise `ConfigError` if a file that is there has another content than a run knows of."""
+    problem = registry.problem(config.problem)
+    for task in config.tasks:
+        for field, known in held.get(task.label, {}).items():
+            place = getattr(task, field) if field in FIELDS else ""
+            if place and Path(place).exists() and digest(place, problem) != known:
+                raise ConfigError(
+                    f"task {task.label}: {field}: expected the content that {place} had when the"
+                    " run got this task, got another one"
+                )
+
+
 def require_same_tests(held: Digests, config: Config) -> None:
     """Raise `ConfigError` if test files hold other instances than a run knows of."""
     for line in changed_tests(held, config, [task.label for task in config.tasks]):

@@ -56,7 +56,7 @@ class RunFolder:
         return number
 
     def create(self, config: Config) -> None:
-        """Create the folder with ``config.toml``, with every option of method and objective.
+        """Create the folder with ``config.toml``, with every option of its components.
 
         So a run keeps its meaning when a later version has other defaults.
 
@@ -146,9 +146,10 @@ class RunFolder:
 
 
 def with_all_options(config: Config) -> Config:
-    """Return a configuration with every option of its method and objective."""
+    """Return a configuration with every option of its solver, method and objective."""
     return attrs.evolve(
         config,
+        solver_options=registry.all_options("solver", config.solver, config.solver_options),
         method_options=registry.all_options("method", config.method, config.method_options),
         objective_options=registry.all_options(
             "objective", config.objective, config.objective_options

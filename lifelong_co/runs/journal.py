@@ -8,16 +8,16 @@ damaged or missing is rebuilt, and a checkpoint does not grow with the number of
 import hashlib
 import json
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from lifelong_co.errors import CheckpointError
-from lifelong_co.protocols import Logger
 from lifelong_co.runs.costs import HEADER, Cost, as_csv, as_lines, parse
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.loggers import Loggers
 from lifelong_co.storage.appended import Appended, checked
 from lifelong_co.storage.checkpoint import CheckpointWarning
 from lifelong_co.storage.files import write_whole
@@ -47,9 +47,9 @@ class Journal:
         They get every test and epoch that is added after `start_loggers`.
     """
 
-    def __init__(self, folder: RunFolder, loggers: Sequence[Logger] = ()) -> None:
+    def __init__(self, folder: RunFolder, loggers: Loggers | None = None) -> None:
         self._folder = folder
-        self._loggers = loggers
+        self._loggers = loggers or Loggers()
         self._started = False
         self._finished = 0  # tasks whose lines are in the folders of finished tasks
         self._lines = {name: _Lines(Appended(folder.path / name)) for name in (COSTS, LOG)}
@@ -59,25 +59,24 @@ class Journal:
         """Add tests to ``costs.csv``."""
         rows = list(rows)
         self._lines[COSTS].fresh += as_lines(rows)
-        for logger in self._loggers if self._started else ():
-            logger.tests(rows)
+        if self._started:
+            self._loggers.tests(rows)
 
     def add_epoch(self, entry: Mapping[str, Any]) -> None:
         """Add the entry of an epoch to ``log.jsonl``."""
         self._lines[LOG].fresh += json.dumps(entry) + "\n"
-        for logger in self._loggers if self._started else ():
-            logger.epoch(entry)
+        if self._started:
+            self._loggers.epoch(entry)
 
     def start_loggers(self) -> None:
         """Give the loggers what the journal holds; they drop what they have beyond it."""
         self._started = True
-        for logger in self._loggers:
-            logger.start(self.epochs(), self.costs())
+        if self._loggers.named:
+            self._loggers.start(self.epochs(), self.costs())
 
     def close_loggers(self) -> None:
         """Close the loggers: nothing more comes."""
-        for logger in self._loggers:
-            logger.close()
+        self._loggers.close()
 
     def costs(self) -> list[Cost]:
         """Return all tests so far, read from the disk."""

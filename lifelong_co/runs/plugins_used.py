@@ -31,6 +31,8 @@ def _entries(config: Config) -> Iterator[Entry]:
     named.append(("sampler", config.problem))
     tasks = [*config.tasks, *(task.former for task in config.tasks if task.drift_from)]
     named += [("distribution", task.distribution) for task in tasks if task.distribution]
+    if any(task.files or task.test_files for task in tasks):
+        named.append(("file_format", config.problem))
     texts = [value for value in config.method_options.values() if isinstance(value, str)]
     named += [(kind, text) for kind in IN_OPTIONS for text in texts]
     for kind, name in named:

@@ -69,9 +69,9 @@ def _plain(config: Config) -> dict[str, Any]:
     options = registry.all_options("method", config.method, config.method_options)
     device = config.device.partition(":")[0]
     objective = registry.changed_options("objective", config.objective, config.objective_options)
-    config = attrs.evolve(
-        config, method_options=options, objective_options=objective, device=device
-    )
+    solver = registry.all_options("solver", config.solver, config.solver_options)
+    config = attrs.evolve(config, solver_options=solver, method_options=options)
+    config = attrs.evolve(config, objective_options=objective, device=device)
     found = cattrs.unstructure(config)
     tasks = found.pop("tasks")
     del found["loggers"]  # they change no result

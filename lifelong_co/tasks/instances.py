@@ -103,7 +103,13 @@ def _testing(task: Task, problem: Problem, tests: int) -> list[Any]:
         return [records.select(group, slice(tests)) for group in groups]
     source = _source(task, problem)
     stream = stream_of_tests(problem, task.distribution, task.size)
-    return [_drawn(source, task, problem, stream, tests)]
+    drawn = _drawn(source, task, problem, stream, tests)
+    for name, tensor in records.tensors(drawn).items():  # not in each batch: it takes time
+        if bool(tensor.isnan().any()):
+            raise ComponentError(
+                f"distribution {task.distribution!r}: {name}: expected numbers, got NaN"
+            )
+    return [drawn]
 
 
 def _drawn(
@@ -117,6 +123,11 @@ def _drawn(
             f"distribution {task.distribution!r}: expected {B} instances of size {task.size},"
             f" got {rows} of size {size}"
         )
+    _require_usable(instances, task)
+    return instances
+
+
+def _require_usable(instances: Any, task: Task) -> None:
     for name, tensor in records.tensors(instances).items():
         if tensor.is_floating_point() and tensor.dtype != torch.float32:
             raise ComponentError(
@@ -126,7 +137,6 @@ def _drawn(
             raise ComponentError(
                 f"distribution {task.distribution!r}: {name}: expected a tensor without gradients"
             )
-    return instances
 
 
 def _source(task: Task, problem: Problem) -> Distribution:
@@ -146,7 +156,10 @@ def papers_own(task: Task, problem: Problem, tests: int) -> Any | None:
     if not hasattr(source, "testset"):
         return None
     published = registry.testset(problem, task.distribution, task.tests_of)
-    return published if problem.size(published) == task.size else None
+    if (records.rows(published), problem.size(published)) != (PUBLISHED, task.size):
+        return None
+    _require_usable(published, task)
+    return published
 
 
 def stream_of_tests(

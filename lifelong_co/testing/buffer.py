@@ -6,6 +6,7 @@ from typing import Any
 
 from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import Buffer
+from lifelong_co.replay.class_balanced import TaskAware
 from lifelong_co.storage.tree import flatten, unflatten
 from lifelong_co.testing.contract import ContractError, expect, expect_members
 
@@ -105,8 +106,10 @@ def _check_uniform(buffer: Buffer[Any]) -> None:
 def _check_state(factory: Callable[[int, int], Buffer[Any]], capacity: int) -> None:
     first, second = factory(capacity, 1), factory(capacity, 1)
     for item in range(OFFERS):
-        first.add(item)
-        second.add(item)
+        for each in (first, second):
+            if item == OFFERS // 2 and isinstance(each, TaskAware):
+                each.start_task(1)
+            each.add(item)
     state = second.state_dict()
     saved = _saved(state)
     found = state.get("items")

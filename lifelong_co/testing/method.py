@@ -10,8 +10,9 @@ from lifelong_co.protocols import Method, Solver
 from lifelong_co.testing.contract import expect, expect_everywhere
 from lifelong_co.testing.trial import CHECK, Trial, new_trial
 
-STOPS = (1, 2, 5)
-"""The steps after which a run of eight steps is interrupted: in an epoch, at its end, in a task."""
+STOPS = ((1, False), (2, False), (2, True), (5, False), (6, True))
+"""The steps after which a run of eight steps is interrupted, and whether the epoch has ended: each
+epoch has two steps, and each task two epochs."""
 
 
 def check_method(
@@ -68,12 +69,13 @@ def check_method(
     again = make()
     again.run()
     _check_same("from the same seed", again, after)
-    for stop in STOPS:
+    for stop, ended in STOPS:
         stopped, resumed = make(), make()
-        stopped.run(until=stop)
+        stopped.run(until=stop, ended=ended)
         resumed.load(stopped.saved())
         resumed.run()
-        _check_same(f"when stopped after step {stop} and resumed", resumed, after)
+        where = f"step {stop}{' and the end of its epoch' * ended}"
+        _check_same(f"when stopped after {where} and resumed", resumed, after)
     if not went.method.knows_all_tasks:
         one, both = make(tasks=1), make()
         one.run()

@@ -67,6 +67,7 @@ def check_objective(
             expect(
                 together > 0, check, "a gradient that makes cheap trajectories likelier", together
             )
+        made.after_epoch(trial.learner)
         restored = objective(solver)
         restored.before_task(trial.learner)
         restored.load_state_dict(trial.learner, stored(check, made.state_dict()))

@@ -32,8 +32,11 @@ class Trial:
     actions: torch.Generator
     steps: int = 0
 
-    def run(self, until: int | None = None) -> None:
-        """Learn to the end, or until a step is finished; the order of calls is that of `learn`."""
+    def run(self, until: int | None = None, *, ended: bool = False) -> None:
+        """Learn to the end, or until a step is finished; the order of calls is that of `learn`.
+
+        With ``ended`` it ends after the end of the epoch of this step.
+        """
         learner, method = self.learner, self.method
         for task in range(learner.task, len(learner.tasks)):
             learner.task = task
@@ -46,11 +49,13 @@ class Trial:
                     method.before_epoch(learner)
                 while learner.batch < self.batches():
                     self.step()
-                    if self.steps == until:
+                    if self.steps == until and not ended:
                         return
                 method.after_epoch(learner)
                 self.objective.after_epoch(learner)
                 learner.epoch, learner.batch = learner.epoch + 1, 0
+                if self.steps == until:
+                    return
             method.after_task(learner)
             learner.epoch = 0
 

@@ -39,7 +39,7 @@ def forgetting(comparison: Comparison) -> bytes:
     bytes
         A PNG.
     """
-    sequences = _by_sequence(comparison)
+    sequences = by_sequence(comparison)
     small = len(sequences) == 1 and len(comparison.runs[0].names) > 1
     tasks = shown(len(comparison.runs[0].names)) if small else []
     rows = -(-len(tasks) // COLUMNS)
@@ -71,7 +71,7 @@ def plasticity(
     bytes
         A PNG.
     """
-    sequences = _by_sequence(comparison)
+    sequences = by_sequence(comparison)
     tasks = shown(len(comparison.runs[0].names))
     rows = -(-len(tasks) // columns)
     figure = panels.figure(width, height * rows * len(sequences), list(comparison.groups))
@@ -160,7 +160,8 @@ def _one_task(axes: panels.Axes, comparison: Comparison, task: int, *, first: bo
     panels.finish(axes, f"Cost on {run.names[task - 1]}", "epoch", unit, since=start)
 
 
-def _by_sequence(comparison: Comparison) -> list[list[Group]]:
+def by_sequence(comparison: Comparison) -> list[list[Group]]:
+    """Return the groups of each sequence of tasks and epochs, which share an axis."""
     groups = sorted(comparison.groups, key=lambda group: repr(group.sequence))
     found = [list(its) for _, its in itertools.groupby(groups, key=lambda group: group.sequence)]
     position = {group.label: i for i, group in enumerate(comparison.groups)}

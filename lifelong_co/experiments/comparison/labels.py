@@ -22,13 +22,16 @@ MOST = 3
 def settings(config: Config) -> dict[str, Any]:
     """Return the settings under dotted names, those of a task as ``tasks.E50.epochs``.
 
-    Method options that the configuration lacks (older versions had fewer) have their defaults.
+    Options of solver and method that the configuration lacks (older versions had fewer) have their
+    defaults.
     Options of the objective are left out if they have their defaults, so that labels are short.
     """
     options = registry.all_options("method", config.method, config.method_options)
     objective = registry.changed_options("objective", config.objective, config.objective_options)
     flat: dict[str, Any] = {}
-    config = attrs.evolve(config, method_options=options, objective_options=objective)
+    solver = registry.all_options("solver", config.solver, config.solver_options)
+    config = attrs.evolve(config, solver_options=solver, method_options=options)
+    config = attrs.evolve(config, objective_options=objective)
     for key, value in attrs.asdict(config, recurse=False).items():
         if key == "tasks":
             for task in value:

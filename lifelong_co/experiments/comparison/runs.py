@@ -157,8 +157,9 @@ def load_run(path: Path | str) -> FinishedRun:
 def in_one_place(runs: Iterable[FinishedRun]) -> list[FinishedRun]:
     """Return the runs with one path for files of equal content: the first one that is there.
 
-    So runs on files that have moved are runs of one configuration. The content is known by its
-    digest; a run of an earlier version, which has none, keeps its paths.
+    So runs on files that have moved are runs of one configuration, and runs that have learned other
+    content of one path are not: its digest is added. The content is known by its digest; a run of
+    an earlier version, which has none, keeps its paths.
     """
     runs = list(runs)
     tasks = ((run, task) for run in runs for task in run.config.tasks)
@@ -171,8 +172,15 @@ def in_one_place(runs: Iterable[FinishedRun]) -> list[FinishedRun]:
     for content, path in sorted(found, key=lambda each: _gone(each[1])):
         places.setdefault(content, path)
 
+    owners: dict[str, object] = {}
+
     def placed(run: FinishedRun, task: Task) -> Task:
-        files: dict[str, Any] = {f: places[it] for f, it in _contents(run, task).items()}
+        files: dict[str, Any] = {}
+        for field, content in _contents(run, task).items():
+            files[field] = place = places[content]
+            other = owners.setdefault(place, content) != content
+            if other and field == "files" and task.test_files:
+                files[field] = f"{place} (SHA-256 {str(content)[:8]})"
         return attrs.evolve(task, **files)
 
     def moved(run: FinishedRun) -> FinishedRun:

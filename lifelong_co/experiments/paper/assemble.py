@@ -1,6 +1,7 @@
 """Makes a report: all sections for which there are runs, and why the others are missing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
@@ -82,8 +83,9 @@ def make_report(
         missing="needs a folder of `lifelong-co benchmark --out`, with its results.json.",
     )
     parts.append(Part("TSPLIB and CVRPLIB", "", (benchmarks,)))
-    count = len(found.runs)
-    title = f"Lifelong learning: {count} run{'s' * (count != 1)}"
+    parts = apart(parts)
+    runs = len(found.runs)
+    title = f"Lifelong learning: {runs} run{'s' * (runs != 1)}"
     warning = mixed(found.runs)
     if warning:
         log(f"warning: {warning}")
@@ -165,11 +167,37 @@ def _named(part: Part, prefix: str) -> Part:
     def renamed(each: T) -> T:
         return attrs.evolve(each, key=file_name(prefix + each.key))
 
+    return _changed(part, renamed, renamed)
+
+
+def apart(parts: Iterable[Part]) -> list[Part]:
+    """Return parts whose tables, and whose figures, all have different names: ``-2`` is added.
+
+    Capital letters do not make a difference: some file systems know none.
+    """
+
+    def numbered(taken: set[str]) -> Callable[[T], T]:
+        def renamed(each: T) -> T:
+            names = (f"{each.key}-{k}" if k > 1 else each.key for k in count(1))
+            name = next(name for name in names if name.lower() not in taken)
+            taken.add(name.lower())
+            return attrs.evolve(each, key=name)
+
+        return renamed
+
+    tables: set[str] = set()
+    figures: set[str] = set()
+    return [_changed(part, numbered(tables), numbered(figures)) for part in parts]
+
+
+def _changed(
+    part: Part, sheet: Callable[[Sheet], Sheet], picture: Callable[[Picture], Picture]
+) -> Part:
     sections = (
         attrs.evolve(
             section,
-            sheets=tuple(map(renamed, section.sheets)),
-            pictures=tuple(map(renamed, section.pictures)),
+            sheets=tuple(map(sheet, section.sheets)),
+            pictures=tuple(map(picture, section.pictures)),
         )
         for section in part.sections
     )

@@ -42,8 +42,14 @@ def _pictures(comparison: Comparison, key: str, of: str) -> list[Picture]:
 
 
 def forgetting(comparison: Comparison, *, gaps: bool = False) -> bytes:
-    """Draw the mean cost, or the mean gap to d*, over the tasks learned so far in one order."""
-    figure = panels.figure(panels.NARROW, 2.9, comparison.groups)
+    """Draw the mean cost, or the mean gap to d*, over the tasks learned so far in one order.
+
+    Runs with other numbers of epochs have a panel of their own.
+    """
+    sequences = figures.by_sequence(comparison)
+    figure = panels.figure(panels.NARROW, 2.9 * len(sequences), comparison.groups)
     best = comparison.best if gaps else None
-    figures.draw_learned(figure.add_subplot(), comparison, comparison.groups, best)
+    for row, groups in enumerate(sequences, start=1):
+        axes = figure.add_subplot(len(sequences), 1, row)
+        figures.draw_learned(axes, comparison, groups, best)
     return figures.png(figure)

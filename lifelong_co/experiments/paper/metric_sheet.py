@@ -66,8 +66,9 @@ def groups(
 
 
 def same_seeds(rows: Iterable[Sequence[FinishedRun]]) -> bool:
-    """Return whether all rows that have runs have them of the same seeds."""
-    return len({frozenset(run.config.seed for run in runs) for runs in rows if runs}) <= 1
+    """Return whether all rows that have runs have them of the same orders and seeds."""
+    found = {frozenset((run.names, run.config.seed) for run in runs) for runs in rows if runs}
+    return len(found) <= 1
 
 
 def ranked(row: Iterable[Cell], fair: bool) -> list[Cell]:

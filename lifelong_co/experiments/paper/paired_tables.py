@@ -44,7 +44,7 @@ def split(chapter: Chapter) -> list[Sheet]:
     A row names its orders if those of another row differ.
     """
     sheets = []
-    for study in chapter.studies:
+    for study in (each for each in chapter.studies if not each.alone):
         rows = []
         differ = len({variant.orders for variant in study.lifelong}) > 1
         for variant in study.lifelong:

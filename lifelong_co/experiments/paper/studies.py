@@ -83,9 +83,14 @@ class Study:
         found = (run for variant in self.main if variant.name == method for run in variant.runs)
         return [run for run in found if run.names in orders]
 
+    @property
+    def alone(self) -> bool:
+        """Whether there is one run of one task: its cost has nothing to be compared with."""
+        return len(self.best) == 1 == sum(len(variant.runs) for variant in self.variants)
+
     def metrics(self, run: FinishedRun, k: int | None = None) -> metrics.Metrics:
         """Return the metrics after the first ``k`` tasks; None: after all."""
-        return measured(run, self.best, k, self.definition)
+        return measured(run, None if self.alone else self.best, k, self.definition)
 
     def spreads(self, runs: Sequence[FinishedRun], k: int | None = None) -> dict[str, Spread]:
         """Return each metric over some runs of one variant, at least one."""

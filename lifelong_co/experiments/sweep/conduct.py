@@ -98,7 +98,7 @@ class _Work:
             count = f"{len(self.done)} of {len(self.plan.jobs)}"
             self.log(f"finished {job.name} ({count}{self.time_left(self.done)})")
             return
-        now = tuple(sorted(path.name for path in (job.folder / "checkpoints").glob("checkpoint-*")))
+        now = _saved(job)
         self.deaths[job.name] += 1
         if now != self.progress.get(job.name, ()):
             self.deaths[job.name] = 0
@@ -122,9 +122,15 @@ class _Work:
                 self.failed[job.name] = str(error)
                 self.log(f"failed {job.name} ({error})")
                 continue
+            self.progress.setdefault(job.name, _saved(job))
             file = log_of(self.plan.folder, job)
             file.parent.mkdir(exist_ok=True)
             self.running[job.name] = self.engine.submit(["run", "--resume", str(job.folder)], file)
+
+
+def _saved(job: Job) -> tuple[str, ...]:
+    """Return the names of the checkpoints of a run: others after a while mean progress."""
+    return tuple(sorted(path.name for path in (job.folder / "checkpoints").glob("checkpoint-*")))
 
 
 def conduct(

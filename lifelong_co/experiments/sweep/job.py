@@ -7,6 +7,7 @@ import attrs
 from lifelong_co.config.run_config import Config, read_config
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.comparison.runs import FinishedRun, load_run
+from lifelong_co.runs import data_files
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.settings import differences
 from lifelong_co.storage import checkpoint
@@ -54,18 +55,28 @@ class Job:
             RunFolder(self.folder).create(self.config)
 
     def check(self) -> None:
-        """Raise an error if the folder holds another run; one that cannot be read is not checked.
+        """Raise an error if the folder holds another run, or one on other files.
+
+        A folder that cannot be read is not checked.
 
         Raises
         ------
         ConfigError
-            The message names the first setting that differs.
+            The message names the first setting or file that differs.
         """
         try:
             found = read_config(self.folder)
-        except ConfigError:  # `prepare` refuses it: then only this run fails, not the sweep
+            held = data_files.read(self.folder)
+        except (ConfigError, FileFormatError):  # `prepare` refuses it: then only this run fails
             return
         self._refuse_other(found)
+        try:
+            data_files.require_same(held, self.config)
+        except ConfigError as error:
+            raise ConfigError(
+                f"{self.folder}: {error}; restore the file, or choose another --out for the whole"
+                " sweep"
+            ) from error
 
     def _refuse_other(self, found: Config) -> None:
         for name, (wanted, there) in differences(self.config, found).items():

@@ -128,6 +128,7 @@ def test_all_tasks_at_once_may_depend_on_options(plugin):
     )
     assert registry.knows_all_tasks("joint", {"at_once": True})
     assert not registry.knows_all_tasks("joint", {"at_once": False})
+    assert registry.knows_all_tasks("joint", {"at_once": True, "of another version": 1})
     with pytest.raises(lco.UnknownNameError, match="Unknown method 'unknown'"):
         registry.knows_all_tasks("unknown", {})
 
@@ -231,6 +232,8 @@ def test_testset_comes_from_the_distribution(plugin):
         plugin("register_distributions", "new", lambda problem, *, variant, capacity: with_one)
     )
     assert lco.testset("tsp", "new") == "the instances"
+    with pytest.raises(lco.ConfigError, match="'new': expected the test set of the 'generator'"):
+        lco.testset("tsp", "new", of="published")
     lco.register_plugin(
         plugin(
             "register_distributions",

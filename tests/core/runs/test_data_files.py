@@ -165,8 +165,10 @@ def test_runs_tested_on_other_content_are_not_compared(tmp_path: Path) -> None:
         if change:
             months(change, seed=2)
     a, b, c = (load_run(tmp_path / name) for name in "abc")
-    assert compare_runs([a, b])
-    assert len(chapters([a, b])) == 1
+    assert len(compare_runs([a, b]).groups) == 2  # not two runs of one method
+    (chapter,) = chapters([a, b])
+    assert len(chapter.studies[0].variants) == 2
+    assert len(collect([tmp_path]).runs) == 3
     with pytest.raises(ConfigError, match="task mine, SHA-256 of the test files"):
         compare_runs([a, c])
     assert len(chapters([a, b, c])) == 2

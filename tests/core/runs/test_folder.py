@@ -17,7 +17,7 @@ from lifelong_co.errors import (
     ConfigError,
     FolderError,
 )
-from lifelong_co.runs.folder import RunFolder, refuse_start
+from lifelong_co.runs.folder import RunFolder, refuse_start, with_all_options
 from lifelong_co.runs.journal import Journal
 from lifelong_co.storage import checkpoint
 
@@ -28,7 +28,7 @@ def test_new_folder_holds_the_configuration(tmp_path: Path) -> None:
         if place.name == "empty":
             place.mkdir()
         RunFolder(place).create(CONFIG)
-        assert RunFolder(place).config() == CONFIG
+        assert RunFolder(place).config() == with_all_options(CONFIG)
         assert RunFolder(place).checkpoints.is_dir()
 
 
@@ -99,7 +99,7 @@ def test_pretrained_or_imported_folder_is_no_lifelong_run(method: str, found: st
     refuse_start(CONFIG, Path("start"))
 
 
-def test_a_run_keeps_every_option_of_its_method_and_objective(tmp_path):
+def test_a_run_keeps_every_option_of_its_components(tmp_path):
     """So that the defaults of a later version do not change what it was."""
     config = attrs.evolve(tiny_config("feng", alpha=0.25), objective="preference")
     RunFolder(tmp_path / "run").create(config)
@@ -107,6 +107,9 @@ def test_a_run_keeps_every_option_of_its_method_and_objective(tmp_path):
     options = read_config(tmp_path / "run").method_options
     assert options == registry.all_options("method", "feng", {"alpha": 0.25})
     assert set(options) == {"alpha", "buffer_size", "every"}
+    solver = read_config(tmp_path / "run").solver_options
+    assert solver == registry.all_options("solver", "pomo", config.solver_options)
+    assert solver.keys() > config.solver_options.keys()
 
 
 def test_task_counts_as_learned_when_its_parameters_are_stored(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from lifelong_co.errors import (
 from lifelong_co.experiments.comparison.runs import load_run
 from lifelong_co.learner import learn
 from lifelong_co.runs import further_tasks
-from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.folder import RunFolder, with_all_options
 from lifelong_co.runs.further_tasks import with_tasks
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
@@ -144,7 +144,7 @@ def test_run_that_is_not_finished_gets_no_further_task(tmp_path: Path) -> None:
     checkpoint.save(RunFolder(folder).after_task(2), steps, {})
     with pytest.raises(ConfigError, match=r"expected a finished run.* learned 1 of 2 tasks"):
         go_on(folder, whole_config().tasks[2:])
-    assert RunFolder(folder).config() == config
+    assert RunFolder(folder).config() == with_all_options(config)
 
 
 def test_same_command_twice_does_not_learn_the_tasks_twice(tmp_path: Path) -> None:

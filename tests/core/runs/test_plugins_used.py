@@ -8,6 +8,8 @@ import pytest
 from tiny_runs import tiny_config
 
 import lifelong_co as lco
+from lifelong_co.instance_files.formats import Format
+from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.learner import learn
 from lifelong_co.runs import provenance
 from lifelong_co.runs.plugins_used import plugins_used
@@ -93,3 +95,14 @@ def test_solver_of_a_notebook_has_no_file(plugin):
     lco.register_plugin(plugin("register_solvers", "mine", build))
     config = attrs.evolve(tiny_config("fine-tuning"), solver="mine")
     assert plugins_used(config) == {"this process": ""}
+
+
+def test_format_of_the_files_of_a_task_is_noted(plugin):
+    """Another version of it may read the same file as other instances."""
+    lco.register_plugin(
+        plugin("register_file_formats", "theirs", Format((".mine",), read_instance))
+    )
+    config = attrs.evolve(tiny_config(), problem="theirs")
+    assert plugins_used(config) == {}
+    task = attrs.evolve(config.tasks[0], distribution="", size=0, files="may.mine")
+    assert plugins_used(attrs.evolve(config, tasks=(task,))) != {}

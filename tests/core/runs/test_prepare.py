@@ -6,11 +6,11 @@ import attrs
 import pytest
 from tiny_runs import parameters, same, tiny_config
 
-from lifelong_co import registry
 from lifelong_co.config.brief import brief
 from lifelong_co.config.run_config import to_toml
 from lifelong_co.errors import CheckpointError, ConfigError, FolderError
 from lifelong_co.learner import learn
+from lifelong_co.runs.folder import with_all_options
 from lifelong_co.runs.prepare import prepare
 
 
@@ -19,9 +19,8 @@ def test_new_run_logs_its_configuration(tmp_path: Path) -> None:
     lines: list[str] = []
     run = prepare(tiny_config(), tmp_path / "run", log=lines.append)
     assert lines == [brief(run.config, tmp_path / "run" / "config.toml")]
-    options = registry.all_options("method", "llr-bc", {})
     assert run.config == tiny_config()
-    assert run.folder.config() == attrs.evolve(tiny_config(), method_options=options)
+    assert run.folder.config() == with_all_options(tiny_config())
     assert (run.steps, run.costs) == (0, [])
 
 

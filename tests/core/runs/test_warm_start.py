@@ -9,6 +9,7 @@ import torch
 from tiny_runs import MODEL, parameters, same, tiny_config, tiny_learn
 
 import lifelong_co as lco
+from lifelong_co import registry
 from lifelong_co.config.resolve import resolve
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import Interrupted
@@ -81,7 +82,8 @@ def test_configuration_has_the_solver_and_options_of_the_source(source: Path) ->
     """Another solver or a missing source is refused."""
     config = resolve(start_from=source, preset="small")
     assert (config.solver, config.problem) == ("omni", "tsp")
-    assert config.solver_options == {**MODEL, "norm": "none"}
+    own = {**MODEL, "norm": "none"}
+    assert config.solver_options == registry.all_options("solver", "omni", own)
     with pytest.raises(lco.ConfigError, match=r"solver: expected 'omni' as in .*got 'pomo'"):
         resolve(start_from=source, solver="pomo")
     with pytest.raises(lco.ConfigError, match=r"nowhere: expected a run folder"):

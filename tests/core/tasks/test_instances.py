@@ -185,8 +185,9 @@ def test_other_instances_than_asked_for_are_refused(rows: int, size: int, plugin
     [
         (torch.Tensor.double, "expected float32, got torch.float64"),
         (torch.Tensor.requires_grad_, "expected a tensor without gradients"),
+        (lambda nodes: nodes * torch.nan, "expected numbers, got NaN"),
     ],
-    ids=["double", "gradients"],
+    ids=["double", "gradients", "NaN"],
 )
 def test_tensors_that_a_network_cannot_take_are_refused(
     plugin: Any, change: Any, said: str
@@ -228,3 +229,29 @@ def test_attributes_that_the_problem_lacks_are_refused() -> None:
     with pytest.raises(lco.ConfigError, match="'tsp' has no sampler") as caught:
         streams.training(uniform(6, attributes=("open",)), lco.problem("tsp"))
     assert caught.value.__notes__ == ["task U6 open"]
+
+
+@pytest.mark.usefixtures("fresh_registry")
+def test_test_set_of_another_number_is_not_that_of_a_task(plugin: Any) -> None:
+    """A run with 1,000 tests is tested on 1,000 instances, and those must be usable."""
+    usual = lco.distribution("U", "tsp")
+    rows, change = [7], [torch.Tensor.float]
+
+    class Mine:
+        def sample(self, B: int, n: int, **options: Any) -> Any:
+            return usual.sample(B, n, **options)
+
+        def testset(self) -> Any:
+            drawn = usual.sample(rows[0], 5)
+            return attrs.evolve(drawn, nodes=change[0](drawn.nodes))
+
+    lco.register_plugin(plugin("register_distributions", "mine", lambda *_, **__: Mine()))
+    task, tsp = (
+        Task(distribution="mine", size=5, epochs=1, batches=1, batch_size=4),
+        lco.problem("tsp"),
+    )
+    (found,) = streams.testing(task, tsp, 1000)
+    assert len(found.nodes) == 1000
+    rows[0], change[0] = 1000, torch.Tensor.double
+    with pytest.raises(ComponentError, match="'mine': nodes: expected float32"):
+        streams.testing(task, tsp, 1000)

@@ -7,6 +7,7 @@ from contract_faults import assert_named
 
 import lifelong_co as lco
 from lifelong_co import registry, testing
+from lifelong_co.replay.class_balanced import Balanced
 from lifelong_co.replay.reservoir import Reservoir
 
 
@@ -43,6 +44,14 @@ class Invents(Reservoir[Any]):
     def put(self, slot: int, item: Any) -> None:
         """Add 1000."""
         super().put(slot, item + 1000)
+
+
+class ForgetsTask(Balanced[Any]):
+    """Does not save the present task."""
+
+    def load_state_dict(self, state: Any) -> None:
+        """Restore all but the task."""
+        super().load_state_dict({**state, "task": 0})
 
 
 class WithReplacement(Reservoir[Any]):
@@ -173,6 +182,7 @@ MUTANTS: dict[str, tuple[str, Any]] = {
     "not uniform": ("each of 4 items about 100 times in 400 draws", Newest),
     "unseeded": ("from the same seed", Unseeded),
     "forgets": ("after load_state_dict", Forgets),
+    "forgets the task": ("after load_state_dict", ForgetsTask),
     "aliases": ("that later offers do not change", Aliases),
     "unsaved": ("a state_dict that can be saved", Unsaved),
     "renamed": ('a state_dict with "items", the list of the items, got None', Renamed),

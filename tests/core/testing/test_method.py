@@ -60,6 +60,22 @@ def frozen(learner: Any) -> None:
     learner.solver.module.load_state_dict(learner.initial)
 
 
+def copying() -> Method:
+    """Return a method that keeps a parameter at the end of an epoch, and does not save it."""
+    kept: list[Any] = []
+
+    def after_epoch(learner: Any) -> None:
+        kept[:] = [next(iter(learner.solver.module.parameters())).detach().clone()]
+
+    def loss_terms(learner: Any, rollout: Any) -> Any:  # noqa: ARG001
+        now = next(iter(learner.solver.module.parameters()))
+        return [("near", (now - old).square().sum()) for old in kept]
+
+    return Method(
+        before_task=lambda _: kept.clear(), after_epoch=after_epoch, loss_terms=loss_terms
+    )
+
+
 def foresees() -> Method:
     """Return a method whose term depends on how many tasks there will be."""
     return Method(loss_terms=lambda learner, _: [("x", len(learner.tasks) * pulled(learner))])
@@ -87,6 +103,10 @@ MUTANTS: dict[str, tuple[str, Callable[[], Any]]] = {
     "forgets": (
         "the same parameters when stopped after step 1 and resumed",
         lambda: counting(save=False),
+    ),
+    "forgets a copy": (
+        "the same parameters when stopped after step 2 and the end of its epoch and resumed",
+        copying,
     ),
     "foresees": (
         "the same parameters when the second task arrives after the first is learned",

@@ -38,6 +38,16 @@ def baseline(solver: Any) -> Objective:  # noqa: ARG001
     return Objective(loss=loss)
 
 
+def per_epoch(solver: Any) -> Objective:
+    """Return an objective that forgets what it keeps at the end of an epoch."""
+    inner, epochs = lco.objective("reinforce", solver), [1]
+
+    def loss(instances: Any, rollout: Rollout) -> Tensor:
+        return inner.loss(instances, rollout) * epochs[0]
+
+    return Objective(loss=loss, after_epoch=lambda _: epochs.append(epochs.pop() + 1))
+
+
 MUTANTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "no objective": ("an Objective, got dict", lambda _: {}),
     "float": ("a tensor as loss, got float", changed(lambda loss: loss.item())),
@@ -47,6 +57,7 @@ MUTANTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "zero": ("gradients of the loss, got zero", changed(lambda loss: 0 * loss)),
     "wrong sign": ("cheap trajectories likelier, got -", changed(lambda loss: -loss)),
     "no state_dict": ("after load_state_dict", baseline),
+    "no state of epochs": ("after load_state_dict", per_epoch),
     "unsaved": (
         "a state_dict that can be saved",
         lambda solver: Objective(

@@ -27,6 +27,29 @@ def test_runs_on_other_tasks_are_another_part(tmp_path):
     assert {"small-metrics", "small-2-metrics"} <= set(keys)
 
 
+def test_orders_with_similar_names_have_figures_of_their_own(tmp_path: Path) -> None:
+    """An order of the paper, and a task file that has its name in capital letters."""
+    for name, order in (("one", "1"), ("other", str(tmp_path / "Order-1.toml"))):
+        distributions = ("E", "C") if name == "one" else ("C", "E")
+        of = synthetic_runs.config(distributions=distributions, order=order)
+        synthetic_runs.write(tmp_path / name, of)
+    report = make_report(collect([tmp_path]), Places(tmp_path / "absent"), str)
+    names = [picture.key.lower() for picture in report.pictures]
+    assert len(names) > 3
+    assert len(set(names)) == len(names)
+    keys = [sheet.key.lower() for sheet in report.sheets]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_run_of_one_task_alone_has_no_gap(tmp_path: Path) -> None:
+    """Its cost has nothing to be compared with; `compare` says so, too."""
+    folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config(distributions=("E",)))
+    report = make_report(collect([folder]), Places(tmp_path / "absent"), str)
+    (sheet,) = (sheet for sheet in report.sheets if sheet.key == "metrics")
+    assert [cell.shown for cell in sheet.rows[0][-5:]] == ["-"] * 5
+    assert not [sheet for sheet in report.sheets if sheet.key.startswith("split")]
+
+
 def test_without_matplotlib_the_tables_still_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

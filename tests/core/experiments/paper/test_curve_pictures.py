@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
 import synthetic_runs
 
+from lifelong_co.experiments.comparison import figures
+from lifelong_co.experiments.comparison.comparison import Group
 from lifelong_co.experiments.paper.collect import collect
-from lifelong_co.experiments.paper.curve_pictures import SEEDS, curve_pictures
+from lifelong_co.experiments.paper.curve_pictures import SEEDS, curve_pictures, forgetting
 from lifelong_co.experiments.paper.studies import chapters
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -21,6 +24,26 @@ def test_a_run_has_three_pictures(tmp_path: Path) -> None:
     assert all(picture.png.startswith(PNG) for picture in drawn)
     assert len({picture.png for picture in drawn}) == 3
     assert drawn[0].caption == "Forgetting, mean cost: CVRP, order 1 (E20 → U10), pomo."
+
+
+def test_runs_with_other_numbers_of_epochs_have_a_panel_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the axis of the first run the curve of the other one would be cut."""
+    for method, epochs in (("fine-tuning", 3), ("llr-bc", 8)):
+        task = {"epochs": epochs}
+        of = synthetic_runs.config(method, ("E", "U"), epochs=epochs, task=task)
+        synthetic_runs.write(tmp_path / method, of)
+    (chapter,) = chapters(collect([tmp_path]).runs)
+    drawn: list[list[str]] = []
+
+    def noted(axes: object, comparison: object, groups: list[Group], best: object) -> None:  # noqa: ARG001
+        drawn.append([group.label for group in groups])
+
+    monkeypatch.setattr(figures, "draw_learned", noted)
+    (study,) = chapter.studies
+    forgetting(study.comparison(chapter.tasks))
+    assert drawn == [["fine-tuning"], ["llr-bc"]]
 
 
 def test_a_caption_explains_the_bands_of_several_seeds(tmp_path: Path) -> None:

@@ -90,6 +90,17 @@ def test_a_run_that_gets_further_each_time_is_resumed_again(plan):
     assert engine.attempts.count(name) == 7
 
 
+def test_checkpoints_from_before_the_sweep_are_no_progress(plan):
+    """A run that only dies is tried once, also if it has been begun before."""
+    name = named(plan, "feng")
+    plan.jobs[name].prepare()
+    places = plan.jobs[name].folder / "checkpoints"
+    (places / "checkpoint-00000003.safetensors").write_text("")
+    engine = Invented({name: [-9] * 6})
+    assert conduct(plan, engine, retries=0) == {name: "signal 9: it broke"}
+    assert engine.attempts.count(name) == 1
+
+
 def test_stop_ends_the_runs_and_the_sweep(plan):
     """Runs are asked once, and the error names the folder to resume."""
     engine = Invented({name: [None] * 9 for name in plan.jobs})

@@ -1,11 +1,13 @@
 """Runs of a sweep: no folder of another run, and none that is damaged counts as complete."""
 
+import numpy as np
 import pytest
 from synthetic_runs import finish, two_orders
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.sweep.grid import Grid, Variant
 from lifelong_co.experiments.sweep.plan import make_plan
+from lifelong_co.runs import data_files
 from lifelong_co.runs.folder import RunFolder, with_all_options
 
 
@@ -61,6 +63,24 @@ def test_a_task_file_may_have_moved(tmp_path):
     jobs[1].prepare()
     with pytest.raises(ConfigError, match=r"needs task 1 size = 6, but the run .* has 5"):
         jobs[2].prepare()
+
+
+def test_sweep_on_other_files_than_its_runs_is_refused(tmp_path):
+    """Before a run starts: one table cannot have both. Files that are gone do not matter."""
+    file, tasks = tmp_path / "mine.npz", tmp_path / "tasks.toml"
+    budget = "epochs = 1\nbatches = 1\nbatch_size = 2\n"
+    tasks.write_text(f'{budget}[[tasks]]\nname = "mine"\nfiles = "mine.npz"\n')
+    np.savez(file, nodes=np.random.default_rng(0).random((4, 5, 2), dtype=np.float32))
+    grid = Grid(methods=("ewc",), problems=("tsp",), tasks=(str(tasks),), device="cpu")
+    [job] = make_plan([grid], tmp_path / "sweep").jobs.values()
+    job.prepare()
+    data_files.keep(job.folder, data_files.checked(job.folder, job.config))
+    job.check()
+    np.savez(file, nodes=np.random.default_rng(1).random((4, 5, 2), dtype=np.float32))
+    with pytest.raises(ConfigError, match=r"task mine: files: expected .*choose another --out"):
+        job.check()
+    file.unlink()
+    job.check()
 
 
 def test_run_with_damaged_costs_is_not_finished(tmp_path):

@@ -6,6 +6,7 @@ import attrs
 import pytest
 from tiny_runs import MODEL, same, tiny_config, tiny_learn
 
+from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.sweep.grid import Grid, grids_from_toml, grids_to_toml, read_grids
@@ -72,7 +73,8 @@ def test_every_run_has_the_start(folder):
     for config in configs:
         assert config.start_from == str((folder / "pretrained" / "run").resolve())
         assert (config.problem, config.solver) == ("tsp", "omni")
-        assert config.solver_options == {**MODEL, "norm": "none"}
+        own = {**MODEL, "norm": "none"}
+        assert config.solver_options == registry.all_options("solver", "omni", own)
     text = FILE.replace('start_from = "pretrained/run"', "")
     fresh = grids_from_toml(text + 'problems = ["tsp"]\nsolvers = ["omni"]', "f", folder)
     both = make_plan([*fresh, *read_grids(folder / "sweep.toml")], folder / "out")
