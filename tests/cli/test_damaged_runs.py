@@ -8,11 +8,11 @@ import pytest
 from command_line import call, contents, results, run_options, spawn, wait
 from resumed_runs import config, interrupt
 
-from lifelong_co import registry
 from lifelong_co.config.brief import brief
 from lifelong_co.config.run_config import from_toml
 from lifelong_co.errors import CheckpointError
 from lifelong_co.learner import learn
+from lifelong_co.runs.folder import with_all_options
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.storage import checkpoint
 
@@ -159,8 +159,7 @@ def test_run_without_checkpoint_starts_over(uninterrupted, tmp_path):
     learn(prepare(of, folder, resume=True, log=said.append))
     known = attrs.evolve(config(), solver_options=of.solver_options)
     assert said[0] == brief(known, folder / "config.toml")  # the main settings first
-    options = registry.all_options("method", of.method, config().method_options)
-    assert of == attrs.evolve(config(), method_options=options)
+    assert of == with_all_options(config())
     assert said[1] == "no checkpoint yet: starting from the beginning"
     assert results(folder) == results(uninterrupted)
 
