@@ -89,8 +89,9 @@ def sweep(
     source = resume / "sweep.toml" if resume is not None else file
     with naming(source) if source is not None else nullcontext():
         plan = make_plan(grids, folder)
+    digests: dict[str, str] = {}
     for job in plan.jobs.values():
-        job.check()
+        job.check(digests)
 
     def made(cluster: Path, lock: int | None) -> "Engine":
         return make_engine(execution, plan, cluster, grids[0].device, lock)

@@ -215,7 +215,7 @@ def carry_out(
         try:
             learn_tasks(run, stop=stop, on_step=shown.on_step, log=shown.log)
         except BaseException:
-            with suppress(LifelongError):  # the first error counts
+            with suppress(LifelongError, OSError):  # the first error counts
                 run.journal.close_loggers()
             raise
         run.journal.close_loggers()

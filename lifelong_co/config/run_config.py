@@ -76,11 +76,16 @@ class Config:
     def __attrs_post_init__(self) -> None:
         drifts = [task.former for task in self.tasks if task.drift_from]
         other = [task.label for task in (*self.tasks, *drifts) if task.distance != EUCLIDEAN]
-        if self.symmetries != SQUARE and other:
+        if self.symmetries != SQUARE and (self.augment or self.training_images) and other:
             raise ConfigError(
                 f"symmetries: expected {SQUARE!r} for a distance that is not Euclidean, as in task"
                 f" {other[0]}, got {self.symmetries!r}"
             )
+
+    @property
+    def training_images(self) -> bool:
+        """Whether images of training instances are taken: in each step, or by INViT's baseline."""
+        return self.images or bool(self.solver_options.get("trial_images"))
 
 
 def read_config(folder: Path) -> Config:

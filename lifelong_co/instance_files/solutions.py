@@ -25,9 +25,9 @@ from lifelong_co.instance_files.vrplib_parser import COST, read_text, refuse, sc
 from lifelong_co.storage.files import write_new
 
 # Other programs write "route 1: …" or "#1: …", and a line with the number of routes.
-_ROUTE = re.compile(r"^ *(?:route)? *#? *(\d+) *:", re.IGNORECASE | re.MULTILINE)
+_ROUTE = re.compile(r"^ *(?:route *#?|#) *(\d+) *:", re.IGNORECASE | re.MULTILINE)
 _COUNT = re.compile(r"^ *(?:number of )?routes\b", re.IGNORECASE | re.MULTILINE)
-_NUMBERS = re.compile(r"^.*\b\d+ +\d+\b.*", re.MULTILINE)
+_NUMBERS = re.compile(r"^(?:[^:\n]*:)? *\d+(?: +\d+)+ *$", re.MULTILINE)
 # LKH and the published optimal tours state the length in a comment, e.g. "Length = 2579".
 _LENGTH = re.compile(rf"(?:length|cost)\s*[:=]?\s*{COST}", re.IGNORECASE)
 

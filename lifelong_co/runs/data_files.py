@@ -95,13 +95,27 @@ def changed_tests(held: Digests, config: Config, labels: Collection[str]) -> Ite
             yield f"task {task.label}: {place} has another content than when the run began"
 
 
-def require_same(held: Digests, config: Config) -> None:
-    """Raise `ConfigError` if a file that is there has another content than a run knows of."""
+def require_same(held: Digests, config: Config, seen: dict[str, str]) -> None:
+    """Raise an error if a file that is there has another content than a run knows of.
+
+    ``seen`` keeps the digest of each path, so that files of several runs are read once.
+
+    Raises
+    ------
+    ConfigError
+        The message names task and file.
+    FileFormatError
+        If a file cannot be used.
+    """
     problem = registry.problem(config.problem)
     for task in config.tasks:
         for field, known in held.get(task.label, {}).items():
             place = getattr(task, field) if field in FIELDS else ""
-            if place and Path(place).exists() and digest(place, problem) != known:
+            if not place or not Path(place).exists():
+                continue
+            if place not in seen:
+                seen[place] = digest(place, problem)
+            if seen[place] != known:
                 raise ConfigError(
                     f"task {task.label}: {field}: expected the content that {place} had when the"
                     " run got this task, got another one"

@@ -146,10 +146,18 @@ class RunFolder:
 
 
 def with_all_options(config: Config) -> Config:
-    """Return a configuration with every option of its solver, method and objective."""
+    """Return a configuration with every option of its solver, method and objective.
+
+    A default of the solver that a file would change, say a function or a tuple, is left out.
+    """
+    solver = registry.all_options("solver", config.solver, config.solver_options)
     return attrs.evolve(
         config,
-        solver_options=registry.all_options("solver", config.solver, config.solver_options),
+        solver_options={
+            name: value
+            for name, value in solver.items()
+            if name in config.solver_options or isinstance(value, bool | int | float | str | list)
+        },
         method_options=registry.all_options("method", config.method, config.method_options),
         objective_options=registry.all_options(
             "objective", config.objective, config.objective_options

@@ -1,12 +1,14 @@
 """The loggers of a run: each gets data of its own, and an error of one names it."""
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import attrs
 
+from lifelong_co import registry
 from lifelong_co.errors import ComponentError, LifelongError
 from lifelong_co.protocols import Logger
 from lifelong_co.runs.costs import Cost
@@ -38,15 +40,20 @@ class Loggers:
 
     def close(self) -> None:
         """Close all of them; then raise the first error, if there is one."""
-        faults = []
+        faults: list[Exception] = []
         for name, logger in self.named.items():
             try:
                 with _named(name, "close"):
                     logger.close()
-            except LifelongError as error:
+            except (LifelongError, OSError) as error:
                 faults.append(error)
         if faults:
             raise faults[0]
+
+
+def loggers_of(names: Iterable[str], folder: Path) -> Loggers:
+    """Return the registered loggers of these names, for a run folder."""
+    return Loggers({name: registry.logger(name, folder) for name in names})
 
 
 @contextmanager
@@ -56,11 +63,14 @@ def _named(name: str, call: str) -> Iterator[None]:
     Raises
     ------
     ComponentError
-        In place of an error of its code.
+        In place of an error of its code. One of the system, say of a full disk, gets a note.
     """
     try:
         yield
     except LifelongError:
+        raise
+    except OSError as error:
+        error.add_note(f"logger {name!r}: {call}()")
         raise
     except Exception as error:
         said = f"{type(error).__name__}: {error}"

@@ -18,7 +18,7 @@ from lifelong_co.runs.data_files import unchanged
 from lifelong_co.runs.data_parallel import ALONE, Ranks, shared
 from lifelong_co.runs.folder import RunFolder, with_all_options
 from lifelong_co.runs.journal import Journal
-from lifelong_co.runs.loggers import Loggers
+from lifelong_co.runs.loggers import loggers_of
 from lifelong_co.runs.settings import refuse_others
 from lifelong_co.seeding import generator, python_seed
 from lifelong_co.storage import checkpoint
@@ -119,8 +119,8 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE, learned: int 
     )
     tests = [testing(task, problem, config.tests) for task in config.tasks]
     if config.symmetries == "random":
-        require_turnable(config.tasks[learned:], tests[learned:], problem)
-    names = config.loggers if ranks.first else ()
+        how = {"images": config.training_images, "augment": config.augment}
+        require_turnable(config.tasks[learned:], tests[learned:], problem, **how)
     return Run(
         config=config,
         folder=folder,
@@ -130,7 +130,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE, learned: int 
         actions=generator(config.seed, ranks.stream("actions"), config.device),
         stream=stream,
         tests=tests,
-        journal=Journal(folder, Loggers({x: registry.logger(x, folder.path) for x in names})),
+        journal=Journal(folder, loggers_of(config.loggers if ranks.first else (), folder.path)),
         ranks=ranks,
     )
 

@@ -10,11 +10,14 @@ from lifelong_co.tasks.task import Task
 
 
 def require_turnable(
-    tasks: Sequence[Task], tests: Sequence[Sequence[Any]], problem: Problem
+    tasks: Sequence[Task],
+    tests: Sequence[Sequence[Any]],
+    problem: Problem,
+    *,
+    images: bool,
+    augment: bool,
 ) -> None:
-    """Raise unless all instances of files have the Euclidean distance.
-
-    It does not matter whether the run takes images: an objective may take them, too.
+    """Raise unless all instances that a run turns have the Euclidean distance.
 
     Parameters
     ----------
@@ -23,6 +26,8 @@ def require_turnable(
         is not looked at.
     problem
         The problem of the instances.
+    images, augment
+        Whether training instances, and test instances, are turned.
 
     Raises
     ------
@@ -30,8 +35,8 @@ def require_turnable(
         The message names the task.
     """
     for task, groups in zip(tasks, tests, strict=True):
-        turned = list(groups)
-        if task.files:
+        turned = list(groups) if augment else []
+        if images and task.files:
             turned += load_instances(task.files, problem, scale=task.scale)
         if any(getattr(group, "distance", None) is not None for group in turned):
             raise ConfigError(

@@ -54,10 +54,11 @@ class Job:
         else:
             RunFolder(self.folder).create(self.config)
 
-    def check(self) -> None:
+    def check(self, digests: dict[str, str]) -> None:
         """Raise an error if the folder holds another run, or one on other files.
 
-        A folder that cannot be read is not checked.
+        A folder that cannot be read is not checked. ``digests`` keeps those of files that were
+        read.
 
         Raises
         ------
@@ -71,8 +72,8 @@ class Job:
             return
         self._refuse_other(found)
         try:
-            data_files.require_same(held, self.config)
-        except ConfigError as error:
+            data_files.require_same(held, self.config, digests)
+        except (ConfigError, FileFormatError) as error:
             raise ConfigError(
                 f"{self.folder}: {error}; restore the file, or choose another --out for the whole"
                 " sweep"

@@ -106,13 +106,17 @@ def test_settings_that_an_earlier_version_lacked_have_their_old_meaning() -> Non
 
 
 def test_random_images_of_a_task_with_another_distance_are_refused(task_file: Any) -> None:
-    """A rotation changes its lengths."""
+    """A rotation changes its lengths; without images nothing is refused."""
     path = task_file(BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 5\ndistance = 'manhattan'")
     with pytest.raises(lco.ConfigError, match=r"not Euclidean, as in task .*got 'random'"):
-        resolve(tasks_file=path, symmetries="random")
+        resolve(tasks_file=path, symmetries="random", images=True)
+    assert resolve(tasks_file=path, symmetries="random").symmetries == "random"
+    baseline = {"trial_images": True}
+    with pytest.raises(lco.ConfigError, match=r"not Euclidean, as in task .*got 'random'"):
+        resolve(tasks_file=path, symmetries="random", solver="invit", solver_options=baseline)
     drifts = "[[tasks]]\ndistribution = 'U'\nsize = 5\ndrift_from = 'U manhattan'"
     with pytest.raises(lco.ConfigError, match=r"not Euclidean, as in task .*got 'random'"):
-        resolve(tasks_file=task_file(BUDGET + drifts), symmetries="random")
+        resolve(tasks_file=task_file(BUDGET + drifts), symmetries="random", augment=True)
 
 
 def test_whole_number_is_accepted_as_a_fraction() -> None:

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import attrs
 import pytest
+import torch
 from tiny_costs import CONFIG, MATRIX, costs
 from tiny_runs import tiny_config
 
+import lifelong_co as lco
 from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import read_config
 from lifelong_co.errors import (
@@ -19,6 +21,7 @@ from lifelong_co.errors import (
 )
 from lifelong_co.runs.folder import RunFolder, refuse_start, with_all_options
 from lifelong_co.runs.journal import Journal
+from lifelong_co.runs.settings import differences
 from lifelong_co.storage import checkpoint
 
 
@@ -110,6 +113,20 @@ def test_a_run_keeps_every_option_of_its_components(tmp_path):
     solver = read_config(tmp_path / "run").solver_options
     assert solver == registry.all_options("solver", "pomo", config.solver_options)
     assert solver.keys() > config.solver_options.keys()
+
+
+@pytest.mark.usefixtures("fresh_registry")
+def test_default_that_a_file_cannot_hold_is_left_out(plugin, tmp_path):
+    """The run of a plugin's solver goes on with it."""
+
+    def mine(problem, activation=torch.nn.ReLU, layers=(1, 2), width=16, depth=3):  # noqa: ARG001
+        raise AssertionError
+
+    lco.register_plugin(plugin("register_solvers", "mine", mine))
+    config = attrs.evolve(tiny_config(), solver="mine", solver_options={"width": 8})
+    RunFolder(tmp_path / "run").create(config)
+    assert read_config(tmp_path / "run").solver_options == {"width": 8, "depth": 3}
+    assert not differences(read_config(tmp_path / "run"), config)
 
 
 def test_task_counts_as_learned_when_its_parameters_are_stored(tmp_path: Path) -> None:

@@ -24,9 +24,9 @@ def test_folders_of_other_runs_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="needs tests = 5, but the run in this folder has 4"):
         other.prepare()
     with pytest.raises(ConfigError, match="needs tests = 5, but the run in this folder has 4"):
-        other.check()
+        other.check({})
     (other.folder / "config.toml").write_text("torn")
-    other.check()  # it is not the sweep that fails, only this run
+    other.check({})  # it is not the sweep that fails, only this run
     with pytest.raises(ConfigError, match="not valid TOML"):
         other.prepare()
 
@@ -75,12 +75,12 @@ def test_sweep_on_other_files_than_its_runs_is_refused(tmp_path):
     [job] = make_plan([grid], tmp_path / "sweep").jobs.values()
     job.prepare()
     data_files.keep(job.folder, data_files.checked(job.folder, job.config))
-    job.check()
+    job.check({})
     np.savez(file, nodes=np.random.default_rng(1).random((4, 5, 2), dtype=np.float32))
     with pytest.raises(ConfigError, match=r"task mine: files: expected .*choose another --out"):
-        job.check()
+        job.check({})
     file.unlink()
-    job.check()
+    job.check({})
 
 
 def test_run_with_damaged_costs_is_not_finished(tmp_path):
