@@ -74,5 +74,6 @@ def aps(found: Results, planned: dict[Place, tuple[Row, int]]) -> dict[Place, fl
     return {
         place: metrics.AP
         for place, (row, seed) in planned.items()
-        if (metrics := measured(found, row).get((place[1], seed)))
+        for (order, (of, _)), metrics in measured(found, row).items()
+        if (order, of) == (place[1], seed)
     }

@@ -116,7 +116,7 @@ def paired(found: Results, block: Block, names: list[str]) -> Sheet:
     tests = f"{len(tested)} test{'s' * (len(tested) != 1)}"
     note = f"Negative: better than `{against}`. p (Holm): for {tests} of each metric."
     if few := [pair.label for pair in pairs if pair.label not in tested]:
-        note += f" Too few common seeds for a test: {', '.join(few)}."
+        note += f" Too few common seeds on one kind of device: {', '.join(few)}."
     return attrs.evolve(whole, title="", blocks=(rows,), note=note)
 
 

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 
 from lifelong_co import metrics
 from lifelong_co.errors import UnknownNameError
+from lifelong_co.experiments.paired import Seed
 from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.experiments.sweep.table import Results, compared
 
 COMMITS = re.compile(r"\(((?:\w{7,}\+? ?)+)\)")
 
-At = tuple[str, int]
+At = tuple[str, Seed]
 """The order and the seed of a run."""
 
 
@@ -18,7 +19,10 @@ def measured(found: Results, row: Row) -> dict[At, metrics.Metrics]:
     """Return the metrics of the finished runs; `d*` is that of all runs of the study."""
     of_solver = found.comparisons
     done = found.finished(row)
-    return {at: of_solver[compared(run.config)].metrics(run) for at, run in done.items()}
+    return {
+        (order, run.seed): of_solver[compared(run.config)].metrics(run)
+        for (order, _), run in done.items()
+    }
 
 
 def refuse_unknown(names: list[str], known: tuple[str, ...]) -> None:

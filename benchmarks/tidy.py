@@ -16,6 +16,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import attrs
+
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.experiments.comparison.runs import FinishedRun, load_run
@@ -113,7 +115,10 @@ def read(file: Path) -> dict[str, list[Line]]:
 
 
 def as_run(found: list[Line], config: Config) -> FinishedRun:
-    """Return a run made of its lines and its configuration."""
+    """Return a run made of its lines and its configuration.
+
+    A torch for CUDA made it on a GPU: on a CPU all stored runs have a torch for CPUs.
+    """
     number = {task.label: i for i, task in enumerate(config.tasks, start=1)}
     tests: dict[tuple[int, int], dict[int, float]] = {}
     for line in found:
@@ -122,6 +127,7 @@ def as_run(found: list[Line], config: Config) -> FinishedRun:
     first = found[0]
     maker = f"lifelong-co {first['lifelong_co']} ({first['commit']}), torch {first['torch']}"
     seconds = float(first["seconds"]) if first["seconds"] else None
+    config = attrs.evolve(config, device="cuda" if "+cu" in first["torch"] else "cpu")
     return FinishedRun(Path(first["run"]), tests, config, seconds, (maker,))
 
 

@@ -1,8 +1,7 @@
 """Independent random streams: one for each pair of a seed and a name.
 
 Drawing more weights must not change which instances are drawn; so every purpose ("weights",
-"instances", "actions", "replay", …) has another stream, fixed by the run's seed and its name
-and the same on every machine.
+"instances", "actions", "replay", …) has another stream, fixed by the run's seed and its name.
 """
 
 import hashlib

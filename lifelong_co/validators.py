@@ -71,7 +71,9 @@ def not_negative(instance: object, attribute: "attrs.Attribute[float]", value: f
 
 
 def plain(value: Any) -> Any:
-    """Return a NumPy number as one of Python, and a path as a text, also in tables and lists.
+    """Return a NumPy number as one of Python, a path as a text, and a tuple as a list.
+
+    What is in tables and lists is changed, too.
 
     The files of a run hold only such values. So a run has the same ones before and after a resume.
     """
@@ -81,7 +83,7 @@ def plain(value: Any) -> Any:
         return os.fspath(value)
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list) else value
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def options(name: str, given: object) -> dict[str, Any]:

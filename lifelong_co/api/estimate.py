@@ -33,8 +33,8 @@ PATIENCE = 2.0
 """Seconds after which no more than `STEPS` are measured."""
 NOWHERE = Path("no folder: nothing is written")
 
-Shape = tuple[int, int]
-"""The size and the batch size of a task."""
+Shape = tuple[int | str, int]
+"""The size and the batch size of a task; for a task of files without a size, the files."""
 
 
 @attrs.frozen
@@ -96,7 +96,7 @@ def estimate(config: Config, learned: int = 0) -> Estimate:
 
 def shape(task: Task) -> Shape:
     """Return what the time of a step depends on."""
-    return task.size, task.batch_size
+    return task.size or task.files, task.batch_size
 
 
 def steps_of(run: Run, config: Config) -> list[int]:

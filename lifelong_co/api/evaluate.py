@@ -1,6 +1,7 @@
 """Testing the solver of a run on tasks: what ``lifelong-co evaluate`` does, as functions."""
 
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral
 from pathlib import Path
@@ -15,6 +16,7 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.evaluation import best_costs, named_test
 from lifelong_co.protocols import Solver
+from lifelong_co.runs.data_files import changed_tests, read
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.tasks.instances import testing
@@ -70,8 +72,12 @@ def evaluate(
     config = RunFolder(folder).config()
     named = () if tasks is None else listed("tasks", tasks, "names or lifelong_co.Task objects")
     paths = listed("files", files, "paths")
+    if tasks is not None and not named and not paths:
+        raise ConfigError("tasks: expected at least one task, or None for those of the run")
     own = chosen_tasks(named, config.tasks) if named or not paths else ()
     chosen = with_files(own, map(Path, paths), scale)
+    for line in changed_tests(read(folder), config, [task.label for task in own]):
+        warnings.warn(f"{line}; these are the costs of other instances", stacklevel=2)
     solver = load_solver(folder, after=after, device=chosen_device(device))
     return {
         task.label: float(costs.mean())
@@ -123,7 +129,10 @@ def of_files(path: Path, scale: bool) -> Task:
 
 def number(task: Task, config: Config, tests: int | None) -> int:
     """Return the number of test instances of a task, of each size if its instances are files'."""
-    of_run = task in config.tasks or task.distribution
+    # Its label can have a number here, and other tests if it has a distribution.
+    of_run = task.distribution or any(
+        attrs.evolve(task, name=own.name, tests_of=own.tests_of) == own for own in config.tasks
+    )
     return tests or (config.tests if of_run else sys.maxsize)
 
 

@@ -109,11 +109,12 @@ def learn(
         device=chosen_device(device),
         solver_options=solver_options,
         method_options=method_options,
-        loggers=tuple(loggers),
+        loggers=listed("loggers", loggers, "registered names"),
         **settings,
     )
     if tasks is not None and not isinstance(tasks, Path | str):
-        config = attrs.evolve(config, tasks=of_program(tasks, settings), order=TASKS)
+        arriving = unique_labels(of_program(tasks, settings))
+        config = attrs.evolve(config, tasks=arriving, order=TASKS)
     folder = fresh_folder(Path("runs") / run_name(config)) if out is None else Path(out)
     return _carried_out(config, folder, resume=False, progress=progress)
 
@@ -139,7 +140,7 @@ def of_program(tasks: Iterable[Task], settings: dict[str, Any]) -> tuple[Task, .
         chosen = drifting(chosen)
     if (tests_of := settings.get("tests_of")) is not None:
         chosen = tuple(attrs.evolve(task, tests_of=tests_of) for task in chosen)
-    return unique_labels(chosen)
+    return chosen
 
 
 def resume(

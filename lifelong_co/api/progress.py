@@ -11,6 +11,7 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
+from lifelong_co.runs import data_files
 from lifelong_co.runs.run import Run
 
 # Steps between two readings of the cost: on a GPU each reading waits for the device.
@@ -30,21 +31,22 @@ class Shown(Protocol):
 class Plain:
     """Lines for logs and pipes: one per epoch."""
 
-    def __init__(self, config: Config) -> None:
-        self._clock = Clock(config)
+    def __init__(self) -> None:
+        self._clock: Clock | None = None
 
     def on_step(self, run: Run, losses: dict[str, Tensor]) -> None:
         """Print at the end of an epoch."""
         learner = run.learner
         task = run.config.tasks[learner.task]
-        self._clock.note(run)
+        self._clock = clock = self._clock or Clock(run)
+        clock.note(run)
         if learner.batch < run.method.batches(learner):
             return
-        done = self._clock.done(run) / self._clock.total
+        done = clock.done(run) / clock.total
         # Means over the epoch: those of its last batch alone are mostly noise.
         means = {name: float(run.sums[name]) / learner.batch for name in losses}
         shown = "  ".join(f"{name} {value:.4g}" for name, value in means.items())
-        left = self._clock.left(run)
+        left = clock.left(run)
         self.log(
             f"{task.label} epoch {learner.epoch + 1}/{task.epochs} [{left}, {done:.0%}]: {shown}"
         )
@@ -74,7 +76,7 @@ def quiet(config: Config) -> Iterator[Shown]:  # noqa: ARG001
 def watching(config: Config) -> Iterator[Shown]:
     """Yield what shows the progress of a run: a bar on a terminal, else lines."""
     if not sys.stdout.isatty():
-        yield Plain(config)
+        yield Plain()
         return
     from rich.progress import (
         BarColumn,
@@ -92,21 +94,23 @@ def watching(config: Config) -> Iterator[Shown]:
         TextColumn("elapsed,"),
         TextColumn("{task.fields[left]}"),
     )
-    clock = Clock(config)
     with bar:
-        row = bar.add_task("starting", total=clock.total, left="")
+        row = bar.add_task("starting", total=None, left="")
 
         class Live:
+            clock: Clock | None = None
             cost = float("nan")
 
             def on_step(self, run: Run, losses: dict[str, Tensor]) -> None:
                 learner = run.learner
                 task = config.tasks[learner.task]
+                self.clock = clock = self.clock or Clock(run)
                 clock.note(run)
                 if learner.batch % SHOW_EVERY == 1:
                     self.cost = float(losses["cost"])
                 bar.update(
                     row,
+                    total=clock.total,
                     completed=clock.done(run),
                     left=clock.left(run),
                     description=f"{task.label} epoch {learner.epoch + 1}/{task.epochs} "
@@ -128,9 +132,9 @@ class Clock:
     with the largest steps, in proportion to their work.
     """
 
-    def __init__(self, config: Config) -> None:
-        self._tasks = config.tasks
-        self._work = step_work(config)
+    def __init__(self, run: Run) -> None:
+        self._tasks = run.config.tasks
+        self._work = step_work(run.config, data_files.read(run.folder.path))
         self._last: float | None = None
         self._seconds: dict[float, tuple[float, int]] = {}
 
@@ -186,13 +190,17 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def step_work(config: Config) -> list[float]:
+def step_work(config: Config, files: data_files.Digests) -> list[float]:
     """Return the work of a step of each task, in arbitrary units: trajectories times nodes.
 
-    A method that learns all tasks at once takes steps of all of them in each, so their mean counts.
+    ``files`` has the largest size of each task of files that says none. A method that learns all
+    tasks at once takes steps of all of them in each, so their mean counts.
     """
     tasks = config.tasks
-    work = [float(task.batch_size * max(task.size, 10) ** 2) for task in tasks]
+    sizes = [task.size or int(files.get(task.label, {}).get("largest", 0)) for task in tasks]
+    work = [
+        float(task.batch_size * max(size, 10) ** 2) for task, size in zip(tasks, sizes, strict=True)
+    ]
     if not registry.knows_all_tasks(config.method, config.method_options):
         return work
     steps = [task.epochs * task.batches for task in tasks]

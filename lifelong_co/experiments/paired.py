@@ -14,7 +14,10 @@ from lifelong_co.experiments.spread import beyond, half_width
 LEAST_SEEDS = 3
 """With two seeds the interval has 12.7 standard errors; such a test shows nothing."""
 
-Values = Mapping[tuple[str, int], float]
+Seed = tuple[int, str]
+"""A seed, and ``cpu`` or ``cuda``: another kind of device draws other instances from a seed."""
+
+Values = Mapping[tuple[str, Seed], float]
 """A metric by order and seed."""
 
 
@@ -38,7 +41,7 @@ def pairs(first: Values, second: Values) -> list[float]:
     A seed counts only if both methods have all these orders with it.
     """
     orders = dict.fromkeys(order for order, _ in first if order in {of for of, _ in second})
-    seeds = dict.fromkeys(seed for _, seed in first) if orders else {}
+    seeds = dict.fromkeys(seed for _, seed in first) if orders else dict[Seed, None]()
     common = [s for s in seeds if all((o, s) in first and (o, s) in second for o in orders)]
     return [statistics.fmean(first[o, s] - second[o, s] for o in orders) for s in common]
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -148,21 +148,25 @@ class RunFolder:
 def with_all_options(config: Config) -> Config:
     """Return a configuration with every option of its solver, method and objective.
 
-    A default of the solver that a file would change, say a function or a tuple, is left out.
+    A default that a file would change, say a function or a tuple, is left out.
     """
-    solver = registry.all_options("solver", config.solver, config.solver_options)
+
+    def spelled_out(kind: str, component: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        every = registry.all_options(kind, component, given)
+        return {name: value for name, value in every.items() if name in given or _storable(value)}
+
     return attrs.evolve(
         config,
-        solver_options={
-            name: value
-            for name, value in solver.items()
-            if name in config.solver_options or isinstance(value, bool | int | float | str | list)
-        },
-        method_options=registry.all_options("method", config.method, config.method_options),
-        objective_options=registry.all_options(
-            "objective", config.objective, config.objective_options
-        ),
+        solver_options=spelled_out("solver", config.solver, config.solver_options),
+        method_options=spelled_out("method", config.method, config.method_options),
+        objective_options=spelled_out("objective", config.objective, config.objective_options),
     )
+
+
+def _storable(value: object) -> bool:
+    if isinstance(value, list):
+        return all(map(_storable, value))
+    return value is None or isinstance(value, bool | int | float | str)
 
 
 def refuse_start(config: Config, folder: Path) -> None:

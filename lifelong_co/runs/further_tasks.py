@@ -43,11 +43,12 @@ def with_tasks(folder: RunFolder, tasks: Sequence[Task], source: str) -> Config:
             f"{folder.path}: expected a method that learns one task after another, got"
             f" {config.method!r}, which learns all tasks at once; start a new run with all of them"
         )
-    last = config.tasks[-len(tasks) :]
-    if len(last) == len(tasks) and all(map(_same, last, tasks)):
+    first = config.tasks[: -len(tasks)]
+    if _labelled((*first, *tasks)) == _labelled(config.tasks):
+        last = ", ".join(task.label for task in config.tasks[len(first) :])
         raise ConfigError(
             f"{folder.path}: expected tasks that come after those of the run, got its last ones"
-            f" again ({', '.join(task.label for task in last)}); resume it without them, or give"
+            f" again ({last}); resume it without them, or give"
             " them another name to learn them once more"
         )
     return attrs.evolve(config, tasks=unique_labels((*config.tasks, *tasks)), order=source)
@@ -63,8 +64,8 @@ def refuse_unfinished(folder: RunFolder, learned: int) -> None:
         )
 
 
-def _same(old: Task, new: Task) -> bool:
-    return attrs.evolve(old, name=new.name) == new and new.name in ("", old.label)
+def _labelled(tasks: tuple[Task, ...]) -> list[Task]:
+    return [attrs.evolve(task, name=task.label) for task in unique_labels(tasks)]
 
 
 def admit(run: Run, log: Log) -> None:

@@ -77,8 +77,8 @@ def latest_of_all(folder: RunFolder, ranks: Ranks) -> tuple[Path, Tree] | None:
         except CheckpointError as error:
             found = None
             faults.append(str(error))
-        place_in_run = 0 if found is None else moment(*found)
-        lowest, highest = -ranks.highest(-place_in_run), ranks.highest(place_in_run)
+        reached = 0 if found is None else moment(*found)
+        lowest, highest = -ranks.highest(-reached), ranks.highest(reached)
         if lowest == highest:
             break
         # Some process has no later checkpoint: look for this step. Or it has this step, but was

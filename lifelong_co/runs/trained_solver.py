@@ -5,6 +5,8 @@ import json
 import warnings
 from pathlib import Path
 
+import torch
+
 from lifelong_co import registry
 from lifelong_co.errors import CheckpointError, ConfigError, naming
 from lifelong_co.protocols import Solver
@@ -12,6 +14,7 @@ from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import checkpoint
 from lifelong_co.storage.checkpoint import CheckpointWarning
 from lifelong_co.storage.tree import Tree, flatten, octets
+from lifelong_co.tensors.modules import require_learnable
 
 
 def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") -> Solver:
@@ -30,6 +33,8 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
     ------
     ConfigError
         If this is not a run folder, or the run has fewer than ``after`` tasks.
+    ComponentError
+        If the solver is one that no run can train.
     CheckpointError
         If there is no complete checkpoint, or it does not fit the configuration.
 
@@ -52,8 +57,10 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
         )
     if after is None:
         _warn_of_older(run, *found)
-    with naming(folder / "config.toml"):
+    # Their first parameters, which are replaced, come from the global random stream: restore it.
+    with naming(folder / "config.toml"), torch.random.fork_rng(devices=[]), torch.device("cpu"):
         solver = registry.solver(config.solver, config.problem, **config.solver_options)
+    require_learnable(config.solver, solver.module)
     try:
         solver.module.load_state_dict(found[1]["parameters"])
     except (LookupError, TypeError, RuntimeError) as error:

@@ -24,7 +24,7 @@ def test_differences_are_paired_by_seed_in_each_order(module, found):
     by_name = {row.label: row for row in block.rows}
     for j, order in ((1, "order4"), (3, "order5")):
         own, base = (module.in_order(found, by_name[name], order) for name in ("feng", "rehearsal"))
-        assert set(own) == {(order, seed) for seed in range(5)}
+        assert set(own) == {(order, (seed, "cpu")) for seed in range(5)}
         apart = [own[at] - base[at] for at in own]
         assert rows["feng"][j] == f"{1e3 * statistics.fmean(own.values()):.1f}"
         shown = f"{1e3 * statistics.fmean(apart):+.1f} ± {1e3 * half_width(apart):.1f}"

@@ -26,7 +26,7 @@ def test_a_difference_is_paired_by_seed(equal, found, number):
         if (each.title, each.problem) == (equal.NAME, block.problem):
             (row,) = each.rows
             own = equal.by_seed(found, row)
-            assert own.keys() == base.keys() == {("", seed) for seed in range(5)}
+            assert own.keys() == base.keys() == {("", (seed, "cpu")) for seed in range(5)}
             apart = [own[seed] - base[seed] for seed in own]
             shown = f"{1e3 * statistics.fmean(apart):+.1f} ± {1e3 * half_width(apart):.1f}"
             assert rows[row.label][-1].shown == shown

@@ -67,7 +67,7 @@ def test_a_row_has_its_runs_of_all_tables_and_orders(module, found):
         for row in block.rows:
             values = module.measured(found, row)
             for (order, _, _), column in zip(row.cells, columns, strict=True):
-                metrics = values[order, 100]
+                metrics = values[order, (100, "cpu")]
                 assert rows[row.label][column] == f"{1e3 * metrics.AP:.1f}"
     for cells in rows.values():
         assert float(cells[3]) == pytest.approx(sum(map(float, cells[:3])) / 3, abs=0.1)

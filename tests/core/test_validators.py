@@ -118,6 +118,13 @@ def test_options_outside_their_range_are_refused(
 def test_numbers_of_numpy_and_paths_are_plain() -> None:
     """So the first part of a run gets what a resumed one reads from its file."""
     given = {"rate": np.float64(0.5), "files": [Path("a") / "b.npz"], "name": "one", "none": None}
+    given["sizes"] = (8, (np.int64(4),))
     found = plain(given)
-    assert found == {"rate": 0.5, "files": ["a/b.npz"], "name": "one", "none": None}
+    assert found == {
+        "rate": 0.5,
+        "files": ["a/b.npz"],
+        "name": "one",
+        "none": None,
+        "sizes": [8, [4]],
+    }
     assert type(found["rate"]) is float

@@ -57,6 +57,7 @@ CVRPLIB = {
 """In the order of the paper's table "Test performance on CVRPLIB instances"."""
 
 BEST = {"tsp": TSPLIB, "cvrp": CVRPLIB}
-"""By problem: an instance of another problem may have the name of its model."""
+"""By problem, as instances of two problems can have one name: many CVRPTW files are named after the
+CVRPLIB instance that they were made from, and their best costs are others."""
 LIBRARIES = {"tsplib": ("tsp", ".tsp", tuple(TSPLIB)), "cvrplib": ("cvrp", ".vrp", tuple(CVRPLIB))}
 """Library to problem, suffix of its files, and the paper's instances."""

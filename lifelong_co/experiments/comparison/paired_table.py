@@ -9,18 +9,19 @@ import attrs
 from lifelong_co import metrics
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.formats import NOTHING
-from lifelong_co.experiments.paired import LEAST_SEEDS, Difference, Values, difference, holm
+from lifelong_co.experiments.paired import LEAST_SEEDS, Difference, Seed, Values, difference, holm
 from lifelong_co.experiments.sheet import SCALE, THOUSANDTHS, Cell, Row, Sheet, words
 from lifelong_co.experiments.spread import LEVEL
 
-Measured = Mapping[tuple[str, int], metrics.Metrics]
+Measured = Mapping[tuple[str, Seed], metrics.Metrics]
 """The metrics of a method by order and seed."""
 
 NOTE = (
     "Difference: mean over seeds of the method's metric minus that of the other one with the same"
-    f" seed and tasks, in 10^-3; below 0 the method is better. ±: half-width of its {LEVEL:.0%}"
-    " interval by Student's t. p: two-sided paired t-test. p (Holm): corrected for the tests"
-    " of the same metric in this table, not for the number of metrics."
+    " seed, tasks and kind of device, in 10^-3; below 0 the method is better."
+    f" ±: half-width of its {LEVEL:.0%} interval by Student's t. p: two-sided paired t-test."
+    " p (Holm): corrected for the tests of the same metric in this table, not for the number of"
+    " metrics."
 )
 ENDINGS = (THOUSANDTHS, f"ci{LEVEL * 100:.0f}_{THOUSANDTHS}")
 
@@ -78,7 +79,8 @@ def paired_table(pairs: Sequence[Pair], key: str = "paired", title: str = "") ->
         blocks.append(tuple(rows))
     notes = [NOTE] if tested else []
     if few:
-        notes.append(f"Not tested, expected at least {LEAST_SEEDS} common seeds: {'; '.join(few)}.")
+        expected = f"at least {LEAST_SEEDS} common seeds on one kind of device"
+        notes.append(f"Not tested, expected {expected}: {'; '.join(few)}.")
     return Sheet(
         key=key,
         title=title or "Paired tests",
@@ -160,7 +162,7 @@ def _number(value: float) -> float | None:
 
 
 def _measured(comparison: Comparison, group: Group) -> Measured:
-    return {(repr(run.names), run.config.seed): comparison.metrics(run) for run in group.runs}
+    return {(repr(run.names), run.seed): comparison.metrics(run) for run in group.runs}
 
 
 def _values(measured: Measured, name: str) -> Values:

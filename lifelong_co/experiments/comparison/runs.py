@@ -15,6 +15,7 @@ from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.config.settings import ALL
 from lifelong_co.errors import ConfigError, FileFormatError, naming
+from lifelong_co.experiments.paired import Seed
 from lifelong_co.runs import data_files, measured, provenance
 from lifelong_co.runs.costs import due, read_costs
 from lifelong_co.runs.data_files import Digests
@@ -39,6 +40,11 @@ class FinishedRun:
     """Owner, and version with code, of the third-party plugins that made it."""
     data: Digests = attrs.field(factory=dict)
     """`data_files.read`."""
+
+    @property
+    def seed(self) -> Seed:
+        """What decides its random numbers: runs that share it learn the same instances."""
+        return self.config.seed, self.config.device.partition(":")[0]
 
     @property
     def names(self) -> tuple[str, ...]:

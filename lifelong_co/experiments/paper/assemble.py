@@ -157,7 +157,8 @@ def paired_section(sheets: Sequence[Sheet]) -> Section:
     """Return the section of paired tests; tables without a test only add their notes."""
     said = " ".join(sheet.note for sheet in sheets if not sheet.rows)
     tested = tuple(sheet for sheet in sheets if sheet.rows)
-    missing = said or "needs runs of at least two methods or settings with the same seeds."
+    needed = "runs of at least two methods or settings with the same seeds, on one kind of device"
+    missing = said or f"needs {needed}."
     return Section("Paired tests", said if tested else "", sheets=tested, missing=missing)
 
 

@@ -64,7 +64,7 @@ def split(chapter: Chapter) -> list[Sheet]:
 
 
 def _measured(study: Study, variant: Variant) -> Measured:
-    return {(repr(run.names), run.config.seed): study.metrics(run) for run in variant.runs}
+    return {(repr(run.names), run.seed): study.metrics(run) for run in variant.runs}
 
 
 def _named(key: str, title: str, study: Study) -> tuple[str, str]:

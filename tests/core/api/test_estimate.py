@@ -32,6 +32,19 @@ def test_each_method_has_an_estimate(method, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_tasks_of_files_without_a_size_have_a_time_each(tmp_path):
+    """One file can have larger instances than the other."""
+    config = tiny_config("fine-tuning", sizes=(5, 6))
+    tasks = []
+    for task in config.tasks:
+        path = tmp_path / f"{task.size}.npz"
+        drawn = registry.distribution("U", problem="tsp").sample(8, task.size)
+        np.savez(path, nodes=drawn.nodes.numpy())
+        tasks.append(attrs.evolve(task, distribution="", size=0, files=str(path)))
+    found = estimate(attrs.evolve(config, tasks=tuple(tasks)))
+    assert set(found.each) == {(task.files, 4) for task in tasks}
+
+
 def test_time_is_the_sum_over_all_steps_and_tests(monkeypatch):
     """With a clock that gives each step a second: 3 tasks of 4 steps; 9 tests of 3 instances."""
     monkeypatch.setattr(module, "seconds_of_step", lambda *_: 1.0)

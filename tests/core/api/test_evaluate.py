@@ -4,9 +4,12 @@ import json
 
 import attrs
 import imported_starts
+import numpy as np
 import pytest
+import torch
 from command_line import call
 from paths import FIXTURES
+from tiny_runs import MODEL
 
 import lifelong_co as lco
 from lifelong_co.api.evaluate import chosen_tasks
@@ -78,6 +81,7 @@ def test_number_of_tests_must_be_positive(tests, tiny):
         ({"tasks": "U5"}, "tasks: expected a list of names or .*, got 'U5'"),
         ({"tasks": [5]}, "tasks: expected names or lifelong_co.Task objects, got 5"),
         ({"files": "five.tsp"}, "files: expected a list of paths, got 'five.tsp'"),
+        ({"tasks": []}, "tasks: expected at least one task, or None"),
         ({"files": FIXTURES}, "files: expected a list of paths, got "),
     ],
 )
@@ -85,6 +89,44 @@ def test_one_thing_in_place_of_a_list_is_refused(given, message, tiny):
     """A text is no list of letters."""
     with pytest.raises(lco.ConfigError, match=message):
         lco.evaluate(tiny, **given, device="cpu")
+
+
+def of_a_file(path, seed, count=8):
+    """Write instances, and return a task that learns them."""
+    drawn = lco.distribution("U", problem="tsp").sample(
+        count, 5, generator=torch.Generator().manual_seed(seed)
+    )
+    np.savez(path, nodes=drawn.nodes.numpy())
+    return lco.Task(files=str(path), name="mine", epochs=1, batches=1, batch_size=2)
+
+
+def test_task_of_a_file_has_the_tests_of_the_run_under_any_label(tmp_path):
+    """Behind another task of its name it gets a number, and the same cost."""
+    mine = of_a_file(tmp_path / "a.npz", 1)
+    other = of_a_file(tmp_path / "b.npz", 2)
+    options = {"tests": 3, "device": "cpu", "solver_options": MODEL, "progress": False}
+    run = lco.learn(problem="tsp", tasks=[mine], out=tmp_path / "run", **options)
+    first = lco.evaluate(run, ["mine", other], device="cpu")
+    last = lco.evaluate(run, [other, "mine"], device="cpu")
+    assert first["mine"] == last["mine (2)"] == run.costs[0][0]
+    assert first["mine (2)"] == last["mine"]
+
+
+def test_changed_file_of_a_task_is_warned_of(tmp_path):
+    """The costs are those of other instances than in the run."""
+    task = of_a_file(tmp_path / "a.npz", 1)
+    options = {"tests": 3, "device": "cpu", "solver_options": MODEL, "progress": False}
+    run = lco.learn(problem="tsp", tasks=[task], out=tmp_path / "run", **options)
+    of_a_file(tmp_path / "a.npz", 2)
+    with pytest.warns(UserWarning, match=r"task mine: .*another content.*of other instances"):
+        lco.evaluate(run, device="cpu")
+
+
+def test_global_random_stream_is_left_alone(tiny):
+    """What a notebook draws next does not depend on a test."""
+    before = torch.get_rng_state()
+    lco.evaluate(tiny, device="cpu")
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_imported_checkpoint_is_tested(tmp_path):

@@ -69,6 +69,18 @@ def test_finished_run_gets_further_tasks(as_file, tmp_path):
     assert run.config.order == (str(file) if as_file else whole.config.order)
 
 
+def test_further_tasks_with_one_label_get_numbers_once(tmp_path):
+    """As in a run that had all from the beginning; and the same call again is refused."""
+    few = {"tests": 3, "device": "cpu", "solver_options": MODEL, "progress": False}
+    run = lco.learn(tasks=[TASK], out=tmp_path / "run", **few)
+    named = attrs.evolve(TASK, name="U5", epochs=1)
+    for again in ([TASK, TASK], [named]):
+        lco.resume(run, tasks=again, progress=False)
+        with pytest.raises(lco.ConfigError, match=r"got its last ones again \(U5 \("):
+            lco.resume(run, tasks=again, progress=False)
+    assert [task.label for task in run.tasks] == ["U5", "U5 (2)", "U5 (3)", "U5 (4)"]
+
+
 def test_resumed_logger_has_no_row_twice(tiny):
     """The table is written again from the journal, without rows of a killed part."""
     table = tiny.folder / "metrics.csv"
@@ -120,6 +132,7 @@ def test_paths_of_tasks_are_absolute(tmp_path, monkeypatch):
         ({"tasks": [TASK], "order": 1}, "expected an order or tasks, got both"),
         ({"device": "tpu"}, "device: expected auto, cpu"),
         ({"tasks": [TASK], "loggers": ["cvs"]}, "Did you mean 'csv'?"),
+        ({"tasks": [TASK], "loggers": "csv"}, "expected a list of registered names, got 'csv'"),
         ({"learning": 1}, "Unknown setting 'learning'"),
     ],
 )

@@ -8,7 +8,7 @@ import scipy.stats
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lifelong_co.experiments.paired import Difference, difference, holm, pairs
+from lifelong_co.experiments.paired import Difference, Seed, difference, holm, pairs
 from lifelong_co.experiments.spread import beyond
 
 OURS = [11.9, 11.6, 13.1, 12.4, 10.8]
@@ -25,9 +25,9 @@ GOLDEN = [
 ]
 
 
-def of_seeds(values: list[float], order: str = "1") -> dict[tuple[str, int], float]:
+def of_seeds(values: list[float], order: str = "1") -> dict[tuple[str, Seed], float]:
     """Return values by order and seed."""
-    return {(order, seed): value for seed, value in enumerate(values)}
+    return {(order, (seed, "cpu")): value for seed, value in enumerate(values)}
 
 
 @pytest.mark.parametrize(("sample", "golden"), GOLDEN)

@@ -129,6 +129,22 @@ def test_default_that_a_file_cannot_hold_is_left_out(plugin, tmp_path):
     assert not differences(read_config(tmp_path / "run"), config)
 
 
+@pytest.mark.usefixtures("fresh_registry")
+@pytest.mark.parametrize("kind", ["method", "objective"])
+def test_default_of_a_method_that_a_file_cannot_hold_is_left_out(kind, plugin, tmp_path):
+    """As for a solver."""
+
+    def mine(solver=None, act=torch.exp, parts=("a", "b"), mixed=[(1,)], width=16):  # noqa: ARG001, B006
+        raise AssertionError
+
+    lco.register_plugin(plugin(f"register_{kind}s", "mine", mine))
+    config = attrs.evolve(tiny_config(), **{kind: "mine", f"{kind}_options": {}})
+    RunFolder(tmp_path / "run").create(config)
+    found = getattr(read_config(tmp_path / "run"), f"{kind}_options")
+    assert found["width"] == 16
+    assert not found.keys() & {"act", "parts", "mixed"}
+
+
 def test_task_counts_as_learned_when_its_parameters_are_stored(tmp_path: Path) -> None:
     """A kill while they are saved leaves a folder without them."""
     run = RunFolder(tmp_path)

@@ -4,6 +4,7 @@ import csv
 import io
 from pathlib import Path
 
+import attrs
 import pytest
 import synthetic_runs
 
@@ -78,7 +79,7 @@ def test_rows_have_the_numbers_of_the_tests(tested: Comparison) -> None:
         assert float(cells[6].parts[""]) == pytest.approx(p, rel=1e-5)
         assert cells[5].shown == ("<0.001" if want.p < 0.001 else f"{want.p:.3f}")
     assert "corrected for the tests of the same metric" in sheet.note
-    few = "expected at least 3 common seeds: restart (order=1) and llr-bc (order=1) (2)."
+    few = "common seeds on one kind of device: restart (order=1) and llr-bc (order=1) (2)."
     assert few in sheet.note
 
 
@@ -100,9 +101,26 @@ def test_tests_are_in_text_json_csv_and_page(tested: Comparison) -> None:
     assert "p (Holm)" in page(make_report(tested, {}))
 
 
+def test_runs_of_a_gpu_are_no_pairs_of_runs_of_a_cpu(tmp_path: Path) -> None:
+    """Their seeds draw other instances; which GPU it was does not count."""
+    devices = {
+        "llr-bc": ("cuda", "cuda:1", "cuda"),
+        "fine-tuning": ("cuda",) * 3,
+        "ewc": ("cpu",) * 3,
+    }
+    folders = []
+    for method, each in devices.items():
+        for seed, device in enumerate(each):
+            config = attrs.evolve(synthetic_runs.config(method, seed=seed), device=device)
+            folders.append(synthetic_runs.write(tmp_path / f"{method}-{seed}", config))
+    sheet = paired_table.paired_table(paired_table.pairs_of(compare_folders(folders)))
+    assert [block[0][0].shown for block in sheet.blocks] == ["fine-tuning"]
+    assert "on one kind of device: ewc and llr-bc (0)." in sheet.note
+
+
 def test_too_few_seeds_are_said(comparison: Comparison, tmp_path: Path) -> None:
     """There is no empty table. Runs with one seed each are no experiment with seeds."""
-    said = "expected at least 3 common seeds: fine-tuning and llr-bc (2)."
+    said = "expected at least 3 common seeds on one kind of device: fine-tuning and llr-bc (2)."
     text = tables.as_text(comparison)
     assert said in text
     assert "p (Holm)" not in text

@@ -41,7 +41,10 @@ def test_few_seeds_are_said_in_place_of_the_table(tmp_path: Path) -> None:
     """The section is not empty without a reason."""
     section = paired_section(paired_tables.paired(made(tmp_path, seeds=1)))
     assert section.empty
-    assert "expected at least 3 common seeds: fine-tuning and llr-bc (1)" in section.missing
+    assert (
+        "expected at least 3 common seeds on one kind of device: fine-tuning and llr-bc (1)"
+        in section.missing
+    )
     assert "needs runs of at least two methods" in paired_section([]).missing
 
 
