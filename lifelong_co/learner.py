@@ -13,6 +13,7 @@ from torch import Tensor
 from lifelong_co.config.settings import NEXT
 from lifelong_co.errors import Interrupted
 from lifelong_co.protocols import Observer, Rollout
+from lifelong_co.rollout.observing import read_only
 from lifelong_co.rollout.one_pass import one_pass
 from lifelong_co.rollout.soundness import checked
 from lifelong_co.runs.costs import due
@@ -29,6 +30,7 @@ from lifelong_co.runs.run import (
     save_metrics,
 )
 from lifelong_co.runs.step_checks import (
+    checked_batch,
     checked_loss,
     checked_term,
     checked_terms,
@@ -126,16 +128,17 @@ def train_epoch(run: Run, stop: Stop, on_step: OnStep) -> None:
 def train_batch(run: Run) -> dict[str, Tensor]:
     """Take one step of algorithm 2 and return its losses: ``L = L_DRL + the method's terms``."""
     config, learner, method = run.config, run.learner, run.method
-    instances = method.instances(learner)  # line 5: a batch of the task
+    instances = checked_batch(config, learner.problem, method.instances(learner))  # line 5
     if config.images:
         instances = run.stream.images(instances)
     with learning_in(config.precision, config.device):
         rollout = sampled(run, instances, method.observer(learner, instances))  # line 6
+        cost = rollout.cost.min(dim=1).values.mean().detach()
         policy = run.objective.loss(instances, rollout)  # line 7: L_DRL
     checked_loss(f"solver {config.solver!r}, objective {config.objective!r}, policy loss", policy)
     learner.optimizer.zero_grad()
     policy.backward()
-    losses = {"cost": rollout.cost.min(dim=1).values.mean().detach(), "policy": policy.detach()}
+    losses = {"cost": cost, "policy": policy.detach()}
     # Lines 8 to 13: the method's terms; that of LLR-BC is alpha L_BC. Each backward pass adds to
     # the gradients, so the step below follows the gradient of the sum.
     terms = checked_terms(config, method.loss_terms(learner, rollout))
@@ -151,8 +154,13 @@ def train_batch(run: Run) -> dict[str, Tensor]:
 
 
 def sampled(run: Run, instances: Any, observe: Observer | None) -> Rollout:
-    """Return the rollout to learn from; that of a task's first step is checked."""
+    """Return the rollout to learn from.
+
+    That of a task's first step is checked, and what observes that of an epoch's first step.
+    """
     learner, solver = run.learner, run.learner.solver
+    if observe is not None and learner.batch == 0:
+        observe = read_only(observe, f"method {run.config.method!r}")
 
     def rollout(observe: Observer | None) -> Rollout:
         if run.config.one_pass:

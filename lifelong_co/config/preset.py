@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 
-from lifelong_co.errors import UnknownNameError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.problems.images import IMAGES
 from lifelong_co.storage.toml import structure
 from lifelong_co.tasks.orders import Part
@@ -88,9 +88,9 @@ class Preset:
         Raises
         ------
         UnknownNameError
-            If the preset has no scale for a distribution.
+            If the preset has no scale for a distribution whose table lacks a field of it.
         ConfigError
-            If a table lacks a field that no scale gives, or has an unknown or invalid one.
+            If a table lacks another field that no scale gives, or has an unknown or invalid one.
         """
         each = IMAGES if images and self.counts_images else 1
         tasks = []
@@ -103,7 +103,22 @@ class Preset:
                 last = scale.last_batch_size and scale.last_batch_size // each
                 batch = {"batch_size": scale.batch_size // each, "last_batch_size": last}
                 budget |= {"size": scale.size, "batches": scale.batches, **batch}
-            elif not {"size", "batches", "batch_size"} <= given.keys():
-                raise UnknownNameError(f"distribution of preset {self.name!r}", name, self.scales)
+            else:
+                self._require_whole(given, f"order, task {number}")
             tasks.append(structure({**budget, **given}, Task, f"order, task {number}"))
         return tuple(tasks)
+
+    def _require_whole(self, given: Options, place: str) -> None:
+        """Raise an error if a table of an order lacks what no scale gives."""
+        name, files = given.get("distribution", ""), given.get("files")
+        if not name and not files:
+            raise ConfigError(f"{place}: expected a distribution, or files, got neither")
+        needed = ("batches", "batch_size") if files else ("size", "batches", "batch_size")
+        missing = ", ".join(field for field in needed if field not in given)
+        if missing and files:
+            raise ConfigError(
+                f"{place}: expected {missing}; preset {self.name!r} has none for files"
+            )
+        if missing:
+            kind = f"distribution of preset {self.name!r}"
+            raise UnknownNameError(kind, str(name), self.scales, f"Or give {missing}, too.")

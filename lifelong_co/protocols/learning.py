@@ -89,6 +89,10 @@ class Objective:
     """As `Method.load_state_dict`: tensors arrive on the CPU."""
 
 
+RESERVED = ("cost", "policy", "seconds")
+"""The names of what the loop itself logs."""
+
+
 def _fresh(learner: LearnerState) -> Any:
     return learner.draw(learner.task)
 
@@ -130,12 +134,16 @@ class Method:
     instances: Callable[[LearnerState], Any] = _fresh
     """Chooses the batch to train on, once for each step."""
     observer: Callable[[LearnerState, Any], Observer | None] = _no_observer
-    """Observes the decoding steps of the rollout on these instances."""
+    """Observes the decoding steps of the rollout on these instances.
+
+    An observer may keep state and log-probabilities, but never writes into them.
+    """
     loss_terms: Callable[[LearnerState, Rollout], Iterable[tuple[str, Tensor]]] = _no_terms
     """Yields pairs of a name and a scalar that is added to ``L_DRL``.
 
     The loop differentiates each term when it arrives, after ``L_DRL``, and so frees its memory
-    before the next one. So terms must share no graph with each other or with the rollout.
+    before the next one. So terms must share no graph with each other or with the rollout. No term
+    is named as one of `RESERVED`.
     """
     after_step: Callable[[LearnerState], None] = _nothing
     """After the step of the optimizer; ``batch`` is still the number of this step."""

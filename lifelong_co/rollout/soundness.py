@@ -126,7 +126,8 @@ class FirstRollout:
             if bool(kept[field].isnan().any()):
                 raise ComponentError(f"instances: {field}: expected numbers, got NaN")
             if not torch.equal(tensor, kept[field]):
-                self._refuse("a rollout that does not change the instances", f"other {field}")
+                got = f"other {field}; or the problem changes them: see check_problem"
+                self._refuse("a rollout that does not change the instances", got)
         self._check_solutions(rollout)
         self._check_probabilities(rollout.actions.shape[1])
         self._check_likelihood(rollout)

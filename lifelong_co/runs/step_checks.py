@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from numbers import Integral
+from typing import Any
 
 from torch import Tensor
 
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ComponentError, NotFiniteError
+from lifelong_co.protocols import Problem
+from lifelong_co.protocols.learning import RESERVED
 from lifelong_co.runs.run import Run
 from lifelong_co.tensors.finiteness import step_numbers
 
@@ -37,10 +40,22 @@ def _require(run: Run, fault: str | None) -> None:
         found = fault or f"{place(run)}: a number in another process is not finite"
         rate = run.config.learning_rate
         remedy = f"start a new run with other loss terms or a lower learning_rate (now {rate:g})"
-        of_solver = ("the cost of the rollout", "the loss term 'policy'")
-        if not run.steps and any(name in found for name in of_solver):  # no step was too long
-            remedy = "check the solver with lifelong_co.testing.check_solver"
+        if not run.steps:  # no step was too long: a component is wrong
+            remedy = _check_to_make(run.config, found) or remedy
         raise NotFiniteError(run.folder.path, found, remedy)
+
+
+def _check_to_make(config: Config, fault: str) -> str:
+    """Return how to find the component that makes the rollout or the policy loss not finite."""
+    checks = {f"solver {config.solver!r}": "check_solver"}
+    if "the cost of the rollout" in fault:
+        checks[f"problem {config.problem!r}"] = "check_problem"
+    elif "the loss term 'policy'" not in fault:
+        return ""
+    elif config.objective != "reinforce":  # that is the solver's own
+        checks[f"objective {config.objective!r}"] = "check_objective"
+    each = (f"{part} with lifelong_co.testing.{check}" for part, check in checks.items())
+    return f"check {', and '.join(each)}"
 
 
 def place(run: Run) -> str:
@@ -53,8 +68,20 @@ def place(run: Run) -> str:
     )
 
 
-RESERVED = ("cost", "policy", "seconds")
-"""The names of what the loop itself logs."""
+def checked_batch(config: Config, problem: Problem, instances: object) -> Any:
+    """Return what a method's `instances` returns, if it is a batch of the problem.
+
+    Raises
+    ------
+    ComponentError
+        If it is not; the message names the method.
+    """
+    if not isinstance(instances, problem.instances_type):
+        raise ComponentError(
+            f"method {config.method!r}, instances: expected {problem.instances_type.__name__},"
+            f" got {type(instances).__name__}"
+        )
+    return instances
 
 
 def require_batches(config: Config, batches: object) -> None:

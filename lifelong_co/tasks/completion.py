@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ComponentError, ConfigError
 from lifelong_co.protocols import FieldSampler, Problem
 
 
@@ -45,18 +45,40 @@ class Completion:
         ------
         ConfigError
             If a field that the instances need is neither known nor drawn.
+        ComponentError
+            If the sampler draws a field that they lack, or no fields, or the problem makes no
+            instances of them.
         InvalidInstancesError
             If a field has a wrong shape, dtype or value.
         """
         fields = {name: known[name] for name in known if name in fields_of(self.problem)}
         if self.sampler is not None:
-            fields.update(self.sampler(fields, generator))
+            fields.update(self._drawn(fields, generator))
         if missing := needed_fields(self.problem) - fields.keys():
             raise ConfigError(
                 f"sampler {self.problem.name!r}: expected it to draw {_listed(missing)}, "
                 f"got {_listed(fields)}"
             )
-        return self.problem.instances(**fields)
+        made, kind = self.problem.instances(**fields), self.problem.instances_type
+        if not isinstance(made, kind):
+            raise ComponentError(
+                f"problem {self.problem.name!r}: expected instances(…) that returns"
+                f" {kind.__name__}, got {type(made).__name__}"
+            )
+        return made
+
+    def _drawn(
+        self, fields: Mapping[str, Tensor], generator: torch.Generator | None
+    ) -> Mapping[str, Tensor]:
+        assert self.sampler is not None
+        drawn: object = self.sampler(fields, generator)
+        label = f"sampler {self.problem.name!r}: expected"
+        if not isinstance(drawn, Mapping):
+            raise ComponentError(f"{label} a mapping of fields, got {type(drawn).__name__}")
+        if unknown := set(drawn) - fields_of(self.problem):
+            known = _listed(fields_of(self.problem))
+            raise ComponentError(f"{label} some of the fields {known}, got {_listed(unknown)}")
+        return drawn
 
 
 def completion(

@@ -117,6 +117,11 @@ def _drawn(
 ) -> Any:
     """Return ``B`` instances of the task's size in single precision, as networks need them."""
     instances = source.sample(B, task.size, generator=stream)
+    if not isinstance(instances, problem.instances_type):
+        raise ComponentError(
+            f"distribution {task.distribution!r}: expected {problem.instances_type.__name__},"
+            f" got {type(instances).__name__}"
+        )
     rows, size = records.rows(instances), problem.size(instances)
     if (rows, size) != (B, task.size):
         raise ComponentError(

@@ -73,6 +73,18 @@ def concatenate(records: Sequence[R]) -> R:
     return build(**joined)  # type: ignore[no-any-return]
 
 
+def changed(before: object, after: object) -> list[str]:
+    """Return the names of the fields of a record that differ from a copy made before."""
+    now = tensors(after)
+    return [name for name, tensor in tensors(before).items() if not same(tensor, now[name])]
+
+
+def same(first: Tensor, second: Tensor) -> bool:
+    """Return whether two tensors of one shape have the same values; NaN is the same as NaN."""
+    both_nan = (first != first) & (second != second)
+    return torch.equal(first, second) or bool(((first == second) | both_nan).all())
+
+
 def device(record: object) -> torch.device:
     """Return the device of the record's tensors."""
     return next(iter(tensors(record).values())).device

@@ -10,7 +10,7 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.protocols import LearnerState, Solver
+from lifelong_co.protocols import LearnerState, Objective, Solver
 from lifelong_co.replay.consolidation import BEHAVIORS, consolidation_loss
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors import records
@@ -22,6 +22,8 @@ def check_policy_gradient(solver: Solver, instances: Any, *, seed: int = 0) -> N
     """Check that the loss of `objective` is a finite scalar with finite gradients, not all zero."""
     with torch.enable_grad(), mode(solver.module, training=True):
         objective = solver.objective()
+        kind = type(objective).__name__
+        expect(isinstance(objective, Objective), "check_policy_gradient", "an Objective", kind)
         objective.before_task(_standing(solver, instances, seed))
         rollout, _ = observed_rollout(solver, instances, "sample", seed)
         loss = objective.loss(instances, rollout)

@@ -30,7 +30,7 @@ def check_method(
     - ``loss_terms`` yields pairs of a name and a finite scalar that depends on the parameters.
     - The same seed gives the same parameters, bit for bit.
     - ``state_dict`` can be saved in a checkpoint. A new method that loads it goes on to the same
-      parameters, bit for bit, as without an interruption.
+      parameters, bit for bit, as without an interruption, also if another run came in between.
     - It goes on to the same parameters, too, if the second task arrives when the first one is
       learned, unless it `Method.knows_all_tasks`: what is learned must not depend on later tasks.
 
@@ -72,16 +72,27 @@ def check_method(
     for stop, ended in STOPS:
         stopped, resumed = make(), make()
         stopped.run(until=stop, ended=ended)
-        resumed.load(stopped.saved())
+        state = stopped.saved()
+        _clutter(make)
+        resumed.load(state)
         resumed.run()
         where = f"step {stop}{' and the end of its epoch' * ended}"
         _check_same(f"when stopped after {where} and resumed", resumed, after)
     if not went.method.knows_all_tasks:
         one, both = make(tasks=1), make()
         one.run()
-        both.load({**one.saved(), "place": (1, 0, 0)})
+        state = {**one.saved(), "place": (1, 0, 0)}
+        _clutter(make)
+        both.load(state)
         both.run()
         _check_same("when the second task arrives after the first is learned", both, after)
+
+
+def _clutter(make: Callable[..., Trial]) -> None:
+    """Change what methods share outside of their objects: a new process would not have it."""
+    other = make()
+    other.learner.stream.generator.manual_seed(1)
+    other.run()
 
 
 def _check_same(when: str, trial: Trial, after: dict[str, Tensor]) -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co.protocols import Method, Objective, Solver
+from lifelong_co.tensors import records
 from lifelong_co.testing.contract import expect
 from lifelong_co.testing.gradients import check_gradients
 from lifelong_co.testing.samples import draw_instances, mode, observed_rollout
@@ -23,7 +24,8 @@ def check_objective(
 ) -> None:
     """Check an objective with a solver.
 
-    - ``loss`` returns a finite scalar with finite gradients, not all zero.
+    - ``loss`` returns a finite scalar with finite gradients, not all zero. It changes neither the
+      instances nor the rollout.
     - It makes cheap trajectories likelier than expensive ones: over the trajectories of an
       instance, the cost correlates with the gradient by the log-likelihood. This is not checked
       for a solver with one trajectory.
@@ -55,7 +57,12 @@ def check_objective(
         expect(isinstance(made, Objective), check, "an Objective", type(made).__name__)
         made.before_task(trial.learner)
         rollout, _ = observed_rollout(solver, instances, "sample", seed)
+        before = [records.transform(each, torch.clone) for each in (instances, rollout)]
         loss = made.loss(instances, rollout)
+        for was, now in zip(before, (instances, rollout), strict=True):
+            changed = ", ".join(records.changed(was, now))
+            what = f"a loss that leaves its {type(now).__name__} unchanged"
+            expect(not changed, check, what, f"changed {changed}")
         expect(isinstance(loss, Tensor), check, "a tensor as loss", type(loss).__name__)
         check_gradients(check, "the loss", loss, solver)
         leaf = rollout.log_likelihood.detach().requires_grad_()

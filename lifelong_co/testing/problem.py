@@ -1,13 +1,13 @@
 """The check of a problem: its instances and states, and what a network reads of them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from lifelong_co.errors import InvalidInstancesError
-from lifelong_co.protocols import Problem
+from lifelong_co.protocols import Context, Problem
 from lifelong_co.tensors import records
 from lifelong_co.testing.contract import (
     expect,
@@ -16,6 +16,7 @@ from lifelong_co.testing.contract import (
     expect_shape,
 )
 from lifelong_co.testing.problem_solutions import check_images, check_solutions, walked
+from lifelong_co.testing.read_only import ReadOnlyProblem
 from lifelong_co.testing.samples import at_least_two, drawn_for, required_fields
 
 CHECK = "check_problem"
@@ -33,7 +34,7 @@ def check_problem(
 ) -> None:
     """Check that a problem follows `protocols.Problem`, on random feasible solutions.
 
-    - Instances and states are records, and NaN in an instance is refused.
+    - Instances and states are records, no function changes them, and NaN in an instance is refused.
     - Masks, `done`, `starts`, `features` and `context` have the shapes and dtypes of the protocol.
     - Each state that is not done has a feasible action. Feasible actions lead to a solution of
       `steps` actions. A finished solution stays finished, and waiting costs nothing.
@@ -61,6 +62,7 @@ def check_problem(
         If no instances can be drawn, or there are fewer than two.
     """
     expect_members(CHECK, problem, Problem)
+    problem = cast(Problem, ReadOnlyProblem(problem, CHECK))
     if instances is None:
         instances = drawn_for(problem, size, batch, seed, distribution)
     at_least_two(instances)
@@ -89,6 +91,9 @@ def _check_instances(problem: Problem, instances: Any) -> None:
     B, n = records.rows(instances), problem.size(instances)
     _check_rows("instances", instances, B)
     expect(isinstance(n, int) and n >= 1, CHECK, "size(instances) of at least 1", n)
+    bounds: object = problem.steps(n)
+    two = isinstance(bounds, tuple) and len(bounds) == 2
+    expect(two, CHECK, "steps(n) of two numbers, the least and the most actions", bounds)
     if problem.feature_dims:
         _check_features(problem, instances, B)
     _check_refusal(problem, instances)
@@ -129,7 +134,10 @@ def _check_refusal(problem: Problem, instances: Any) -> None:
 
 def _made(problem: Problem, fields: dict[str, Tensor], what: str) -> Any:
     try:
-        return problem.instances(**fields)
+        made = problem.instances(**fields)
+        kind = problem.instances_type
+        expect(isinstance(made, kind), CHECK, f"instances(…) of {kind.__name__}", made)
+        return made
     except TypeError as error:
         expect(False, CHECK, f"instances(…) that accepts {what}", error)
 
@@ -197,6 +205,7 @@ def _check_starts(problem: Problem, instances: Any, starts: Sequence[Tensor], S:
 def _check_context(problem: Problem, state: Any, shape: Sequence[int], when: str) -> None:
     B, S, A = shape
     context = problem.context(state)
+    expect(isinstance(context, Context), CHECK, "a Context", type(context).__name__)
     roles = ", ".join(problem.context_nodes)
     expect(
         set(context.nodes) == set(problem.context_nodes),

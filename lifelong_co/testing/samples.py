@@ -14,6 +14,10 @@ from lifelong_co.protocols import Decode, Problem, Rollout, Solver
 from lifelong_co.replay.experience import PackedExperience, record
 from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
+from lifelong_co.testing.contract import expect
+
+FIELDS = ("actions", "cost", "log_likelihood")
+"""The tensors of a rollout."""
 
 
 def draw_instances(solver: Solver, size: int = 10, batch: int = 3, seed: int = 0) -> Any:
@@ -47,7 +51,10 @@ def drawn_for(problem: Problem, size: int, batch: int, seed: int, distribution: 
             f"instances: expected a batch of problem {problem.name!r}, because the distribution "
             f"{distribution!r} cannot draw one, got None ({error})"
         ) from error
-    return source.sample(batch, size, generator=generator(seed, "testing instances"))
+    drawn = source.sample(batch, size, generator=generator(seed, "testing instances"))
+    kind, came = problem.instances_type, type(drawn).__name__
+    expect(isinstance(drawn, kind), f"distribution {distribution!r}", kind.__name__, came)
+    return drawn
 
 
 def required_fields(problem: Problem, instances: Any) -> dict[str, Tensor]:
@@ -135,6 +142,9 @@ def observed_rollout(
         generator=generator(seed, "testing actions", records.device(instances)),
         observe=observe,
     )
+    whole = all(isinstance(getattr(rollout, name, None), Tensor) for name in FIELDS)
+    what = "a Rollout of tensors from rollout(…)"
+    expect(whole, "check_rollout", what, type(rollout).__name__)
     return rollout, steps
 
 

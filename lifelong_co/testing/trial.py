@@ -2,7 +2,8 @@
 
 import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any
 
 import attrs
@@ -10,7 +11,9 @@ import torch
 from torch import Tensor
 
 from lifelong_co.errors import CheckpointError, ComponentError
-from lifelong_co.protocols import LearnerState, Method, Objective, Solver
+from lifelong_co.protocols import LearnerState, Method, Objective, Observer, Solver
+from lifelong_co.protocols.learning import RESERVED
+from lifelong_co.rollout.observing import changed_by
 from lifelong_co.seeding import generator
 from lifelong_co.storage.tree import flatten, unflatten
 from lifelong_co.tasks.stream import TaskStream, task_stream
@@ -62,7 +65,8 @@ class Trial:
     def batches(self) -> int:
         """Return the number of batches of the present epoch."""
         count = self.method.batches(self.learner)
-        expect(isinstance(count, int) and count >= 1, CHECK, "batches of at least 1", repr(count))
+        whole = isinstance(count, Integral) and count >= 1
+        expect(whole, CHECK, "batches of at least 1", repr(count))
         return count
 
     def step(self) -> None:
@@ -73,13 +77,20 @@ class Trial:
         what = f"instances of type {kind.__name__}"
         expect(isinstance(instances, kind), CHECK, what, type(instances).__name__)
         observe = self.method.observer(learner, instances)
+        if observe is not None:
+            observe = _reading(observe)
         rollout = solver.rollout(instances, "sample", generator=self.actions, observe=observe)
         learner.optimizer.zero_grad()
         self.objective.loss(instances, rollout).backward()
-        for item in self.method.loss_terms(learner, rollout):
+        terms: object = self.method.loss_terms(learner, rollout)
+        expect(isinstance(terms, Iterable), CHECK, "loss terms (name, scalar)", f"{terms!r:.80}")
+        assert isinstance(terms, Iterable)  # for the type checker
+        for item in terms:
             pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
             expect(pair, CHECK, "loss terms (name, scalar)", f"{item!r:.80}")
             name, term = item
+            what = f"a loss term with another name than {', '.join(RESERVED)}"
+            expect(name not in RESERVED, CHECK, what, repr(name))
             scalar = isinstance(term, Tensor) and term.ndim == 0 and term.requires_grad
             what = f"a scalar with gradients as loss term {name!r}"
             expect(scalar, CHECK, what, f"{term!r:.80}".replace("\n", " "))
@@ -118,6 +129,17 @@ class Trial:
         self.objective.load_state_dict(learner, state["objective"])
         self.actions.set_state(state["streams"][0])
         learner.stream.generator.set_state(state["streams"][1])
+
+
+def _reading(observe: Observer) -> Observer:
+    """Return an observer that fails the check if the given one changes what it sees."""
+
+    def checked(state: Any, log_probs: Tensor) -> None:
+        changed = changed_by(observe, state, log_probs)
+        came = f"one that changes {', '.join(changed)}"
+        expect(not changed, CHECK, "an observer that only reads", came)
+
+    return checked
 
 
 def new_trial(

@@ -64,7 +64,7 @@ LAYERS = {
     "learner": "config evaluation protocols rollout runs tensors",
     "pretraining": "config evaluation learner protocols registry runs seeding storage tasks tensors"
     " validators",
-    "testing": "problems protocols registry replay seeding storage tasks tensors",
+    "testing": "problems protocols registry replay rollout seeding storage tasks tensors",
     "api": "config evaluation instance_files learner problems protocols registry runs tasks"
     " tensors",
 }

@@ -17,7 +17,7 @@ from tiny_runs import (
 )
 from torch import Tensor
 
-from lifelong_co.errors import Interrupted
+from lifelong_co.errors import ComponentError, Interrupted
 from lifelong_co.evaluation import mean_cost
 from lifelong_co.learner import after_epoch, learn, train_batch
 from lifelong_co.protocols import LearnerState, Method, Objective
@@ -119,6 +119,32 @@ def test_on_step_gets_the_losses_of_every_step(tmp_path: Path) -> None:
     means = [sum(costs[i : i + BATCHES]) / BATCHES for i in range(0, len(costs), BATCHES)]
     assert [entry["train_cost"] for entry in run.history] == pytest.approx(means)
     assert [(e["learning"], e["epoch"]) for e in run.history] == [(1, 1), (1, 2), (2, 1), (2, 2)]
+
+
+def test_observer_that_writes_is_refused_in_the_epoch_in_which_it_begins(tmp_path: Path) -> None:
+    """Also if it begins in the last epoch: the parameters would learn from wrong solutions."""
+    run = fine_tuning(tmp_path)
+
+    def writes(state: Any, log_probs: Tensor) -> None:  # noqa: ARG001
+        state.visited.logical_not_()
+
+    run.method = Method(observer=lambda learner, _: writes if learner.last_epoch else None)
+    with pytest.raises(ComponentError, match=r"^method 'fine-tuning': .* changes state\.visited"):
+        learn(run)
+    assert (run.learner.epoch, run.learner.batch) == (1, 0)
+
+
+def test_training_cost_is_that_of_the_rollout(tmp_path: Path) -> None:
+    """An objective that changes the costs in place changes no cost of the log."""
+    runs = [fine_tuning(tmp_path / name) for name in ("own", "mine")]
+    inner = runs[1].objective
+
+    def loss(instances: Any, rollout: Any) -> Tensor:
+        return inner.loss(instances, attrs.evolve(rollout, cost=rollout.cost.mul_(2)))
+
+    runs[1].objective = Objective(loss=loss)
+    own, mine = (float(train_batch(run)["cost"]) for run in runs)
+    assert own == mine
 
 
 def test_parameters_after_each_task_are_kept(tmp_path: Path) -> None:

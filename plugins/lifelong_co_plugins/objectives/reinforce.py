@@ -4,14 +4,27 @@ from typing import Any
 
 from torch import Tensor
 
+from lifelong_co.errors import ComponentError
 from lifelong_co.protocols import Objective, Rollout, Solver
 from lifelong_co.validators import above_zero
 from lifelong_co_plugins.objectives.checks import require_several
 
 
 def reinforce(solver: Solver) -> Objective:
-    """Return the solver's own objective: a shared baseline (POMO, Omni) or a greedy one (INViT)."""
-    return solver.objective()
+    """Return the solver's own objective: a shared baseline (POMO, Omni) or a greedy one (INViT).
+
+    Raises
+    ------
+    ComponentError
+        If the solver returns something else; the message names its class.
+    """
+    found: object = solver.objective()
+    if not isinstance(found, Objective):
+        raise ComponentError(
+            f"solver {type(solver).__name__}, objective(): expected an Objective, got"
+            f" {type(found).__name__}"
+        )
+    return found
 
 
 def reinforce_normalised(solver: Solver, epsilon: float = 1e-4) -> Objective:  # noqa: ARG001

@@ -1,5 +1,8 @@
 """What a preset gives to a run: its tasks and its settings."""
 
+import re
+from typing import Any
+
 import attrs
 import pytest
 
@@ -20,8 +23,24 @@ def test_tables_of_an_order_override_the_scale() -> None:
     assert (other.distribution, other.size, other.epochs) == ("mine", 7, 10)
     with pytest.raises(lco.ConfigError, match=r"order, task 1: .*key 'sise'"):
         preset("small").tasks(({"distribution": "U", "sise": 3},), "pomo")
-    with pytest.raises(lco.UnknownNameError, match="distribution of preset 'small' 'mine'"):
-        preset("small").tasks(({"distribution": "mine"},), "pomo")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("mine", "Unknown distribution of preset 'small' 'mine'; expected one of: U, "),
+        ({"distribution": "mine", "size": 20}, "Or give batches, batch_size, too."),
+        ({"size": 20}, "order, task 1: expected a distribution, or files, got neither"),
+        (
+            {"files": "a.npz", "batches": 2},
+            "order, task 1: expected batch_size; preset 'small' has none for",
+        ),
+    ],
+)
+def test_what_an_order_lacks_is_named(given: Any, said: str) -> None:
+    """The preset gives it only to the paper's distributions."""
+    with pytest.raises(lco.LifelongError, match=re.escape(said)):
+        preset("small").tasks((given,), "pomo")
 
 
 def test_preset_has_other_epochs_and_settings_for_some_solvers() -> None:

@@ -9,11 +9,13 @@ import pytest
 import torch
 from tiny_runs import tiny_config
 
+import lifelong_co as lco
 from lifelong_co.errors import ComponentError, NotFiniteError
 from lifelong_co.runs.data_parallel import Ranks
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
 from lifelong_co.runs.step_checks import (
+    checked_batch,
     checked_term,
     checked_terms,
     place,
@@ -62,6 +64,18 @@ def test_terms_that_are_no_list_are_refused(terms: object) -> None:
     assert list(checked_terms(config, [None])) == [None]
     with pytest.raises(ComponentError, match=r"expected loss terms .* got None"):
         checked_term(config, None)
+
+
+def test_what_is_no_batch_is_refused() -> None:
+    """A forgotten ``return`` is named."""
+    config, tsp = tiny_config("fine-tuning"), lco.problem("tsp")
+    for given in (None, torch.rand(2, 5, 2)):
+        with pytest.raises(
+            ComponentError, match=r"^method 'fine-tuning', instances: expected TSPInstances, got"
+        ):
+            checked_batch(config, tsp, given)
+    instances = tsp.instances(nodes=torch.rand(2, 5, 2))
+    assert checked_batch(config, tsp, instances) is instances
 
 
 @pytest.mark.parametrize("batches", [0, None, 2.5])
@@ -122,10 +136,22 @@ def test_fault_of_another_process_ends_the_run(tmp_path: Path) -> None:
         require_finite_step(made, {"policy": torch.tensor(1.0)})
 
 
-def test_first_step_that_is_not_finite_is_the_fault_of_the_solver(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "objective", "checks"),
+    [
+        ("policy", "reinforce", "solver 'pomo' with .*check_solver$"),
+        ("policy", "mine", "solver 'pomo' with .*, and objective 'mine' with .*check_objective$"),
+        ("cost", "mine", "solver 'pomo' with .*, and problem 'tsp' with .*check_problem$"),
+        ("mine", "mine", "start a new run with other loss terms or a lower learning_rate"),
+    ],
+)
+def test_first_step_that_is_not_finite_is_the_fault_of_a_component(
+    name: str, objective: str, checks: str, tmp_path: Path
+) -> None:
     """A lower learning rate would change nothing: no step has been taken."""
     made = run(tmp_path)
+    made.config = attrs.evolve(made.config, objective=objective)
     made.steps = 0
     made.watch = Watch(late=False)
-    with pytest.raises(NotFiniteError, match=r"check the solver with .*check_solver$"):
-        require_finite_step(made, {"policy": torch.tensor(torch.nan)})
+    with pytest.raises(NotFiniteError, match=checks):
+        require_finite_step(made, {name: torch.tensor(torch.nan)})

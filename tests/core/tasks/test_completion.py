@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co.errors import ConfigError
-from lifelong_co.tasks.completion import completion, fields_of, needed_fields
+from lifelong_co.errors import ComponentError, ConfigError
+from lifelong_co.tasks.completion import Completion, completion, fields_of, needed_fields
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
@@ -67,3 +67,27 @@ def test_field_that_nothing_draws_is_refused(plugin):
     lco.register_plugin(nothing)
     with pytest.raises(ConfigError, match=r"'sailing': expected it to draw wind, got nodes"):
         completion(SAILING, ["nodes"]).instances({"nodes": torch.rand(2, 3, 2)})
+
+
+@pytest.mark.parametrize(
+    ("drawn", "said"),
+    [
+        (None, "a mapping of fields, got NoneType"),
+        ({"wind": torch.rand(2, 3), "win": torch.rand(2, 3)}, "fields nodes, tide, wind, got win"),
+    ],
+)
+def test_sampler_that_draws_something_else_is_refused(drawn, said, plugin):
+    """A forgotten ``return``, or a misspelled field."""
+    sampler = plugin("register_samplers", "sailing", lambda: lambda known, generator: drawn)  # noqa: ARG005
+    lco.register_plugin(sampler)
+    with pytest.raises(ComponentError, match=f"^sampler 'sailing': expected .*{said}"):
+        completion(SAILING, ["nodes"]).instances({"nodes": torch.rand(2, 3, 2)})
+
+
+def test_problem_that_makes_no_instances_is_refused():
+    """The message names the problem."""
+    tsp = lco.problem("tsp")
+    forgets = SimpleNamespace(name="mine", instances_type=tsp.instances_type)
+    forgets.instances = lambda **fields: fields
+    with pytest.raises(ComponentError, match=r"^problem 'mine': .* returns TSPInstances, got dict"):
+        Completion(forgets, None).instances({"nodes": torch.rand(2, 3, 2)})

@@ -1,6 +1,7 @@
 """Where a task's instances come from, to train on and to test on."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -155,6 +156,16 @@ def test_size_that_the_files_lack_is_refused(npz: Path) -> None:
         streams.training(task, problem)
     with pytest.raises(lco.ConfigError, match="expected a test instance of size 6"):
         streams.testing(task, problem, 4)
+
+
+@pytest.mark.usefixtures("fresh_registry")
+def test_distribution_that_returns_nothing_is_named(plugin: Any) -> None:
+    """A forgotten ``return``."""
+    forgets = SimpleNamespace(sample=lambda *_, **__: None)
+    lco.register_plugin(plugin("register_distributions", "forgets", lambda *_, **__: forgets))
+    task = Task(distribution="forgets", size=5, epochs=1, batches=1, batch_size=4)
+    with pytest.raises(ComponentError, match="'forgets': expected TSPInstances, got NoneType"):
+        streams.testing(task, lco.problem("tsp"), 4)
 
 
 @pytest.mark.usefixtures("fresh_registry")

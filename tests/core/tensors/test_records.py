@@ -26,6 +26,17 @@ def pair() -> Pair:
     return Pair(second=torch.arange(3), first=torch.arange(6.0).reshape(3, 2))
 
 
+def test_changed_fields_are_named() -> None:
+    """NaN is no change where it was before."""
+    now = attrs.evolve(pair(), first=torch.tensor([[1.0, torch.nan]] * 3))
+    before = records.transform(now, torch.clone)
+    assert records.changed(before, now) == []
+    now.first[2, 0] = 5
+    assert records.changed(before, now) == ["first"]
+    now.first[2] = torch.nan
+    assert records.changed(before, now) == ["first"]
+
+
 def test_tensors_are_named_in_the_order_of_definition() -> None:
     """Fields come by name, in the order of the class, as the same objects."""
     record = pair()

@@ -81,6 +81,28 @@ def foresees() -> Method:
     return Method(loss_terms=lambda learner, _: [("x", len(learner.tasks) * pulled(learner))])
 
 
+SHARED = [0]
+"""What methods of one process share."""
+
+
+def shares() -> Method:
+    """Return a method that counts its steps outside of itself, and saves nothing."""
+
+    def before_task(learner: Any) -> None:
+        SHARED[0] = 0 if learner.task == 0 else SHARED[0]
+
+    def loss_terms(learner: Any, rollout: Any) -> Any:  # noqa: ARG001
+        SHARED[0] += 1
+        yield "growing", SHARED[0] * pulled(learner)
+
+    return Method(before_task=before_task, loss_terms=loss_terms)
+
+
+def observing(change: Callable[[Any, Any], Any]) -> Callable[[], Method]:
+    """Return a factory of a method that changes what it observes in the last epoch."""
+    return lambda: Method(observer=lambda learner, _: change if learner.last_epoch else None)
+
+
 MUTANTS: dict[str, tuple[str, Callable[[], Any]]] = {
     "no method": ("a Method, got dict", dict),
     "tensor term": ("loss terms (name, scalar)", terms(pulled)),
@@ -89,6 +111,23 @@ MUTANTS: dict[str, tuple[str, Callable[[], Any]]] = {
     "detached term": ("a scalar with gradients", terms(lambda s: ("x", pulled(s).detach()))),
     "term of the rollout": ("loss term 'x' with a separate graph, got", of_rollout),
     "NaN term": ("a finite loss term 'x'", terms(lambda s: ("x", pulled(s) * torch.nan))),
+    "no terms": (
+        "loss terms (name, scalar), got None",
+        lambda: Method(loss_terms=lambda learner, rollout: None),  # noqa: ARG005
+    ),
+    "term of the loop": (
+        "another name than cost, policy, seconds, got 'cost'",
+        terms(lambda s: ("cost", pulled(s))),
+    ),
+    "writes into the state": (
+        "an observer that only reads, got one that changes state.visited",
+        observing(lambda state, _: state.visited.logical_not_()),
+    ),
+    "writes into log_probs": (
+        "an observer that only reads, got one that changes log_probs",
+        observing(lambda _, log_probs: log_probs.detach().fill_(0)),
+    ),
+    "state of the process": ("stopped after step 1 and resumed", shares),
     "no batches": ("batches of at least 1, got 0", lambda: Method(batches=lambda _: 0)),
     "nodes": (
         "instances of type CVRPInstances, got Tensor",

@@ -48,10 +48,22 @@ def per_epoch(solver: Any) -> Objective:
     return Objective(loss=loss, after_epoch=lambda _: epochs.append(epochs.pop() + 1))
 
 
+def in_place(solver: Any) -> Objective:
+    """Return REINFORCE that centres the costs of the rollout in place."""
+    inner = lco.objective("reinforce", solver)
+
+    def loss(instances: Any, rollout: Rollout) -> Tensor:
+        rollout.cost.sub_(rollout.cost.mean(dim=1, keepdim=True))
+        return inner.loss(instances, rollout)
+
+    return Objective(loss=loss)
+
+
 MUTANTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "no objective": ("an Objective, got dict", lambda _: {}),
     "float": ("a tensor as loss, got float", changed(lambda loss: loss.item())),
     "vector": ("to be a scalar", changed(lambda loss: loss[None])),
+    "in place": ("a loss that leaves its Rollout unchanged, got changed cost", in_place),
     "NaN": ("to be finite", changed(lambda loss: loss * torch.nan)),
     "detached": ("to depend on the parameters", changed(Tensor.detach)),
     "zero": ("gradients of the loss, got zero", changed(lambda loss: 0 * loss)),

@@ -158,6 +158,16 @@ MUTANTS: dict[str, tuple[str, Any]] = {
         "the action taken",
         evolved("step", lambda s: attrs.evolve(s, current=s.current * 0)),
     ),
+    "one number of steps": ("steps(n) of two numbers", Changed(steps=lambda *_: 12)),
+    "context as a table": ("a Context, got dict", Changed(context=lambda *_: {})),
+    "done in place": (
+        "done(…) that leaves its state unchanged, got a changed visited",
+        Changed(done=lambda p, i, s: s.visited.logical_not_() is None or p.done(i, s)),
+    ),
+    "cost in place": (
+        "cost(…) that leaves its instances unchanged, got a changed nodes",
+        Changed(cost=lambda p, i, a: i.nodes.mul_(0.9) is None or p.cost(i, a)),
+    ),
     "too few steps": ("at most steps(n)[1] = 12", evolved("steps", lambda steps: (steps[0], 12))),
     "too many steps": ("at least steps(n)[0] = 99", Changed(steps=lambda *_: (99, 100))),
     "idle when done": ("in every finished state", Changed(feasible=idle_when_done)),

@@ -10,6 +10,7 @@ import torch
 from lifelong_co_plugins.objectives.reinforce import normalised
 
 import lifelong_co as lco
+from lifelong_co.errors import ComponentError
 from lifelong_co.reinforce import shared_baseline
 
 
@@ -17,6 +18,12 @@ def test_reinforce_is_the_objective_of_the_solver():
     """It is the same object, so nothing changes for any solver."""
     own = shared_baseline()
     assert lco.objective("reinforce", SimpleNamespace(objective=lambda: own)) is own
+
+
+def test_solver_without_an_objective_is_named():
+    """A forgotten ``return`` is not the fault of the plugin that registers ``reinforce``."""
+    with pytest.raises(ComponentError, match=r"^solver SimpleNamespace, objective\(\): .* None"):
+        lco.objective("reinforce", SimpleNamespace(objective=lambda: None))
 
 
 def test_normalised_loss_and_gradient_by_hand(drawn):
