@@ -69,12 +69,11 @@ def evaluate(
     """
     import attrs
 
-    from lifelong_co.api.evaluate import chosen_tasks, number, tested, with_files
+    from lifelong_co.api.evaluate import changes, chosen_tasks, number, tested, with_files
     from lifelong_co.errors import ConfigError, LifelongError
     from lifelong_co.evaluation import note_batches
     from lifelong_co.experiments.references.gaps import gap_of
     from lifelong_co.experiments.references.lookup import of_task, origins
-    from lifelong_co.runs import data_files
     from lifelong_co.runs.folder import RunFolder
     from lifelong_co.runs.trained_solver import load_solver
     from lifelong_co.tensors.records import rows
@@ -91,8 +90,8 @@ def evaluate(
         chosen = [attrs.evolve(one, tests_of=tests_of) for one in chosen]
     solver = load_solver(run, after=after, device=choose_device(device))
     note_unfinished(run, after)
-    for line in data_files.changed_tests(data_files.read(run), config, [one.label for one in own]):
-        typer.echo(f"{line}; these are the costs of other instances", err=True)
+    for line in changes(run, config, own):
+        typer.echo(line, err=True)
     note_batches(solver, lambda line: typer.echo(line, err=True))
     looked = places(references)
     costs = {}

@@ -76,13 +76,21 @@ def evaluate(
         raise ConfigError("tasks: expected at least one task, or None for those of the run")
     own = chosen_tasks(named, config.tasks) if named or not paths else ()
     chosen = with_files(own, map(Path, paths), scale)
-    for line in changed_tests(read(folder), config, [task.label for task in own]):
-        warnings.warn(f"{line}; these are the costs of other instances", stacklevel=2)
+    for line in changes(folder, config, own):
+        warnings.warn(line, stacklevel=2)
     solver = load_solver(folder, after=after, device=chosen_device(device))
     return {
         task.label: float(costs.mean())
         for task, _, costs in tested(solver, config, chosen, tests, folder, augment=augment)
     }
+
+
+def changes(run: Path, config: Config, tasks: Sequence[Task]) -> Iterator[str]:
+    """Yield a message for each task of a run, among others, whose tests have changed since."""
+    places = {task.test_files or task.files for task in tasks}
+    labels = [own.label for own in config.tasks if (own.test_files or own.files) in places]
+    for line in changed_tests(read(run), config, labels):
+        yield f"{line}; these are the costs of other instances"
 
 
 def tested(

@@ -38,12 +38,20 @@ class Difference:
 def pairs(first: Values, second: Values) -> list[float]:
     """Return one difference for each seed: the mean over the orders that both methods have.
 
-    A seed counts only if both methods have all these orders with it.
+    A seed counts only if both methods have all these orders with it, each on one kind of device. It
+    counts twice if they have them on both.
     """
-    orders = dict.fromkeys(order for order, _ in first if order in {of for of, _ in second})
-    seeds = dict.fromkeys(seed for _, seed in first) if orders else dict[Seed, None]()
-    common = [s for s in seeds if all((o, s) in first and (o, s) in second for o in orders)]
-    return [statistics.fmean(first[o, s] - second[o, s] for o in orders) for s in common]
+    apart: dict[str, dict[int, list[float]]] = {}
+    for (order, seed), value in first.items():
+        if (order, seed) in second:
+            of_order = apart.setdefault(order, {})
+            of_order.setdefault(seed[0], []).append(value - second[order, seed])
+    numbers = dict.fromkeys(number for of_order in apart.values() for number in of_order)
+    return [
+        statistics.fmean(each)
+        for number in numbers
+        for each in zip(*(of_order.get(number, []) for of_order in apart.values()), strict=False)
+    ]
 
 
 def difference(first: Values, second: Values) -> Difference:

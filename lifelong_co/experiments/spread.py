@@ -5,11 +5,14 @@ It does not need scipy: the distribution has a closed form for whole degrees of 
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import attrs
 
 from lifelong_co.experiments.sheet import SCALE, THOUSANDTHS, Cell
+
+S = TypeVar("S", bound=Hashable)
 
 LEVEL = 0.95
 """Level of the confidence intervals."""
@@ -58,7 +61,7 @@ def spread(values: Iterable[float | None], definition: str = "text") -> Spread:
     return Spread(statistics.fmean(known), deviation(known) if len(known) > 1 else None)
 
 
-def over_orders(values: Mapping[tuple[str, int], float], definition: str = "text") -> Spread:
+def over_orders(values: Mapping[tuple[str, S], float], definition: str = "text") -> Spread:
     """Return the spread of a metric over orders and seeds, from at least one value.
 
     Mean and deviation (see `spread`) are those of the means of the orders. The interval is computed

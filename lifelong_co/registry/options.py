@@ -6,6 +6,7 @@ from typing import Any
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.registry.factory import defaults
 from lifelong_co.registry.finding import find
+from lifelong_co.validators import plain
 
 
 def all_options(kind: str, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,4 +33,8 @@ def all_options(kind: str, name: str, given: Mapping[str, Any]) -> dict[str, Any
 def changed_options(kind: str, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given options of a component that differ from its defaults; all if unknown."""
     usual = all_options(kind, name, {})
-    return {key: value for key, value in given.items() if key not in usual or usual[key] != value}
+    return {
+        key: value
+        for key, value in given.items()
+        if key not in usual or plain(usual[key]) != plain(value)
+    }

@@ -164,9 +164,11 @@ def with_all_options(config: Config) -> Config:
 
 
 def _storable(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _storable(item) for key, item in value.items())
     if isinstance(value, list):
         return all(map(_storable, value))
-    return value is None or isinstance(value, bool | int | float | str)
+    return isinstance(value, bool | int | float | str)
 
 
 def refuse_start(config: Config, folder: Path) -> None:

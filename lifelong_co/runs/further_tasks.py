@@ -43,12 +43,12 @@ def with_tasks(folder: RunFolder, tasks: Sequence[Task], source: str) -> Config:
             f"{folder.path}: expected a method that learns one task after another, got"
             f" {config.method!r}, which learns all tasks at once; start a new run with all of them"
         )
-    first = config.tasks[: -len(tasks)]
-    if _labelled((*first, *tasks)) == _labelled(config.tasks):
-        last = ", ".join(task.label for task in config.tasks[len(first) :])
+    last, before = config.tasks[-len(tasks) :], config.tasks[: -len(tasks)]
+    labels = [task.label for task in unique_labels((*before, *tasks))[len(before) :]]
+    if len(last) == len(tasks) and all(map(_same, last, tasks, labels)):
         raise ConfigError(
             f"{folder.path}: expected tasks that come after those of the run, got its last ones"
-            f" again ({last}); resume it without them, or give"
+            f" again ({', '.join(task.label for task in last)}); resume it without them, or give"
             " them another name to learn them once more"
         )
     return attrs.evolve(config, tasks=unique_labels((*config.tasks, *tasks)), order=source)
@@ -64,8 +64,10 @@ def refuse_unfinished(folder: RunFolder, learned: int) -> None:
         )
 
 
-def _labelled(tasks: tuple[Task, ...]) -> list[Task]:
-    return [attrs.evolve(task, name=task.label) for task in unique_labels(tasks)]
+def _same(old: Task, new: Task, label: str) -> bool:
+    """Return whether a task is one of the run, under the label that it would get."""
+    named = not new.name or old.label == label
+    return named and attrs.evolve(old, name="") == attrs.evolve(new, name="")
 
 
 def admit(run: Run, log: Log) -> None:

@@ -14,7 +14,7 @@ from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import checkpoint
 from lifelong_co.storage.checkpoint import CheckpointWarning
 from lifelong_co.storage.tree import Tree, flatten, octets
-from lifelong_co.tensors.modules import require_learnable
+from lifelong_co.tensors.modules import require_single
 
 
 def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") -> Solver:
@@ -34,7 +34,7 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
     ConfigError
         If this is not a run folder, or the run has fewer than ``after`` tasks.
     ComponentError
-        If the solver is one that no run can train.
+        If parameters of the solver are not in single precision.
     CheckpointError
         If there is no complete checkpoint, or it does not fit the configuration.
 
@@ -60,7 +60,7 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
     # Their first parameters, which are replaced, come from the global random stream: restore it.
     with naming(folder / "config.toml"), torch.random.fork_rng(devices=[]), torch.device("cpu"):
         solver = registry.solver(config.solver, config.problem, **config.solver_options)
-    require_learnable(config.solver, solver.module)
+    require_single(config.solver, solver.module)
     try:
         solver.module.load_state_dict(found[1]["parameters"])
     except (LookupError, TypeError, RuntimeError) as error:

@@ -77,6 +77,15 @@ def normalises_over_batch(module: nn.Module) -> bool:
     )
 
 
+def require_single(name: str, module: nn.Module) -> None:
+    """Raise `ComponentError` if a trainable parameter of a solver is not in float32."""
+    for key, each in module.named_parameters():
+        if each.requires_grad and each.dtype != torch.float32:
+            raise ComponentError(
+                f"solver {name!r}: expected parameters in float32, got {key} in {each.dtype}"
+            )
+
+
 def require_learnable(name: str, module: nn.Module) -> None:
     """Refuse a module that a run cannot train.
 
@@ -95,8 +104,7 @@ def require_learnable(name: str, module: nn.Module) -> None:
             raise ComponentError(
                 f"{label} initialised parameters, got the lazy {key}: give its layer all sizes"
             )
-        if each.requires_grad and each.dtype != torch.float32:
-            raise ComponentError(f"{label} parameters in float32, got {key} in {each.dtype}")
+    require_single(name, module)
     for key, part in module.named_modules():
         if isinstance(part, _DropoutNd) and part.p > 0:
             raise ComponentError(

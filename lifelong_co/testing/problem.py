@@ -62,10 +62,10 @@ def check_problem(
         If no instances can be drawn, or there are fewer than two.
     """
     expect_members(CHECK, problem, Problem)
-    problem = cast(Problem, ReadOnlyProblem(problem, CHECK))
     if instances is None:
         instances = drawn_for(problem, size, batch, seed, distribution)
     at_least_two(instances)
+    problem = cast(Problem, ReadOnlyProblem(problem, CHECK))
     _check_instances(problem, instances)
     n = problem.size(instances)
     for S, forced in ((n, True), (2, False)):

@@ -35,14 +35,16 @@ class ReadOnlyProblem:
         self._check = check
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # also of an object that `copy` has not filled yet
+            raise AttributeError(name)
         found = getattr(self._problem, name)
         return self._reading(name, found) if name in READERS else found
 
     def _reading(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*given: Any) -> Any:
-            read = [each for each in given if attrs.has(type(each))]
+        def call(*given: Any, **named: Any) -> Any:
+            read = [each for each in (*given, *named.values()) if attrs.has(type(each))]
             before = [records.transform(each, torch.clone) for each in read]
-            result = function(*given)
+            result = function(*given, **named)
             for was, now in zip(before, read, strict=True):
                 for field in records.changed(was, now):
                     state = isinstance(now, self._problem.state_type)

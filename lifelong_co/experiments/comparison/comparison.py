@@ -162,7 +162,7 @@ def _group(runs: Sequence[FinishedRun]) -> tuple[Group, ...]:
     groups: list[Group] = []
     labels = label([members[0].config for members in alike.values()])
     for name, members in zip(labels, alike.values(), strict=True):
-        if len({run.config.seed for run in members}) == len(members):
+        if len({run.seed for run in members}) == len(members):
             groups.append(Group(name, tuple(members)))
         else:  # Two runs with the same seed do not form a group: only their folders differ.
             groups += [Group(f"{name} [{run.path}]", (run,)) for run in members]

@@ -8,6 +8,7 @@ import attrs
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
+from lifelong_co.validators import plain
 
 HEADLINE = ("solver", "preset", "order")
 """Settings that a label always names if they differ, because many others follow from them."""
@@ -38,7 +39,7 @@ def settings(config: Config) -> dict[str, Any]:
                 fields = attrs.asdict(task).items()
                 flat |= {f"tasks.{task.label}.{name}": item for name, item in fields}
         elif isinstance(value, Mapping):
-            flat |= {f"{key}.{name}": item for name, item in value.items()}
+            flat |= {f"{key}.{name}": plain(item) for name, item in value.items()}
         else:
             flat[key] = value
     return flat

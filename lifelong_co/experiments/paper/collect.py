@@ -106,7 +106,7 @@ def _distinct(runs: Iterable[FinishedRun]) -> tuple[list[FinishedRun], list[str]
     twice: list[str] = []
     for run in in_one_place(runs):
         content = tuple(tested(run.data, task) for task in run.config.tasks)
-        key = (naming.identity(run.config), tuple(run.names), run.config.seed, content)
+        key = (naming.identity(run.config), tuple(run.names), run.seed, content)
         if key in kept:
             twice.append(f"{run.path}: the same configuration and seed as {kept[key].path}")
         kept.setdefault(key, run)

@@ -67,7 +67,7 @@ def groups(
 
 def same_seeds(rows: Iterable[Sequence[FinishedRun]]) -> bool:
     """Return whether all rows that have runs have them of the same orders and seeds."""
-    found = {frozenset((run.names, run.config.seed) for run in runs) for runs in rows if runs}
+    found = {frozenset((run.names, run.seed) for run in runs) for runs in rows if runs}
     return len(found) <= 1
 
 

@@ -11,6 +11,7 @@ from lifelong_co import metrics
 from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.comparison.selection import sequence
 from lifelong_co.experiments.definitions import WORDS
+from lifelong_co.experiments.paired import Seed
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.paper.defaults import unlike_preset
 from lifelong_co.experiments.paper.metric_sheet import (
@@ -26,7 +27,7 @@ from lifelong_co.experiments.paper.studies import Arrival, Chapter, Study, Varia
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
 from lifelong_co.experiments.spread import Spread
 
-Where = frozenset[tuple[Arrival, int]]
+Where = frozenset[tuple[Arrival, Seed]]
 """Orders and seeds."""
 
 
@@ -161,8 +162,8 @@ def _label(method: str, variant: Variant | None = None) -> str:
     return name if method == naming.PAPERS else f"{method} {name}"
 
 
-def _where(run: FinishedRun) -> tuple[Arrival, int]:
-    return run.names, run.config.seed
+def _where(run: FinishedRun) -> tuple[Arrival, Seed]:
+    return run.names, run.seed
 
 
 def applicability(chapter: Chapter) -> list[Sheet]:

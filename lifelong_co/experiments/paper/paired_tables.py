@@ -48,10 +48,7 @@ def split(chapter: Chapter) -> list[Sheet]:
         rows = []
         differ = len({variant.orders for variant in study.lifelong}) > 1
         for variant in study.lifelong:
-            each = {
-                (repr(run.names), run.config.seed): split_of(run, study.best)
-                for run in variant.runs
-            }
+            each = {(repr(run.names), run.seed): split_of(run, study.best) for run in variant.runs}
             spreads = [
                 over_orders({place: of[i] for place, of in each.items()}, study.definition)
                 for i in range(len(COLUMNS))

@@ -122,6 +122,19 @@ def test_changed_file_of_a_task_is_warned_of(tmp_path):
         lco.evaluate(run, device="cpu")
 
 
+def test_task_of_other_files_with_a_label_of_the_run_is_no_change(tmp_path):
+    """The file of the run may be changed or gone: it is not tested."""
+    (tmp_path / "new").mkdir()
+    task = of_a_file(tmp_path / "mine.npz", 1)
+    options = {"tests": 3, "device": "cpu", "solver_options": MODEL, "progress": False}
+    run = lco.learn(problem="tsp", tasks=[task], out=tmp_path / "run", **options)
+    other = of_a_file(tmp_path / "new" / "mine.npz", 2)
+    of_a_file(tmp_path / "mine.npz", 3)
+    found = lco.evaluate(run, [other], device="cpu")
+    (tmp_path / "mine.npz").unlink()
+    assert lco.evaluate(run, [other], device="cpu") == found
+
+
 def test_global_random_stream_is_left_alone(tiny):
     """What a notebook draws next does not depend on a test."""
     before = torch.get_rng_state()

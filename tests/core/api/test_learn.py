@@ -79,6 +79,8 @@ def test_further_tasks_with_one_label_get_numbers_once(tmp_path):
         with pytest.raises(lco.ConfigError, match=r"got its last ones again \(U5 \("):
             lco.resume(run, tasks=again, progress=False)
     assert [task.label for task in run.tasks] == ["U5", "U5 (2)", "U5 (3)", "U5 (4)"]
+    with pytest.raises(lco.ConfigError, match=r"got its last ones again \(U5 \(4"):
+        lco.resume(run, tasks=[attrs.evolve(named, name="")], progress=False)
 
 
 def test_resumed_logger_has_no_row_twice(tiny):

@@ -75,12 +75,24 @@ def test_equal_differences_need_no_interval() -> None:
     assert difference(of_seeds([3.0] * 3), ones) == Difference(3, 2.0, 0.0, 0.0)
 
 
+def test_pairs_are_of_one_kind_of_device_in_each_order() -> None:
+    """A seed with both kinds in all orders counts twice; a kind that one method lacks does not."""
+    cpu, gpu = (0, "cpu"), (0, "cuda")
+    here = {("1", cpu): 1.0, ("1", gpu): 2.0, ("2", gpu): 5.0}
+    there = {("1", cpu): 0.0, ("1", gpu): 0.0, ("2", gpu): 1.0}
+    assert pairs(here, there) == [(1 + 4) / 2]
+    assert pairs({("1", cpu): 1.0, ("1", gpu): 2.0}, there) == [1.0, 2.0]
+    assert pairs({("1", cpu): 1.0, ("2", cpu): 2.0}, there) == [1.0]
+    assert pairs({("1", gpu): 1.0}, {("1", cpu): 1.0}) == []
+
+
 def test_pairs_have_the_same_seed_and_the_same_orders() -> None:
     """A seed without one of the common orders does not count; other orders do not either."""
-    first = {("1", 0): 1.0, ("2", 0): 5.0, ("1", 1): 2.0, ("2", 1): 2.0, ("3", 0): 9.0}
-    second = {("1", 0): 0.0, ("2", 0): 1.0, ("1", 1): 0.0, ("1", 2): 0.0}
+    a, b, c = ((seed, "cpu") for seed in range(3))
+    first = {("1", a): 1.0, ("2", a): 5.0, ("1", b): 2.0, ("2", b): 2.0, ("3", a): 9.0}
+    second = {("1", a): 0.0, ("2", a): 1.0, ("1", b): 0.0, ("1", c): 0.0}
     assert pairs(first, second) == [2.5]
-    assert pairs(first, {("4", 0): 1.0}) == []
+    assert pairs(first, {("4", a): 1.0}) == []
 
 
 def test_holm_by_hand() -> None:

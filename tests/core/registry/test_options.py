@@ -34,3 +34,14 @@ def test_changed_options_leave_out_defaults():
     assert registry.changed_options("objective", "preference", {"beta": 0.05}) == {}
     assert registry.changed_options("objective", "preference", {"beta": 1.0}) == {"beta": 1.0}
     assert registry.changed_options("objective", "not installed", {"beta": 0.05}) == {"beta": 0.05}
+
+
+def test_list_of_a_file_is_the_tuple_of_a_default(plugin):
+    """A file has no tuples."""
+
+    def parted(parts: tuple[str, ...] = ("a", "b")):  # noqa: ARG001
+        return METHOD
+
+    lco.register_plugin(plugin("register_methods", "parted", parted))
+    assert registry.changed_options("method", "parted", {"parts": ["a", "b"]}) == {}
+    assert registry.changed_options("method", "parted", {"parts": ["a"]}) == {"parts": ["a"]}

@@ -1,5 +1,6 @@
 """The folder of a run: what is written, read back, and refused."""
 
+import inspect
 import json
 from pathlib import Path
 
@@ -133,16 +134,25 @@ def test_default_that_a_file_cannot_hold_is_left_out(plugin, tmp_path):
 @pytest.mark.parametrize("kind", ["method", "objective"])
 def test_default_of_a_method_that_a_file_cannot_hold_is_left_out(kind, plugin, tmp_path):
     """As for a solver."""
+    defaults = {
+        **{"act": torch.exp, "parts": ("a", "b"), "mixed": [(1,)], "of": {"x": None}},
+        **{"width": 16, "each": {"x": [1]}},
+    }
 
-    def mine(solver=None, act=torch.exp, parts=("a", "b"), mixed=[(1,)], width=16):  # noqa: ARG001, B006
+    def mine(*given, **options):  # noqa: ARG001
         raise AssertionError
+
+    kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    firsts = [inspect.Parameter("solver", kinds[0])] * (kind == "objective")
+    rest = [inspect.Parameter(name, kinds[1], default=of) for name, of in defaults.items()]
+    mine.__signature__ = inspect.Signature([*firsts, *rest])
 
     lco.register_plugin(plugin(f"register_{kind}s", "mine", mine))
     config = attrs.evolve(tiny_config(), **{kind: "mine", f"{kind}_options": {}})
     RunFolder(tmp_path / "run").create(config)
     found = getattr(read_config(tmp_path / "run"), f"{kind}_options")
-    assert found["width"] == 16
-    assert not found.keys() & {"act", "parts", "mixed"}
+    assert (found["width"], found["each"]) == (16, {"x": [1]})
+    assert not found.keys() & {"act", "parts", "mixed", "of"}
 
 
 def test_task_counts_as_learned_when_its_parameters_are_stored(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import torch
 from tiny_runs import parameters, same, tiny_config
 
 from lifelong_co.config.run_config import to_toml
-from lifelong_co.errors import CheckpointError, ConfigError
+from lifelong_co.errors import CheckpointError, ComponentError, ConfigError
 from lifelong_co.learner import learn
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
@@ -31,6 +31,17 @@ def test_solver_has_the_parameters_of_the_run(run: Run) -> None:
         assert same(solver.module.state_dict(), parameters(run))
         assert not solver.module.training
     assert not same(load_solver(path, after=1).module.state_dict(), parameters(run))
+
+
+def test_solver_in_double_precision_is_refused(run: Run) -> None:
+    """A program that changes the default of torch would get an error from a layer."""
+    usual = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with pytest.raises(ComponentError, match="'pomo': expected parameters in float32, got"):
+            load_solver(run.folder.path)
+    finally:
+        torch.set_default_dtype(usual)
 
 
 @pytest.mark.parametrize("after", [0, 3])

@@ -63,7 +63,7 @@ MUTANTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "no objective": ("an Objective, got dict", lambda _: {}),
     "float": ("a tensor as loss, got float", changed(lambda loss: loss.item())),
     "vector": ("to be a scalar", changed(lambda loss: loss[None])),
-    "in place": ("a loss that leaves its Rollout unchanged, got changed cost", in_place),
+    "in place": ("a loss that leaves instances and rollout unchanged, got changed cost", in_place),
     "NaN": ("to be finite", changed(lambda loss: loss * torch.nan)),
     "detached": ("to depend on the parameters", changed(Tensor.detach)),
     "zero": ("gradients of the loss, got zero", changed(lambda loss: 0 * loss)),

@@ -1,5 +1,7 @@
 """A function of a problem that changes what it gets is found."""
 
+import copy
+
 import pytest
 import torch
 
@@ -36,4 +38,5 @@ def test_function_and_field_are_named():
     with pytest.raises(ContractError, match=r"its state unchanged, got a changed visited"):
         problem.context(state)
     assert problem.name == "tsp"
-    assert problem.size(instances) == 5
+    assert problem.size(instances=instances) == 5
+    assert copy.deepcopy(problem).name == "tsp"

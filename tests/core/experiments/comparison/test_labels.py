@@ -1,9 +1,11 @@
 """Labels of compared configurations."""
 
 import attrs
+import pytest
 import synthetic_runs
 
-from lifelong_co.experiments.comparison.labels import label
+import lifelong_co as lco
+from lifelong_co.experiments.comparison.labels import identity, label
 
 
 def test_labels_say_what_differs_and_no_more() -> None:
@@ -29,3 +31,16 @@ def test_labels_say_what_differs_and_no_more() -> None:
     assert label(given) == ["llr-bc (order=E20 → C40 → U10)", "llr-bc (order=U10 → C40 → E20)"]
     many = [attrs.evolve(base, method_options={f"o{i}": v for i in range(5)}) for v in (1, 2)]
     assert label(many)[0] == "llr-bc (o0=1, o1=1, o2=1, ...)"
+
+
+@pytest.mark.usefixtures("fresh_registry")
+def test_runs_with_a_default_written_out_or_not_are_of_one_group(plugin) -> None:
+    """Also if it is a tuple, which a file has as a list."""
+
+    def parted(parts: tuple[str, ...] = ("a", "b")) -> None:  # noqa: ARG001
+        raise AssertionError
+
+    lco.register_plugin(plugin("register_methods", "parted", parted))
+    base = attrs.evolve(synthetic_runs.config(), method="parted", method_options={})
+    written = attrs.evolve(base, method_options={"parts": ["a", "b"]})
+    assert identity(base) == identity(written)

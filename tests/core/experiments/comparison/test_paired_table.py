@@ -118,6 +118,20 @@ def test_runs_of_a_gpu_are_no_pairs_of_runs_of_a_cpu(tmp_path: Path) -> None:
     assert "on one kind of device: ewc and llr-bc (0)." in sheet.note
 
 
+def test_seed_of_both_kinds_of_device_is_no_repetition(tmp_path: Path) -> None:
+    """The runs of a method stay one group, and those of the GPU are pairs."""
+    devices = {"llr-bc": ("cpu", *["cuda"] * 3), "ewc": ("cuda",) * 3}
+    folders = []
+    for method, each in devices.items():
+        for number, device in enumerate(each):
+            seed = max(0, number - (len(each) - 3))
+            config = attrs.evolve(synthetic_runs.config(method, seed=seed), device=device)
+            folders.append(synthetic_runs.write(tmp_path / f"{method}-{number}", config))
+    (pair,) = paired_table.pairs_of(compare_folders(folders))
+    assert (pair.label, pair.baseline) == ("ewc", "llr-bc")
+    assert pair.differences()["AP"].seeds == 3
+
+
 def test_too_few_seeds_are_said(comparison: Comparison, tmp_path: Path) -> None:
     """There is no empty table. Runs with one seed each are no experiment with seeds."""
     said = "expected at least 3 common seeds on one kind of device: fine-tuning and llr-bc (2)."
