@@ -1,7 +1,7 @@
 """Numbers, solutions and terms that are wrong stop a run."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lifelong_co.errors import ComponentError, InvalidRolloutError, NotFiniteError
 from lifelong_co.learner import learn
-from lifelong_co.protocols import LearnerState, Method, Rollout
+from lifelong_co.protocols import LearnerState, Method, Rollout, Solver
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
 from lifelong_co.tensors.finiteness import Watch
@@ -29,9 +29,18 @@ def poisoned(run: Run, step: int, where: str) -> None:
     def here(name: str) -> bool:
         return run.steps == step and where == name
 
+    solver = run.learner.solver
+
+    class Costly:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(solver, name)
+
+        def rollout(self, *given: Any, **options: Any) -> Rollout:
+            found = solver.rollout(*given, **options)
+            worthless = torch.full_like(found.cost, torch.nan)
+            return attrs.evolve(found, cost=worthless) if here("cost") else found
+
     def loss(instances: Any, rollout: Rollout) -> Tensor:
-        if here("cost"):
-            rollout.cost.fill_(torch.nan)
         value: Tensor = policy(instances, rollout)
         return value * torch.nan if here("policy") else value
 
@@ -44,6 +53,7 @@ def poisoned(run: Run, step: int, where: str) -> None:
         if here("parameter"):
             parameters[0].data.flatten()[0] = torch.nan
 
+    run.learner.solver = cast(Solver, Costly())
     run.objective = attrs.evolve(run.objective, loss=loss)
     run.method = attrs.evolve(method, loss_terms=terms, after_step=after_step)
 
