@@ -19,6 +19,7 @@ from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import evaluating, normalises_over_batch
 
 FIELDS = ("actions", "cost", "log_likelihood")
+"""The tensors of a rollout."""
 ROWS = 2
 """Instances on which the probabilities are checked."""
 WRONG_SUM = 0.02

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from lifelong_co.protocols import Method, Objective, Solver
+from lifelong_co.rollout.soundness import FIELDS
 from lifelong_co.tensors import records
 from lifelong_co.testing.contract import expect
 from lifelong_co.testing.gradients import check_gradients
-from lifelong_co.testing.samples import FIELDS, draw_instances, mode, observed_rollout
+from lifelong_co.testing.samples import draw_instances, mode, observed_rollout
 from lifelong_co.testing.trial import new_trial, stored
 
 

@@ -12,12 +12,10 @@ from lifelong_co import registry
 from lifelong_co.errors import ConfigError, LifelongError
 from lifelong_co.protocols import Decode, Problem, Rollout, Solver
 from lifelong_co.replay.experience import PackedExperience, record
+from lifelong_co.rollout.soundness import FIELDS
 from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
 from lifelong_co.testing.contract import expect
-
-FIELDS = ("actions", "cost", "log_likelihood")
-"""The tensors of a rollout."""
 
 
 def draw_instances(solver: Solver, size: int = 10, batch: int = 3, seed: int = 0) -> Any:
