@@ -47,6 +47,7 @@ from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import compare_runs
 from lifelong_co.experiments.comparison.paired_table import Pair, paired_table
 from lifelong_co.experiments.comparison.split_table import split_of, split_row, split_sheet
+from lifelong_co.experiments.paired import ALIKE
 from lifelong_co.experiments.sheet import Sheet
 from lifelong_co.experiments.spread import over_orders
 from lifelong_co.experiments.sweep.plan import Block
@@ -116,7 +117,7 @@ def paired(found: Results, block: Block, names: list[str]) -> Sheet:
     tests = f"{len(tested)} test{'s' * (len(tested) != 1)}"
     note = f"Negative: better than `{against}`. p (Holm): for {tests} of each metric."
     if few := [pair.label for pair in pairs if pair.label not in tested]:
-        note += f" Too few common seeds on one kind of device: {', '.join(few)}."
+        note += f" Too few common seeds {ALIKE}: {', '.join(few)}."
     return attrs.evolve(whole, title="", blocks=(rows,), note=note)
 
 

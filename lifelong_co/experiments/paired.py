@@ -11,11 +11,14 @@ import attrs
 
 from lifelong_co.experiments.spread import beyond, half_width
 
+ALIKE = "with one kind of device and number of processes"
+"""What runs share that draw the same instances from a seed, for messages."""
+
 LEAST_SEEDS = 3
 """With two seeds the interval has 12.7 standard errors; such a test shows nothing."""
 
 Seed = tuple[int, str]
-"""A seed, and ``cpu`` or ``cuda``: another kind of device draws other instances from a seed."""
+"""A seed, and what else decides the instances: ``cpu``, ``cuda`` or, say, ``cuda, 2 processes``."""
 
 Values = Mapping[tuple[str, Seed], float]
 """A metric by order and seed."""
@@ -38,8 +41,8 @@ class Difference:
 def pairs(first: Values, second: Values) -> list[float]:
     """Return one difference for each seed: the mean over the orders that both methods have.
 
-    A seed counts only if both methods have all these orders with it, each on one kind of device. It
-    counts twice if they have them on both.
+    A seed counts only if both methods have all these orders with it, each with one kind
+    of device and number of processes. It counts twice if they have them with two of these.
     """
     apart: dict[str, dict[int, list[float]]] = {}
     for (order, seed), value in first.items():

@@ -42,7 +42,8 @@ def test_pair_with_too_few_seeds_is_named_and_not_counted(page, found):
     block = found.plan.blocks[0]
     first, other = (row.label for row in block.rows[:2])
     assert page.paired(found, block, [first, "AP"]).note.endswith(
-        f"for 0 tests of each metric. Too few common seeds on one kind of device: {other}."
+        f"for 0 tests of each metric. Too few common seeds"
+        f" with one kind of device and number of processes: {other}."
     )
 
 

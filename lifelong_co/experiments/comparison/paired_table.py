@@ -9,7 +9,15 @@ import attrs
 from lifelong_co import metrics
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
 from lifelong_co.experiments.formats import NOTHING
-from lifelong_co.experiments.paired import LEAST_SEEDS, Difference, Seed, Values, difference, holm
+from lifelong_co.experiments.paired import (
+    ALIKE,
+    LEAST_SEEDS,
+    Difference,
+    Seed,
+    Values,
+    difference,
+    holm,
+)
 from lifelong_co.experiments.sheet import SCALE, THOUSANDTHS, Cell, Row, Sheet, words
 from lifelong_co.experiments.spread import LEVEL
 
@@ -18,7 +26,7 @@ Measured = Mapping[tuple[str, Seed], metrics.Metrics]
 
 NOTE = (
     "Difference: mean over seeds of the method's metric minus that of the other one with the same"
-    " seed, tasks and kind of device, in 10^-3; below 0 the method is better."
+    " seed, tasks, kind of device and number of processes, in 10^-3; below 0 the method is better."
     f" ±: half-width of its {LEVEL:.0%} interval by Student's t. p: two-sided paired t-test."
     " p (Holm): corrected for the tests of the same metric in this table, not for the number of"
     " metrics."
@@ -79,7 +87,7 @@ def paired_table(pairs: Sequence[Pair], key: str = "paired", title: str = "") ->
         blocks.append(tuple(rows))
     notes = [NOTE] if tested else []
     if few:
-        expected = f"at least {LEAST_SEEDS} common seeds on one kind of device"
+        expected = f"at least {LEAST_SEEDS} common seeds {ALIKE}"
         notes.append(f"Not tested, expected {expected}: {'; '.join(few)}.")
     return Sheet(
         key=key,

@@ -40,11 +40,15 @@ class FinishedRun:
     """Owner, and version with code, of the third-party plugins that made it."""
     data: Digests = attrs.field(factory=dict)
     """`data_files.read`."""
+    processes: int = 1
+    """Processes that learned it together."""
 
     @property
     def seed(self) -> Seed:
         """What decides its random numbers: runs that share it learn the same instances."""
-        return self.config.seed, self.config.device.partition(":")[0]
+        kind = self.config.device.partition(":")[0]
+        together = f", {self.processes} processes" if self.processes > 1 else ""
+        return self.config.seed, kind + together
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -155,9 +159,9 @@ def load_run(path: Path | str) -> FinishedRun:
     made_by = tuple(dict.fromkeys(maker.versions for maker in makers))
     plugins = frozenset(pair for maker in makers for pair in maker.plugins.items())
     data = data_files.read(folder)
-    return FinishedRun(
-        folder, tests, config, _seconds(folder / "log.jsonl"), made_by, plugins, data
-    )
+    seconds = _seconds(folder / "log.jsonl")
+    processes = max((maker.processes for maker in makers), default=1)
+    return FinishedRun(folder, tests, config, seconds, made_by, plugins, data, processes)
 
 
 def in_one_place(runs: Iterable[FinishedRun]) -> list[FinishedRun]:

@@ -14,6 +14,7 @@ from lifelong_co.experiments.comparison import figures
 from lifelong_co.experiments.comparison.makers import mixed
 from lifelong_co.experiments.comparison.selection import sequence
 from lifelong_co.experiments.definitions import WORDS
+from lifelong_co.experiments.paired import ALIKE
 from lifelong_co.experiments.paper import metric_tables, paired_tables
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
 from lifelong_co.experiments.paper.buffer_section import buffer_section
@@ -157,7 +158,7 @@ def paired_section(sheets: Sequence[Sheet]) -> Section:
     """Return the section of paired tests; tables without a test only add their notes."""
     said = " ".join(sheet.note for sheet in sheets if not sheet.rows)
     tested = tuple(sheet for sheet in sheets if sheet.rows)
-    needed = "runs of at least two methods or settings with the same seeds, on one kind of device"
+    needed = f"runs of at least two methods or settings with the same seeds, {ALIKE}"
     missing = said or f"needs {needed}."
     return Section("Paired tests", said if tested else "", sheets=tested, missing=missing)
 

@@ -14,6 +14,7 @@ from lifelong_co.experiments.comparison.comparison import Comparison, compare_fo
 from lifelong_co.experiments.comparison.report import make_report
 from lifelong_co.experiments.page import page
 from lifelong_co.experiments.paired import difference, holm
+from lifelong_co.runs import provenance
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,7 @@ def test_rows_have_the_numbers_of_the_tests(tested: Comparison) -> None:
         assert float(cells[6].parts[""]) == pytest.approx(p, rel=1e-5)
         assert cells[5].shown == ("<0.001" if want.p < 0.001 else f"{want.p:.3f}")
     assert "corrected for the tests of the same metric" in sheet.note
-    few = "common seeds on one kind of device: restart (order=1) and llr-bc (order=1) (2)."
+    few = "number of processes: restart (order=1) and llr-bc (order=1) (2)."
     assert few in sheet.note
 
 
@@ -115,7 +116,20 @@ def test_runs_of_a_gpu_are_no_pairs_of_runs_of_a_cpu(tmp_path: Path) -> None:
             folders.append(synthetic_runs.write(tmp_path / f"{method}-{seed}", config))
     sheet = paired_table.paired_table(paired_table.pairs_of(compare_folders(folders)))
     assert [block[0][0].shown for block in sheet.blocks] == ["fine-tuning"]
-    assert "on one kind of device: ewc and llr-bc (0)." in sheet.note
+    assert "with one kind of device and number of processes: ewc and llr-bc (0)." in sheet.note
+
+
+def test_runs_of_several_processes_are_no_pairs_of_runs_of_one(tmp_path: Path) -> None:
+    """Each process draws its share, so the batches of a seed are others."""
+    folders = []
+    for method, processes in (("llr-bc", 2), ("fine-tuning", 2), ("ewc", 1)):
+        for seed in range(3):
+            config = synthetic_runs.config(method, seed=seed)
+            folders.append(synthetic_runs.write(tmp_path / f"{method}-{seed}", config))
+            provenance.note(folders[-1], 0, provenance.Maker(processes=processes))
+    sheet = paired_table.paired_table(paired_table.pairs_of(compare_folders(folders)))
+    assert [block[0][0].shown for block in sheet.blocks] == ["fine-tuning"]
+    assert "number of processes: ewc and llr-bc (0)." in sheet.note
 
 
 def test_seed_of_both_kinds_of_device_is_no_repetition(tmp_path: Path) -> None:
@@ -134,9 +148,9 @@ def test_seed_of_both_kinds_of_device_is_no_repetition(tmp_path: Path) -> None:
 
 def test_too_few_seeds_are_said(comparison: Comparison, tmp_path: Path) -> None:
     """There is no empty table. Runs with one seed each are no experiment with seeds."""
-    said = "expected at least 3 common seeds on one kind of device: fine-tuning and llr-bc (2)."
+    said = "expected at least 3 common seeds with one kind of device and number of processes"
     text = tables.as_text(comparison)
-    assert said in text
+    assert said + ": fine-tuning and llr-bc (2)." in text
     assert "p (Holm)" not in text
     shown = page(make_report(comparison, {}))
     assert said in shown

@@ -41,10 +41,8 @@ def test_few_seeds_are_said_in_place_of_the_table(tmp_path: Path) -> None:
     """The section is not empty without a reason."""
     section = paired_section(paired_tables.paired(made(tmp_path, seeds=1)))
     assert section.empty
-    assert (
-        "expected at least 3 common seeds on one kind of device: fine-tuning and llr-bc (1)"
-        in section.missing
-    )
+    said = "expected at least 3 common seeds with one kind of device and number of processes"
+    assert said + ": fine-tuning and llr-bc (1)" in section.missing
     assert "needs runs of at least two methods" in paired_section([]).missing
 
 
