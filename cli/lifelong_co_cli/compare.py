@@ -70,7 +70,7 @@ def compare(
     comparison, found = both.comparison, both.references
     means = found.means
     if out is not None:
-        for path in both.write(out, overwrite=overwrite):
+        for path in both.write(out, overwrite=overwrite, split=split):
             log(f"wrote {path}")
         if not figures.available():
             log(f"no figures: matplotlib is missing; {figures.INSTALL}")

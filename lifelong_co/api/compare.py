@@ -31,10 +31,15 @@ class ComparedRuns:
         """Return metrics and costs as JSON values, as ``lifelong-co compare --format json``."""
         return dict(tables.as_json(self.comparison, self.references.means))
 
-    def write(self, folder: Path | str, *, overwrite: bool = False) -> list[Path]:
-        """Write tables, figures and ``report.html`` to a folder, and return their paths."""
+    def write(
+        self, folder: Path | str, *, overwrite: bool = False, split: bool = False
+    ) -> list[Path]:
+        """Write tables, figures and ``report.html`` to a folder, and return their paths.
+
+        With ``split`` the tables also say what was never learned, forgotten and gained back.
+        """
         return write_report(
-            self.comparison, folder, overwrite=overwrite, references=self.references
+            self.comparison, folder, overwrite=overwrite, references=self.references, split=split
         )
 
 

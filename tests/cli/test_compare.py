@@ -37,10 +37,13 @@ def test_compare_prints_text_by_default(runs: list[str]) -> None:
     assert "Mean test cost, fine-tuning" in lines
 
 
-def test_split_adds_the_parts_of_ap(runs: list[str]) -> None:
-    """Without the option there are none."""
+def test_split_adds_the_parts_of_ap(runs: list[str], tmp_path: Path) -> None:
+    """Without the option there are none; what is written has what is shown."""
     assert "gained back" not in CliRunner().invoke(app, runs).stdout
-    assert "gained back" in CliRunner().invoke(app, [*runs, "--split"]).stdout
+    arguments = [*runs, "--split", "--out", str(tmp_path)]
+    assert "gained back" in CliRunner().invoke(app, arguments).stdout
+    for name in ("table.txt", "table.csv"):
+        assert "gained back" in (tmp_path / name).read_text(encoding="utf-8")
 
 
 def test_csv_and_json_output_can_be_parsed(runs: list[str], tmp_path: Path) -> None:

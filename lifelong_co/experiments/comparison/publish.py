@@ -51,8 +51,11 @@ def write_report(
     *,
     overwrite: bool = False,
     references: MeanReferences | None = None,
+    split: bool = False,
 ) -> list[Path]:
     """Write `FILES` for a comparison, with gaps if there are references; return their paths.
+
+    With ``split`` the tables have the parts of AP, as the page always has.
 
     Raises
     ------
@@ -64,8 +67,8 @@ def write_report(
     images = draw(comparison)
     means = references.means if references else {}
     files = {
-        "table.txt": tables.as_text(comparison, references).encode(),
-        "table.csv": tables.as_csv(comparison, means).encode(),
+        "table.txt": tables.as_text(comparison, references, split=split).encode(),
+        "table.csv": tables.as_csv(comparison, means, split=split).encode(),
         **{f"{name}.png": image for name, image in images.items()},
         "report.html": page(make_report(comparison, images, references)).encode(),
     }

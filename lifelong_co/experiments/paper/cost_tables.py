@@ -14,6 +14,7 @@ from lifelong_co.experiments.comparison.runs import final_note
 from lifelong_co.experiments.comparison.selection import MARKS, shown
 from lifelong_co.experiments.comparison.tables import percent
 from lifelong_co.experiments.definitions import WORDS
+from lifelong_co.experiments.paper.metric_sheet import ranked, same_seeds
 from lifelong_co.experiments.paper.studies import Chapter, Study, Variant
 from lifelong_co.experiments.paper.zero_shot import Start
 from lifelong_co.experiments.references.gaps import MeanReferences, gap, mean_references
@@ -124,11 +125,12 @@ def _sheet(
     blocks = []
     for order, name in chapter.orders.items():
         rows = []
+        fair = same_seeds(variant.of(order) for variant in variants)
         for variant in variants:
             runs = variant.of(order)
             costs = {task: fmean(run.final[task] for run in runs) for task in tasks if runs}
             gaps = gaps_of_runs(runs, means, published) if runs else {}
-            cells = [_cell(costs, gaps, task) for task in costs]
+            cells = ranked((_cell(costs, gaps, task) for task in costs), fair)
             rows += [(*words(*[name] * several, variant.title), *cells)] if runs else []
         blocks += [tuple(rows)] if rows else []
     if not blocks:

@@ -9,6 +9,7 @@ import attrs
 
 from lifelong_co import metrics
 from lifelong_co.experiments.comparison.runs import FinishedRun
+from lifelong_co.experiments.comparison.tables import NOT_MEASURED
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper.studies import Chapter, Study
 from lifelong_co.experiments.sheet import THOUSANDTHS, Cell, Row, Sheet
@@ -44,9 +45,16 @@ def metric_sheet(
         blocks=tuple(map(tuple, blocks)),
         left=len(first),
         note=note,
-        common=COMMON.format(**attrs.asdict(WORDS[chapter.definition])),
+        common=common(chapter),
         best_of=best_of,
     )
+
+
+def common(chapter: Chapter) -> str:
+    """Return what all tables of metrics of a chapter mean."""
+    sparse = any(run.sparse for _, _, run in chapter.runs())
+    more = f" {NOT_MEASURED[0].upper()}{NOT_MEASURED[1:]}." if sparse else ""
+    return COMMON.format(**attrs.asdict(WORDS[chapter.definition])) + more
 
 
 def groups(

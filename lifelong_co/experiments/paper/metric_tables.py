@@ -15,8 +15,8 @@ from lifelong_co.experiments.paired import Seed
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.paper.defaults import unlike_preset
 from lifelong_co.experiments.paper.metric_sheet import (
-    COMMON,
     cells,
+    common,
     groups,
     measure,
     metric_sheet,
@@ -108,8 +108,9 @@ def _over_orders(
 def varied(chapter: Chapter) -> list[Sheet]:
     """Return the metrics of hyperparameters and ablations, a sheet per solver (paper, table 3).
 
-    A variant is compared with the default in the same orders and with the same seeds. So variants
-    with the same orders and seeds share a block, and its last row is the default.
+    A variant is compared with the default in the same orders and with the same seeds. So its runs
+    without such a default are left out, unless all are. Variants with the same orders and seeds
+    share a block, and its last row is the default.
     """
     sheets = []
     for solver in chapter.solvers:
@@ -123,7 +124,8 @@ def varied(chapter: Chapter) -> list[Sheet]:
                 studies,
                 _varied_blocks(list(studies.values())),
                 f"Settings of {naming.PAPERS} if no method is named. Default: the"
-                " nearest to the preset, with the same orders and seeds as the settings above it.",
+                " nearest to the preset. Settings and default are shown with the orders and seeds"
+                " that both have.",
                 best_of="none",
             )
             sheets.append(sheet)
@@ -136,13 +138,14 @@ def _varied_blocks(studies: Sequence[Study]) -> list[list[Row]]:
     varied = [v for study in studies for v in study.variants if not v.main]
     methods = {_label(v.method, v): v.method for v in varied}
     blocks: dict[tuple[Where, ...], list[str]] = {}
-    for label in methods:
-        places = tuple(frozenset(map(_where, found.get(label, ()))) for found in runs)
-        blocks.setdefault(places, []).append(label)
+    for label, method in methods.items():
+        each = [[_places(found, name) for name in (label, _label(method))] for found in runs]
+        common = tuple(own & default or own for own, default in each)
+        blocks.setdefault(common, []).append(label)
 
     def row(label: str, places: tuple[Where, ...]) -> Row:
         there = [
-            [run for run in found.get(label, ()) if _where(run) in place]
+            [run for run in found.get(label, ()) if (run.names, run.seed) in place]
             for found, place in zip(runs, places, strict=True)
         ]
         return (Cell(label), *groups(zip(studies, there, strict=True)))
@@ -156,14 +159,14 @@ def _varied_blocks(studies: Sequence[Study]) -> list[list[Row]]:
     ]
 
 
+def _places(found: Mapping[str, Sequence[FinishedRun]], label: str) -> Where:
+    return frozenset((run.names, run.seed) for run in found.get(label, ()))
+
+
 def _label(method: str, variant: Variant | None = None) -> str:
     """Return the name of a variant, or of the method's default, in the table."""
     name = "default" if variant is None or variant.main else variant.name
     return name if method == naming.PAPERS else f"{method} {name}"
-
-
-def _where(run: FinishedRun) -> tuple[Arrival, Seed]:
-    return run.names, run.seed
 
 
 def applicability(chapter: Chapter) -> list[Sheet]:
@@ -213,7 +216,7 @@ def per_order(chapter: Chapter) -> list[Sheet]:
             blocks=tuple(blocks),
             left=2,
             note=f"Metrics after learning the first k tasks.{said.first_tasks} Orders: {orders}.",
-            common=COMMON.format(**attrs.asdict(WORDS[chapter.definition])),
+            common=common(chapter),
         )
         sheets += [sheet] if blocks else []
     return sheets

@@ -1,5 +1,6 @@
 """One run of a sweep: whether it is complete, its result, and the folder that it needs."""
 
+import filecmp
 from pathlib import Path
 
 import attrs
@@ -80,9 +81,22 @@ class Job:
             ) from error
 
     def _refuse_other(self, found: Config) -> None:
-        for name, (wanted, there) in differences(self.config, found).items():
+        unlike = differences(self.config, found)
+        for name in ("start_from", "buffer_from"):
+            pair = getattr(self.config, name), getattr(found, name)
+            if name not in unlike and _hold_others(*map(Path, pair)):
+                unlike[name] = pair
+        for name, (wanted, there) in unlike.items():
             raise ConfigError(
                 f"{self.folder}: this sweep needs {name} = {wanted!r:.200}, but the run"
                 f" in this folder has {there!r:.200}; give the row another name, remove this"
                 " folder, or choose another --out for the whole sweep"
             )
+
+
+def _hold_others(one: Path, two: Path) -> bool:
+    """Return whether two run folders end with different checkpoints: then neither was moved."""
+    first, second = (checkpoint.checkpoints(RunFolder(each).checkpoints) for each in (one, two))
+    if one == two or not first or not second:
+        return False
+    return not filecmp.cmp(first[-1], second[-1], shallow=False)

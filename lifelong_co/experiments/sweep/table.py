@@ -1,7 +1,7 @@
 """The tables of a sweep: mean, spread over orders and confidence over seeds of each metric."""
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import attrs
 
@@ -11,6 +11,7 @@ from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_runs
 from lifelong_co.experiments.comparison.makers import mixed
 from lifelong_co.experiments.comparison.runs import FinishedRun, final_note, in_one_place
+from lifelong_co.experiments.comparison.tables import NOT_MEASURED
 from lifelong_co.experiments.references.gaps import MeanReferences, gaps, mean_references
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
@@ -178,7 +179,7 @@ def title(block: Block) -> str:
 
 def as_text(results: Results) -> str:
     """Return all tables as text."""
-    parts = [f"{EXPLANATION}\n"]
+    parts = [f"{EXPLANATION}{_not_measured(results)}\n"]
     for block in results.plan.blocks:
         parts.append(formats.text(table(results, block)))
         parts[-1] += "".join(f"missing: {name}\n" for name in results.missing(block))
@@ -186,14 +187,31 @@ def as_text(results: Results) -> str:
             if known.means:
                 parts.append(formats.text(gap_table(results, block, known)))
             parts[-1] += "".join(f"{note}\n" for note in known.notes)
-    if warning := mixed(results.runs.values()):
-        parts.append(f"warning: {warning}\n")
+    parts += [f"warning: {warning}\n" for warning in _warnings(results)]
     return "\n".join(parts)
+
+
+def _warnings(results: Results) -> Iterator[str]:
+    """Yield a sentence for what the runs of the tables, or of a row, should share but do not."""
+    if warning := mixed(results.runs.values()):
+        yield warning
+    for row in (row for block in results.plan.blocks for row in block.rows):
+        learned: dict[str, set[str]] = {}
+        for (order, _), run in results.finished(row).items():
+            for number, task in enumerate(run.config.tasks):
+                learned.setdefault(f"{order} {number}", set()).add(task.files)
+        for several in {tuple(sorted(files)) for files in learned.values() if len(files) > 1}:
+            yield f"{row.label}: its runs learned files of different content: {', '.join(several)}"
+
+
+def _not_measured(results: Results) -> str:
+    sparse = any(run.sparse for run in results.runs.values())
+    return f"\n{NOT_MEASURED[0].upper()}{NOT_MEASURED[1:]}." if sparse else ""
 
 
 def as_markdown(results: Results) -> str:
     """Return all tables as Markdown."""
-    parts = [EXPLANATION.replace("\n", " ") + "\n"]
+    parts = [f"{EXPLANATION}{_not_measured(results)}".replace("\n", " ") + "\n"]
     for block in results.plan.blocks:
         parts.append(formats.markdown(table(results, block)))
         names = results.missing(block)
@@ -202,8 +220,7 @@ def as_markdown(results: Results) -> str:
             if known.means:
                 parts.append(formats.markdown(gap_table(results, block, known)))
             parts += [f"{note}\n" for note in known.notes]
-    if warning := mixed(results.runs.values()):
-        parts.append(f"Warning: {warning}\n")
+    parts += [f"Warning: {warning}\n" for warning in _warnings(results)]
     return "\n".join(parts)
 
 

@@ -50,6 +50,15 @@ def test_distances_show_gaps_where_references_are(chapter, tmp_path):
     assert other.rows[0][-1].shown == "6.000"
 
 
+def test_best_cost_is_marked_only_among_the_same_seeds(root, tmp_path):
+    """A seed can be worse for all methods."""
+    write(tmp_path, "one-seed", "ewc")
+    for folders, marked in (([root], {"1", "2"}), ([root, tmp_path], {"2"})):
+        (one, *_) = chapters(collect(folders).runs)
+        (sheet, *_), _ = cost_sheets(one, Places(tmp_path / "absent"))
+        assert {sheet.rows[i][0].shown for i, _ in sheet.best()} == marked
+
+
 def test_references_that_cannot_be_read_are_named(chapter, tmp_path):
     """The costs are there, and a note says which file is at fault."""
     (tmp_path / "cvrp-U10.npz").write_text("torn")

@@ -51,6 +51,19 @@ def test_variants_in_other_orders_have_another_default_row(root, tmp_path):
     ]
 
 
+def test_setting_is_compared_with_its_default_in_common_orders_only(root, tmp_path):
+    """A default that lacks an order is no mean over fewer runs than the setting beside it."""
+    for order, seed in (("1", 0), ("2", 0), ("2", 7)):
+        options = {"replay_size": 4}
+        write(tmp_path, f"units-{order}-{seed}", order=order, seed=seed, options=options)
+    (more,) = chapters(collect([root, tmp_path]).runs)
+    (sheet,) = metric_tables.varied(more)
+    assert [[cell.shown for cell in row[:2]] for row in sheet.blocks[0]] == [
+        ["-|E|(4)", "2"],
+        ["default", "2"],
+    ]
+
+
 def test_means_over_different_orders_are_not_compared(root, tmp_path):
     """A method with order 1 alone stands beside the others in that order, in a separate block."""
     write(tmp_path, "ewc", "ewc")

@@ -1,5 +1,6 @@
 """Sweeps whose runs start from the parameters of one run, and sweeps of tasks that drift."""
 
+import shutil
 from pathlib import Path
 
 import attrs
@@ -14,6 +15,7 @@ from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.learner import learn
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.trained_solver import load_solver
+from lifelong_co.storage import checkpoint
 
 TASKS = """
 epochs = 3
@@ -120,3 +122,27 @@ def test_tasks_of_a_sweep_drift(folder):
     assert len(found.jobs) == 4
     drifts = [job.config.tasks[1].drift_from for job in found.jobs.values()]
     assert sorted(drifts) == ["", "", "U", "U"]
+
+
+def test_another_start_in_a_folder_of_the_same_name_is_refused(folder, tmp_path):
+    """A start that was moved, or copied, may have another path: what it holds counts."""
+    begun = plan(folder)
+    for job in begun.jobs.values():
+        shutil.rmtree(job.folder, ignore_errors=True)
+        job.prepare()
+    for name in ("copy", "other"):
+        shutil.copytree(folder / "pretrained", tmp_path / name)
+    newest = checkpoint.checkpoints(tmp_path / "other" / "run" / "checkpoints")[-1]
+    newest.write_bytes(newest.read_bytes()[:-1] + b"x")
+    for start in ("copy", "gone"):
+        for job in begun.jobs.values():
+            config = attrs.evolve(job.config, start_from=str(tmp_path / start / "run"))
+            attrs.evolve(job, config=config).check({})
+    for name in ("start_from", "buffer_from"):
+        config = attrs.evolve(job.config, **{name: str(tmp_path / "other" / "run")})
+        held = attrs.evolve(job.config, **{name: str(folder / "pretrained" / "run")})
+        shutil.rmtree(job.folder)
+        attrs.evolve(job, config=held).prepare()
+        said = rf"needs {name} = '{tmp_path}/other/run', but the run in this folder has '{folder}"
+        with pytest.raises(ConfigError, match=said):
+            attrs.evolve(job, config=config).check({})

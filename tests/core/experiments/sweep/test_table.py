@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shutil
 from pathlib import Path
 
 import attrs
@@ -11,7 +12,9 @@ from synthetic_runs import finish, two_orders
 
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.experiments.sweep import table
-from lifelong_co.experiments.sweep.plan import Block, Row
+from lifelong_co.experiments.sweep.grid import grids_from_toml
+from lifelong_co.experiments.sweep.plan import Block, Row, make_plan
+from lifelong_co.runs import data_files
 from lifelong_co.runs.costs import Cost
 
 
@@ -137,6 +140,42 @@ def test_runs_on_files_that_have_moved_have_one_best_cost(plan):
     placed = {name: moved(run, f"/{i % 2}") for i, (name, run) in enumerate(found.items())}
     results = table.results_of(plan, placed)
     assert len(results.comparisons) == len(table.results_of(plan, found).comparisons)
+
+
+def test_row_of_runs_on_files_of_different_content_is_named(tmp_path):
+    """Test files are the same; a warning says that the mean is one of two experiments."""
+    budget = "epochs = 4\nbatches = 2\nbatch_size = 4\n"
+    files = 'files = "d.npz"\ntest_files = "t.npz"\nname = "mine"\nsize = 20\n'
+    (tmp_path / "tasks.toml").write_text(
+        f'{budget}[[tasks]]\n{files}[[tasks]]\ndistribution = "U"\nsize = 10\n'
+    )
+    text = 'problems = ["tsp"]\nmethods = ["ewc"]\nseeds = "0-2"\ntasks = ["tasks.toml"]\n'
+    found = make_plan(grids_from_toml(text, "plan", tmp_path), tmp_path, check=False)
+    for contents in ("aaa", "aab"):
+        for content, job in zip(contents, found.jobs.values(), strict=True):
+            shutil.rmtree(job.folder, ignore_errors=True)
+            job.prepare()
+            finish(job.folder)
+            data_files.keep(job.folder, {"mine": {"files": content, "test_files": "c"}})
+        warned = f"arning: ewc: its runs learned files of different content: {tmp_path}/d.npz, "
+        for shown in (table.as_text, table.as_markdown):
+            assert (warned in shown(table.gather(found))) == (contents == "aab")
+
+
+def test_tests_after_the_next_task_are_explained(tmp_path):
+    """A dash is a metric that was not measured."""
+    found = two_orders(tmp_path, "ewc")
+    for shown in (table.as_text, table.as_markdown):
+        for after in ("all", "next"):
+            jobs = {}
+            for name, job in found.jobs.items():
+                shutil.rmtree(job.folder, ignore_errors=True)
+                config = attrs.evolve(job.config, tests_after=after)
+                jobs[name] = attrs.evolve(job, config=config)
+                jobs[name].prepare()
+                finish(job.folder)
+            text = shown(table.gather(attrs.evolve(found, jobs=jobs)))
+            assert ('With tests_after = "next", d* is the lowest' in text) == (after == "next")
 
 
 def test_tasks_without_references_are_left_out(plan, tmp_path):
