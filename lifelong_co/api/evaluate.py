@@ -172,13 +172,13 @@ def find(name: str, tasks: Sequence[Task]) -> Task:
     UnknownNameError
         If the name is neither.
     """
+    for one in tasks:
+        if one.label == name:
+            return one
     distribution, _, rest = name.partition(":")
     size, _, distance = rest.partition(":")
     if size.isdecimal():
         task = Task(distribution=distribution, size=int(size), epochs=1, batches=1, batch_size=1)
         return attrs.evolve(task, distance=distance) if distance else task
-    for one in tasks:
-        if one.label == name:
-            return one
     known = [one.label for one in tasks]
     raise UnknownNameError("task", name, known, "Or give a distribution and a size, e.g. U:20.")

@@ -110,9 +110,16 @@ class FileInstance:
         return len(self.coordinates) - (self.demand is not None)
 
     @property
-    def steps(self) -> int:
-        """The units of distance in one unit of the coordinates; times and limits have those."""
-        return THOUSANDTHS if self.distance_rule == "EXACT_2D" else 1
+    def steps(self) -> float:
+        """The units of distance in one unit of the coordinates; times and limits have those.
+
+        Of listed distances, which may have any unit: their sum over that of the straight lines.
+        """
+        if self.weights is None:
+            return THOUSANDTHS if self.distance_rule == "EXACT_2D" else 1
+        points = self.coordinates
+        straight = sum(float(_lengths("UNROUNDED", points - one).sum()) for one in points)
+        return (float(self.weights.sum()) / straight if straight else 0.0) or 1.0
 
 
 def _is_array(thing: object, kind: type) -> TypeGuard[npt.NDArray[Any]]:
@@ -150,8 +157,7 @@ def to_instances(file_instance: FileInstance, problem: Problem) -> Any:
     points = torch.as_tensor(unit, dtype=torch.float32)[None]
     if file_instance.demand is None or file_instance.capacity is None:
         return problem.instances(nodes=points)
-    capacity = file_instance.capacity
-    fractions = tightened(file_instance.demand / capacity, capacity)
+    fractions = tightened(file_instance.demand / file_instance.capacity, file_instance.capacity)
     demand = torch.as_tensor(fractions, dtype=torch.float32)[None]
     fields = {"depot": points[:, :1], "nodes": points[:, 1:], "demand": demand}
     others = file_instance.rules.fields(side * file_instance.steps) if file_instance.rules else {}

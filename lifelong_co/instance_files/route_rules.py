@@ -30,7 +30,7 @@ class TimeWindows:
     service: Times
     """``[n + 1]``: how long service takes; 0 at the depot."""
     direct: Times
-    """``[n + 1]``: the distance from the depot to each node, not rounded."""
+    """``[n + 1]``: the distance from the depot to each node for the network: a straight line."""
     lengths_only: bool = False
     """Whether the depot's latest time limits the length of a route, and there is nothing else."""
 

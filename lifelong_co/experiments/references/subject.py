@@ -16,11 +16,9 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.experiments.references.file_models import model_of_file
-from lifelong_co.instance_files.file_instance import (
-    FileInstance,
-    InvalidSolutionError,
-)
+from lifelong_co.instance_files.file_instance import FileInstance, InvalidSolutionError, Rules
 from lifelong_co.instance_files.file_instance import cost as file_cost
+from lifelong_co.instance_files.route_rules import TimeWindows
 from lifelong_co.instance_files.solutions import check as check_solution
 from lifelong_co.protocols import Problem
 from lifelong_co.reference_solvers.contract import ReferenceModel
@@ -102,6 +100,15 @@ def _of_row(row: Any, problem: Problem, name: str, key: str) -> Subject:
     )
 
 
+def _contents(rules: Rules | None) -> dict[str, npt.NDArray[Any]]:
+    """Return what rules say, by name; not as networks get it, because they may get more time."""
+    if isinstance(rules, TimeWindows):
+        windows = {"ready": rules.ready, "due": rules.due, "service": rules.service}
+        return {name: (times + 0.0).astype("<f8") for name, times in windows.items()}
+    fields = {} if rules is None else rules.fields(1.0)
+    return {name: tensor.numpy().astype("<f4") for name, tensor in fields.items()}
+
+
 def of_file(instance: FileInstance) -> Subject:
     """Return the subject of a TSPLIB or CVRPLIB instance, with distances rounded as in the file."""
     parts = [instance.distance_rule, instance.problem, str(instance.capacity)]
@@ -111,9 +118,8 @@ def of_file(instance: FileInstance) -> Subject:
         digest.update(instance.weights.astype("<i8").tobytes())
     if instance.demand is not None:
         digest.update(instance.demand.astype("<i8").tobytes())
-    fields = instance.rules.fields(1.0) if instance.rules is not None else {}
-    for name, tensor in sorted(fields.items()):
-        digest.update(f"\n{name}\n".encode() + tensor.numpy().astype("<f4").tobytes())
+    for name, value in sorted(_contents(instance.rules).items()):
+        digest.update(f"\n{name}\n".encode() + value.tobytes())
 
     def fault_in_file(actions: Sequence[int]) -> str:
         try:

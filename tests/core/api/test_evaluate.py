@@ -12,7 +12,8 @@ from paths import FIXTURES
 from tiny_runs import MODEL
 
 import lifelong_co as lco
-from lifelong_co.api.evaluate import chosen_tasks
+from lifelong_co.api.evaluate import chosen_tasks, find
+from lifelong_co.tasks.task import Task
 
 
 def test_tasks_of_the_run_have_the_costs_of_its_last_test(tiny):
@@ -47,6 +48,14 @@ def test_a_file_given_twice_has_two_costs(tiny):
     assert list(costs) == [str(file), f"{file} (2)"]
     done = call("evaluate", tiny.folder, "--files", file, "--files", file, "--device=cpu", "--json")
     assert json.loads(done.out) == costs
+
+
+def test_name_of_the_run_comes_before_a_distribution_and_a_size():
+    """A user's task may be called `orders:2024`, or even `U:20`."""
+    own = Task(name="orders:2024", distribution="E", size=7, epochs=1, batches=1, batch_size=1)
+    for name in ("orders:2024", "U:20"):
+        assert find(name, [attrs.evolve(own, name=name)]).size == 7
+    assert find("U:20", [own]).size == 20
 
 
 def test_unknown_task_is_refused(tiny):

@@ -81,6 +81,47 @@ def timed(draw: st.DrawFn) -> FileInstance:
     return with_windows("drawn", plain, bounds * plain.steps, service * plain.steps)
 
 
+@st.composite
+def listed(draw: st.DrawFn) -> FileInstance:
+    """Draw instances with listed distances in another unit, which no ratio makes straight lines."""
+    size, unit = draw(st.integers(2, 8)), draw(st.sampled_from((0.1, 1.0, 30.0)))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    points = random.integers(0, 100, (size + 1, 2)).astype(float)
+    straight = np.linalg.norm(points[:, None] - points, axis=2)
+    weights = np.ceil(straight * unit * random.uniform(0.5, 2, straight.shape)).astype(np.int64)
+    weights = np.triu(weights) + np.triu(weights).T
+    demand, service = random.integers(1, 9, size), random.integers(0, 9, size + 1).astype(float)
+    plain = FileInstance("listed", "mtvrp", points, demand, 20, "EXPLICIT", weights=weights)
+    due = weights[0] + random.integers(0, 60, size + 1).astype(float)
+    due[0] = (due + service + weights[0]).max()
+    if draw(st.booleans()):
+        return with_limit("listed", plain, int(due[0]), 0 * service)
+    return with_windows("listed", plain, np.stack((0 * due, due), axis=1), service)
+
+
+@pytest.mark.parametrize("scale", [0.001, 1.0, 1000.0])
+def test_unit_of_the_coordinates_does_not_matter_beside_listed_distances(scale: float) -> None:
+    """They may be meters beside minutes. Twice the straight lines are the straight lines."""
+    points = np.array([[0.0, 0], [3, 4], [6, 8], [3, 0]])
+    straight = np.linalg.norm(points[:, None] - points, axis=2)
+    demand, service = np.array([1, 2, 2]), np.array([0.0, 2, 0, 2])
+    bounds = np.array([[0.0, 60], [2, 20], [0, 50], [4, 40]])
+    plain = FileInstance("p", "mtvrp", points, demand, 9, "UNROUNDED")
+    minutes = np.rint(2 * straight).astype(np.int64)
+    listed = attrs.evolve(
+        plain, coordinates=points * scale, distance_rule="EXPLICIT", weights=minutes
+    )
+    for one, other in (
+        (with_limit("e", listed, 50, 0 * service), with_limit("p", plain, 25, 0 * service)),
+        (with_windows("e", listed, bounds, service),
+         with_windows("p", plain, bounds / 2, service / 2)),
+    ):  # fmt: skip
+        found, expected = (to_instances(each, MTVRP()) for each in (one, other))
+        for name in ("limit", "windows", "service", "horizon"):
+            first, second = getattr(found, name), getattr(expected, name)
+            torch.testing.assert_close(first, second, rtol=0.02, atol=0)
+
+
 def test_limits_and_times_have_the_unit_of_the_distances() -> None:
     """With EXACT_2D that is a thousandth of the coordinates' unit."""
     points = np.array([[0.0, 0], [3, 4], [6, 8], [0, 8]])
@@ -101,7 +142,7 @@ def test_limits_and_times_have_the_unit_of_the_distances() -> None:
 
 
 @settings(deadline=None, max_examples=60)
-@given(timed())
+@given(timed() | listed())
 def test_solutions_of_the_network_solve_the_file(instance: FileInstance) -> None:
     """What the masks allow is in time in the file, after late routes are split."""
     problem = MTVRP()

@@ -132,4 +132,9 @@ def test_time_windows_belong_to_the_key():
     one = read_file(FIXTURES / "seven.txt")
     later = attrs.evolve(one.rules, due=one.rules.due + 1)
     assert of_file(one).key != of_file(attrs.evolve(one, rules=later)).key
+    # Also where a network gets more time, because the straight line takes longer.
+    weights = np.ones_like(distance_matrix(one), dtype=np.int64)
+    listed = attrs.evolve(one, distance_rule="EXPLICIT", weights=weights)
+    early = [attrs.evolve(one.rules, due=np.full(len(weights), most)) for most in (3.0, 4.0)]
+    assert len({of_file(attrs.evolve(listed, rules=rules)).key for rules in early}) == 2
     assert of_file(one).key == of_file(read_file(FIXTURES / "seven.txt")).key
