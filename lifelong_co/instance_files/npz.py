@@ -70,14 +70,8 @@ def read(file: Path, problem: Problem, *, scale: bool = False) -> Any:
     for name in COORDINATES:
         if name in found and np.issubdtype(found[name].dtype, np.number):
             _in_unit_square(file, name, found[name])
-    # The name of a distance is a text of no dimension.
-    texts = {
-        name: array.item()
-        for name, array in found.items()
-        if array.dtype.kind == "U" and not array.ndim
-    }
     try:
-        return problem.instances(**(found | texts))
+        return problem.instances(**values(found))
     except InvalidInstancesError as error:
         raise InvalidInstancesError(f"{error}{_as_given(error, given, found)}") from error
 
@@ -92,6 +86,14 @@ def _as_given(
     if np.allclose(before, after, rtol=1e-6, equal_nan=True):
         return ""
     return f"; in the file: {', '.join(f'{number:.12g}' for number in np.ravel(before))}"
+
+
+def values(arrays: Mapping[str, Array]) -> dict[str, Any]:
+    """Return arrays, but as a str what is one text, as the name of a distance."""
+    return {
+        name: array.item() if array.dtype.kind == "U" and not array.ndim else array
+        for name, array in arrays.items()
+    }
 
 
 def fields(problem: Problem) -> dict[str, bool]:

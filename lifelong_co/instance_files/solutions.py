@@ -223,3 +223,11 @@ def _read_tour(path: str | os.PathLike[str], text: str) -> Solution:
         )
     stated = _LENGTH.search(header.comment)
     return Solution("tsp", np.array(nodes, dtype=np.int64), float(stated[1]) if stated else None)
+
+
+def comparable(stated: float, rule: str) -> bool:
+    """Return whether a cost without a solution can be of this rule.
+
+    A fractional cost belongs to distances without rounding. With EXACT_2D it can be in either unit.
+    """
+    return rule == "UNROUNDED" or (rule != "EXACT_2D" and stated.is_integer())

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from lifelong_co.instance_files.explicit_distances import weights, where_explicit
 from lifelong_co.instance_files.file_instance import RULES, DistanceRule, FileInstance
 from lifelong_co.instance_files.route_rules import with_limit, with_windows
+from lifelong_co.instance_files.solutions import comparable
 from lifelong_co.instance_files.vrplib_parser import (
     COST,
     Header,
@@ -90,7 +91,7 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
         demand=demand,
         capacity=capacity,
         distance_rule=cast(DistanceRule, rule),
-        best_known=_stated_best(header.comment) if best_known is None else best_known,
+        best_known=_stated_best(header.comment, rule) if best_known is None else best_known,
         weights=weights(header, count, symmetric=kind != "ATSP") if rule == "EXPLICIT" else None,
     )
     service = _service(header, parsed, count)
@@ -167,8 +168,7 @@ def _load(header: Header, parsed: dict[str, Any], count: int) -> tuple[npt.NDArr
     return demand[1:].astype(np.int64), capacity
 
 
-def _stated_best(comment: str) -> float | None:
-    """Return the best cost in a COMMENT, or None."""
+def _stated_best(comment: str, rule: str) -> float | None:
+    """Return the best cost in a COMMENT, or None if there is none for the file's rule."""
     found = _BEST.search(comment)
-    # A fractional cost belongs to distances without rounding, so it is not comparable.
-    return float(found[1]) if found and float(found[1]).is_integer() else None
+    return float(found[1]) if found and comparable(float(found[1]), rule) else None

@@ -47,6 +47,24 @@ def locked(folder: Path, refusal: str) -> Iterator[int]:
         yield file.fileno()
 
 
+@contextmanager
+def in_turn(folder: Path) -> Iterator[None]:
+    """Run the block while no other process is in such a block of the same folder.
+
+    It leaves no file. Where the file system has no locks, nothing waits.
+    """
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(place, fcntl.LOCK_EX)
+        except OSError as error:
+            if error.errno not in WITHOUT_LOCKS:
+                raise
+        yield
+    finally:
+        os.close(place)
+
+
 def _locked_file(folder: Path, refusal: str) -> TextIO:
     path = folder / FILE
     while True:

@@ -93,11 +93,7 @@ def read_folder(
                     f"{folder}: expected one file for the name {file.stem},"
                     f" got {other.name} and {file.name}"
                 )
-            try:
-                known = known_of(file, one, references, faults.append)
-            except FileFormatError as error:
-                known = None
-                faults.append(f"{file.stem}: no best known cost: {error}")
+            known = known_of(file, one, references, faults.append)
             instances.append(attrs.evolve(one, best_known=known))
     if not instances:
         reason = f" ({refused[0]})" if refused else ""

@@ -15,7 +15,7 @@ from lifelong_co.experiments.benchmark.results import Benchmark, Result
 from lifelong_co.experiments.references.cache import Cache
 from lifelong_co.experiments.references.subject import of_file
 from lifelong_co.instance_files.file_instance import FileInstance, InvalidSolutionError
-from lifelong_co.instance_files.solutions import check, read_solution
+from lifelong_co.instance_files.solutions import check, comparable, read_solution
 from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.instance_files.vrplib_parser import refuse
 
@@ -31,12 +31,7 @@ def known_of(
     The cost comes from a ``.sol`` or ``.opt.tour`` beside the file, else from the file. The cost of
     the published list, or of a reference in the folder ``references``, is used instead if it is
     lower, or if there is no other cost. A solution beside the file that cannot be read, or does not
-    solve the instance, is left out: ``warn`` gets a line.
-
-    Raises
-    ------
-    FileFormatError
-        If the reference cannot be read.
+    solve the instance, is left out, and a reference that cannot be read, too: ``warn`` gets a line.
     """
     try:
         stated = best_known(file, instance)
@@ -48,7 +43,11 @@ def known_of(
     # The names have the number of nodes: a file of another size only has the name.
     if published and int(re.findall(r"\d+", file.stem)[0]) == len(instance.coordinates):
         stated = min(published, stated or math.inf)
-    return _least(stated, instance.problem, of_file(instance).key, references)
+    try:
+        return _least(stated, instance.problem, of_file(instance).key, references)
+    except FileFormatError as error:
+        warn(f"no reference of {file}: {error}")
+        return stated
 
 
 def best_known(path: str | os.PathLike[str], instance: FileInstance | None = None) -> float | None:
@@ -74,7 +73,8 @@ def best_known(path: str | os.PathLike[str], instance: FileInstance | None = Non
     Raises
     ------
     FileFormatError
-        If either file cannot be used, or the solution does not solve the instance.
+        If either file cannot be used, the solution does not solve the instance, or a stated cost
+        without a solution cannot be of this rule.
     """
     instance = instance or read_instance(path)
     file = beside(Path(path), instance)
@@ -83,7 +83,12 @@ def best_known(path: str | os.PathLike[str], instance: FileInstance | None = Non
     solution = read_solution(file)
     stated = None if solution.cost is None else float(solution.cost)
     if stated is not None and not solution.actions.size:
-        return stated
+        if comparable(stated, instance.distance_rule):
+            return stated
+        raise refuse(
+            file,
+            f"expected a cost by the rule {instance.distance_rule}, or a solution, got {stated:g}",
+        )
     try:
         found = float(check(instance, solution.actions).cost)
     except InvalidSolutionError as error:

@@ -149,7 +149,7 @@ def as_text(
     if references and references.notes:
         parts.append("".join(f"{note}\n" for note in references.notes))
     if any(task.files for run in comparison.runs for task in run.config.tasks):
-        parts.append("Costs are of instances that are scaled, not in the unit of a file.\n")
+        parts.append("Costs are of instances in the unit square; a file can have another unit.\n")
     if warning := mixed(comparison.runs):
         parts.append(f"warning: {warning}\n")
     return "\n".join(parts)

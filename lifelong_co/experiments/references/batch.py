@@ -142,16 +142,14 @@ def _apart(
                 return
             done, _ = wait(waiting, timeout=1, return_when=FIRST_COMPLETED)
             for task in done:
-                subject = waiting.pop(task)
-                try:
-                    yield subject, task.result()
-                except BrokenProcessPool as error:
-                    if stop():  # the signal to stop has ended the other processes, too
-                        return
-                    raise SolverError(
-                        f"{subject.name}: a solver's process died, perhaps because memory ran out; "
-                        "the references found are kept; start again with fewer jobs"
-                    ) from error
+                yield waiting.pop(task), task.result()
+    except BrokenProcessPool as error:  # of any call: the next one notices that a process died
+        if stop():  # the signal to stop has ended the other processes, too
+            return
+        raise SolverError(
+            "a solver's process died, perhaps because memory ran out; the references found are"
+            " kept; start again with fewer jobs"
+        ) from error
     finally:  # after an error nothing that waits is begun
         pool.shutdown(cancel_futures=True)
 

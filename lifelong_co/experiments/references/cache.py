@@ -14,6 +14,7 @@ import attrs
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.references.subject import Subject
 from lifelong_co.storage.files import write_whole
+from lifelong_co.storage.lock import in_turn
 
 FOLDER = Path("references")
 """The default folder, in the working directory."""
@@ -91,13 +92,14 @@ class Cache:
         ConfigError
             If the file cannot be written.
         """
-        old = self.get(subject.problem, subject.key)
-        if old is not None and not better(reference, old):
-            return old
         file = self.place(subject.problem, subject.key)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(file, json.dumps(attrs.asdict(reference), indent=1) + "\n")
+            with in_turn(file.parent):
+                old = self.get(subject.problem, subject.key)
+                if old is not None and not better(reference, old):
+                    return old
+                write_whole(file, json.dumps(attrs.asdict(reference), indent=1) + "\n")
         except OSError as error:
             raise ConfigError(f"{file}: cannot be written ({error.strerror or error})") from error
         return reference

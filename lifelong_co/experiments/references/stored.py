@@ -20,8 +20,8 @@ import numpy as np
 from lifelong_co import registry
 from lifelong_co.errors import FileFormatError
 from lifelong_co.experiments.references.subject import keys_of
+from lifelong_co.instance_files import npz
 from lifelong_co.protocols import Problem
-from lifelong_co.tasks.completion import needed_fields
 from lifelong_co.tensors import records
 
 # The official code's names of the distributions that the paper calls G and R.
@@ -59,7 +59,7 @@ def stored(
     """Return a folder's references for the test set of a distribution; None if it has none.
 
     Of several sets of arrays, it is that of ``size`` nodes, or the first one by name if no size is
-    given.
+    given. A text file counts if its name has the number of nodes of the test set.
 
     Raises
     ------
@@ -73,10 +73,15 @@ def stored(
         if re.fullmatch(rf"{problem.name}-{re.escape(distribution)}{number}", file.stem):
             return _arrays(file, problem)
     name = _OFFICIAL_NAMES.get(distribution, distribution)
-    pattern = f"{problem.name.upper()}instances_{name}_*_solution"
+    start = f"{problem.name.upper()}instances_{name}_"
     below = folder / problem.name.upper() / "generated_test_instances"
-    for file in sorted([*folder.glob(pattern), *below.glob(pattern)]):
-        return _lines(file, registry.testset(problem, distribution))
+    pattern = f"{start}*_solution"
+    if found := sorted([*folder.glob(pattern), *below.glob(pattern)]):
+        instances = registry.testset(problem, distribution)
+        n = problem.size(instances)
+        for file in found:
+            if size in (None, n) and file.name.startswith(f"{start}{n}_"):
+                return _lines(file, instances)
     return None
 
 
@@ -90,8 +95,9 @@ def _arrays(file: Path, problem: Problem) -> Stored:
     try:
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             costs = np.asarray(archive["reference_cost"], dtype=np.float64).tolist()
-            fields = sorted(needed_fields(problem))
-            instances = problem.instances(**{name: archive[name] for name in fields})
+            fields = npz.fields(problem).items()
+            named = [name for name, needed in fields if needed or name in archive.files]
+            instances = problem.instances(**npz.values({name: archive[name] for name in named}))
             _require_costs(costs)
     except READING as error:
         raise FileFormatError(f"{file}: expected instances and reference_cost ({error})") from error

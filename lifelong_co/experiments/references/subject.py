@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
+import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
@@ -55,7 +56,13 @@ def of_instances(instances: Any, problem: Problem, name: str) -> list[Subject]:
 
 
 def keys_of(instances: Any, problem: Problem) -> list[str]:
-    """Return the key of each of ``B`` instances: a hash of its values, reals in float32."""
+    """Return the key of each of ``B`` instances: a hash of its values, reals in float32.
+
+    A value that says no more than a missing field (`records.ABSENT`) does not count: an instance
+    gets it when it is joined with others.
+    """
+    fields = attrs.fields(type(instances))
+    absent = {field.name: field.metadata.get(records.ABSENT) for field in fields}
     columns = {
         name: _column(tensor.detach().cpu())
         for name, tensor in sorted(records.tensors(instances).items())
@@ -64,8 +71,9 @@ def keys_of(instances: Any, problem: Problem) -> list[str]:
     for b in range(records.rows(instances)):
         digest = hashlib.sha256(f"lifelong-co instance 1 {problem.name}".encode())
         for name, column in columns.items():
-            digest.update(f"\n{name} {list(column[b].shape)}\n".encode())
-            digest.update(column[b].tobytes())
+            if absent[name] is None or (column[b] != absent[name]).any():
+                digest.update(f"\n{name} {list(column[b].shape)}\n".encode())
+                digest.update(column[b].tobytes())
         keys.append(digest.hexdigest())
     return keys
 
@@ -115,7 +123,8 @@ def of_file(instance: FileInstance) -> Subject:
     digest = hashlib.sha256(f"lifelong-co file 1 {' '.join(parts)}\n".encode())
     digest.update((instance.coordinates + 0.0).astype("<f8").tobytes())
     if instance.weights is not None:
-        digest.update(instance.weights.astype("<i8").tobytes())
+        whole = np.issubdtype(instance.weights.dtype, np.integer)
+        digest.update(instance.weights.astype("<i8" if whole else "<f8").tobytes())
     if instance.demand is not None:
         digest.update(instance.demand.astype("<i8").tobytes())
     for name, value in sorted(_contents(instance.rules).items()):

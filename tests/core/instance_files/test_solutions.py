@@ -213,7 +213,6 @@ def instance_beside(folder: Path, solution: str | None) -> Path:
         ("#1: 1 2\n#2: 3 4\nCost 43\n", 43),
         ("Route #1: 1 2\nRoute #2: 3 4\nCost 43\n12:30 7\n10:45 done\n", 43),
         ("Cost 41\n2020-01-02 12:30:45\nTime 12 30 s\n", 41),
-        ("Cost 43.4\n", 43.4),
     ],
 )
 def test_best_known_uses_the_solution_file(

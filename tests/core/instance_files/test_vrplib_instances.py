@@ -73,6 +73,8 @@ def test_best_known_is_a_whole_number_in_the_comment(
     """Other numbers in a COMMENT do not count as an optimum."""
     text = TSP_TEXT.replace("a square and a node below it", comment)
     assert read_text(tmp_path, text).best_known == best
+    exact = text.replace("EUC_2D", "EXACT_2D")  # the cost may be in units of the coordinates
+    assert read_text(tmp_path, exact).best_known is None
 
 
 def test_best_known_of_the_caller_replaces_that_of_the_file() -> None:

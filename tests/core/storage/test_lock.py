@@ -6,7 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -21,6 +24,35 @@ with locked(Path(sys.argv[1]), "taken"):
     print("held", flush=True)
     input()
 """
+
+
+def test_processes_take_turns(tmp_path: Path) -> None:
+    """A second block of the same folder begins after the first one; nothing stays behind."""
+    order: list[str] = []
+
+    def second() -> None:
+        with lock.in_turn(tmp_path):
+            order.append("second")
+
+    with lock.in_turn(tmp_path):
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join(0.2)
+        order.append("first")
+    thread.join()
+    assert order == ["first", "second"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_turns_need_no_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system may have none; any other error is raised."""
+    for code, expected in (
+        (errno.ENOLCK, nullcontext()),
+        (errno.EIO, pytest.raises(OSError, match="no")),
+    ):
+        monkeypatch.setattr(fcntl, "flock", Mock(side_effect=OSError(code, "no")))
+        with expected, lock.in_turn(tmp_path):
+            pass
 
 
 def test_other_process_is_refused_until_the_first_is_killed(tmp_path: Path) -> None:

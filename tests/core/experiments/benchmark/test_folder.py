@@ -61,7 +61,7 @@ def test_a_damaged_reference_costs_the_best_known_cost_alone(tmp_path):
     found = read_folder("tsplib", tmp_path, references=tmp_path / "references")
     assert [(each.name, each.best_known) for each in found.instances] == [("five", None)]
     assert found.refused == []
-    assert found.faults[0].startswith("five: no best known cost: ")
+    assert found.faults[0].startswith(f"no reference of {tmp_path / 'five.tsp'}: ")
 
 
 @pytest.mark.parametrize("library", PLACES)

@@ -84,6 +84,23 @@ def test_a_solution_that_does_not_fit_is_left_out(tmp_path):
     assert said[0].endswith("; its cost is left out")
     Cache(tmp_path / "references").put(of_file(one), reference(40.0))
     assert known_of(file, one, tmp_path / "references", said.append) == 40
+    Cache(tmp_path / "references").place("cvrp", of_file(one).key).write_text("{")
+    assert known_of(file, one, tmp_path / "references", said.append) == 43
+    assert said[-1].startswith(f"no reference of {file}: ")
+
+
+@pytest.mark.parametrize(
+    ("rule", "cost", "expected"),
+    [("EUC_2D", 40, 40), ("EUC_2D", 40.27, 43), ("EXACT_2D", 40, None), ("EXACT_2D", 40.27, None)],
+)
+def test_cost_without_a_solution_must_be_of_the_rule(rule, cost, expected, tmp_path):
+    """With EXACT_2D costs here are in thousandths of what a library states."""
+    file = tmp_path / "day.vrp"
+    file.write_text((FIXTURES / "four.vrp").read_text().replace("EUC_2D", rule))
+    file.with_suffix(".sol").write_text(f"Cost {cost}\n")
+    said = []
+    assert known_of(file, read_instance(file), None, said.append) == expected
+    assert bool(said) == (expected != 40)
 
 
 @pytest.mark.parametrize(("nodes", "expected"), [(100, 21282), (3, 30000)])

@@ -1,6 +1,7 @@
 """References of many instances: found once, resumed, kept when better."""
 
 from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from unittest.mock import Mock
 
 import attrs
@@ -64,6 +65,19 @@ def test_few_models_wait_for_the_processes(tmp_path, monkeypatch):
     monkeypatch.setattr(batch, "wait", third_time)
     assert len(find(Cache(tmp_path), 9, jobs=2)) == 9
     assert max(lengths) == 4
+
+
+@pytest.mark.parametrize("place", ["submit", "result"])
+def test_process_that_dies_is_an_error_of_ours(place, tmp_path, monkeypatch):
+    """Whichever call notices it; after a signal to stop it is none."""
+    pool, died = Mock(), Future()
+    died.set_exception(BrokenProcessPool())
+    pool.submit.side_effect = BrokenProcessPool() if place == "submit" else lambda *_: died
+    monkeypatch.setattr(batch, "ProcessPoolExecutor", lambda *_, **__: pool)
+    with pytest.raises(batch.SolverError, match=r"process died, .*; start again with fewer jobs"):
+        find(Cache(tmp_path), 2, jobs=2)
+    stops = iter((False, True, True, True, True))
+    assert find(Cache(tmp_path), 2, jobs=2, stop=lambda: next(stops, True)) == {}
 
 
 def test_wrong_results_of_a_solver_are_refused(tmp_path, monkeypatch):

@@ -2,7 +2,9 @@
 
 import json
 import os
+from threading import Thread
 
+import attrs
 import pytest
 from synthetic_references import find, squares
 
@@ -50,6 +52,27 @@ def test_the_better_reference():
     assert better(found(4.0 + 1e-7, proven=True), found(4.0))
     assert not better(found(4.0), found(4.0 + 1e-7, proven=True))
     assert not better(found(4.0 - 1e-12), found(4.0))
+
+
+def test_a_better_reference_of_another_program_is_kept(tmp_path, monkeypatch):
+    """It may be stored after this program looked, so look and store are one turn."""
+    cache, (one,) = Cache(tmp_path), of_instances(squares(1), registry.problem("tsp"), "S")
+    find(cache, 1)
+    good = attrs.evolve(cache.get("tsp", one.key), cost=2.0)
+    get, asked = Cache.get, []
+
+    def slow(self, problem, key):
+        found = get(self, problem, key)
+        asked.append(Thread(target=cache.put, args=(one, attrs.evolve(good, cost=1.0))))
+        if len(asked) == 1:
+            asked[0].start()
+            asked[0].join(0.2)
+        return found
+
+    monkeypatch.setattr(Cache, "get", slow)
+    cache.put(one, good)
+    asked[0].join()
+    assert get(cache, "tsp", one.key).cost == 1.0
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):

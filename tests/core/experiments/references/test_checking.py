@@ -33,7 +33,7 @@ def test_published_solutions_are_checked(tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "testset", lambda problem, name: squares())  # noqa: ARG005
     folder = tmp_path / "TSP" / "generated_test_instances"
     folder.mkdir(parents=True)
-    file = folder / "TSPinstances_Grid_50_10000_seed0_Gurobi_solution"
+    file = folder / "TSPinstances_Grid_4_10000_seed0_Gurobi_solution"
     file.write_text("0,1,2,3 4.0 0.1\n0,1,2,2 1.7 0.1\n0,1,2,3 1.5 0.1\n0,1,2 cut")
     found = stored(tmp_path, TSP, "G")
     assert (found.file, found.costs) == (file, [4.0, 1.7, 1.5])

@@ -1,11 +1,13 @@
 """Published references that are damaged."""
 
+import numpy as np
 import pytest
 from synthetic_references import published, squares
 
 from lifelong_co import registry
 from lifelong_co.errors import FileFormatError
 from lifelong_co.experiments.references import lookup
+from lifelong_co.experiments.references.stored import stored
 
 TSP = registry.problem("tsp")
 
@@ -29,10 +31,32 @@ def test_a_torn_archive_is_named(tmp_path):
         with pytest.raises(FileFormatError, match=r"tsp-U4\.npz: expected instances"):
             lookup.references([tmp_path], TSP, squares(3), "U")
     file.unlink()
-    (tmp_path / "TSPinstances_uniform_x_solution").mkdir()
-    (tmp_path / "TSPinstances_U_x_solution").mkdir()
+    (tmp_path / "TSPinstances_uniform_20_x_solution").mkdir()
+    (tmp_path / "TSPinstances_U_20_x_solution").mkdir()
     with pytest.raises(FileFormatError, match=r"solution: cannot be read"):
-        lookup.references([tmp_path], TSP, squares(3), "U")
+        stored(tmp_path, TSP, "U", 20)
+
+
+def test_lines_are_those_of_the_size_in_the_name(tmp_path):
+    """Line by line they belong to the test set, which has one size."""
+    lines = "".join(f"0,1,2 {cost} 1.0\n" for cost in (4.5, 5.5))
+    (tmp_path / "TSPinstances_U_100_2_seed0_solution").write_text(lines.replace("5", "9"))
+    assert stored(tmp_path, TSP, "U") is None
+    (tmp_path / "TSPinstances_U_20_2_seed0_solution").write_text(lines)
+    for size in (None, 20):
+        assert stored(tmp_path, TSP, "U", size).costs == [4.5, 5.5]
+    assert stored(tmp_path, TSP, "U", 100) is None
+
+
+def test_fields_that_need_not_be_there_are_read(tmp_path):
+    """Costs of another distance are no references of the same coordinates."""
+    made = published(tmp_path, [4.1, 2.2])
+    nodes, costs = made.nodes.numpy(), np.array([9.0, 5.0])
+    np.savez(tmp_path / "tsp-U4.npz", nodes=nodes, reference_cost=costs, distance="manhattan")
+    assert lookup.references([tmp_path], TSP, made, "U") == [None, None]
+    other = TSP.instances(nodes=made.nodes, distance="manhattan")
+    found = lookup.references([tmp_path], TSP, other, "U")
+    assert [each.cost for each in found] == [9.0, 5.0]
 
 
 @pytest.mark.parametrize("cost", [float("nan"), float("inf"), -1.0])

@@ -9,6 +9,7 @@ from synthetic_references import cvrp, tsp
 from lifelong_co import registry
 from lifelong_co.experiments.references.subject import exactly, keys_of, of_file, of_instances
 from lifelong_co.instance_files.file_instance import FileInstance
+from lifelong_co.tensors import records
 
 TSP = registry.problem("tsp")
 CVRP = registry.problem("cvrp")
@@ -32,6 +33,28 @@ class Pairs:
     nodes: torch.Tensor
     partner: torch.Tensor
     fixed: torch.Tensor
+
+
+def test_key_does_not_depend_on_neighbors():
+    """A file of another distance in the folder gives its value to instances without one."""
+    problem = registry.problem("tsp")
+    nodes = torch.rand(2, 5, 2)
+    plain = problem.instances(nodes=nodes)
+    other = problem.instances(nodes=nodes, distance="manhattan")
+    joined = keys_of(records.concatenate([plain, other]), problem)
+    assert joined == keys_of(plain, problem) + keys_of(other, problem)
+    assert len(set(joined)) == 4
+
+
+def test_listed_distances_may_be_fractions():
+    """As a plugin's travel times."""
+    keys = {
+        of_file(
+            FileInstance("f", "atsp", np.empty((3, 0)), None, None, "EXPLICIT", weights=weights)
+        ).key
+        for weights in (np.full((3, 3), 0.2), np.full((3, 3), 0.9), np.full((3, 3), 0))
+    }
+    assert len(keys) == 3
 
 
 def test_whole_numbers_and_truth_values_of_a_plugin_stay_so():
