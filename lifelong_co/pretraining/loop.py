@@ -15,7 +15,7 @@ from lifelong_co.evaluation import mean_cost, named_test
 from lifelong_co.pretraining.algorithms import Loss, adapt, leaves
 from lifelong_co.pretraining.inner import Parameters, moments_of
 from lifelong_co.pretraining.state import Pretraining, restore, save, start
-from lifelong_co.runs import data_files, provenance
+from lifelong_co.runs import data_files, provenance, starts
 from lifelong_co.runs.plugins_used import plugins_used
 from lifelong_co.runs.run import Log, Stop
 from lifelong_co.runs.warm_start import load_parameters
@@ -76,14 +76,17 @@ def pretrain(
     log(to_toml(config))
     restored = resume and restore(state, log)
     data_files.keep(folder, files)
+    if not restored:
+        if resume:
+            starts.require_same(folder, config)
+            take_parameters(state)
+        starts.keep(folder, config)
     if state.iteration < state.settings.iterations:
         made = provenance.present(config.device, plugins=plugins_used(config))
         if warning := provenance.other_plugins(folder, made) if resume else "":
             log(warning)
         provenance.note(folder, state.iteration, made)
     if not restored:
-        if resume:
-            take_parameters(state)
         state.objective.before_task(state.learner)
         validate(state, log)
     while state.iteration < state.settings.iterations:
@@ -142,7 +145,8 @@ def task_loss(
     state.learner.task = task
 
     def loss(parameters: Parameters) -> Tensor:
-        batch = stream.batch(task, 0)  # any step: tasks of a pretraining do not drift
+        # Any step: tasks of a pretraining do not drift, and no batch is the last one.
+        batch = stream.batch(task, 0, stream.tasks[task].batch_size)
 
         def learn() -> Tensor:
             rollout = state.solver.rollout(batch, "sample", generator=actions)

@@ -91,25 +91,29 @@ def configure(
             raise ConfigError(f"{name}: a meta-training does not use it; it uses {', '.join(USED)}")
     if algorithm not in ALGORITHMS:
         raise UnknownNameError("meta-training algorithm", algorithm, ALGORITHMS)
-    given = {name: value for name, value in (options or {}).items() if value is not None}
-    iterations = given.get("iterations", ITERATIONS.get(preset, ITERATIONS["small"]))
-    filled = {
-        "iterations": iterations,
-        "meta_learning_rate": ALGORITHMS[algorithm].meta_learning_rate,
-        "validate_every": max(1, min(SELDOM, int(iterations) // 5)),
-        **given,
-    }
-    made = attrs.asdict(_made(filled))
+    given, used = (
+        {name: value for name, value in each.items() if value is not None}
+        for each in (options or {}, chosen)
+    )
+    usual = ITERATIONS.get(preset, ITERATIONS["small"])
+    rate = ALGORITHMS[algorithm].meta_learning_rate
+    filled = _made({"iterations": usual, "meta_learning_rate": rate, "validate_every": 1, **given})
+    if "validate_every" not in given:
+        often = max(1, min(SELDOM, filled.iterations // 5))
+        filled = attrs.evolve(filled, validate_every=often)
+    made = attrs.asdict(filled)
     # The preset's settings for lifelong learning do not apply.
     own: dict[str, Any] = {
         "objective": "reinforce",
         "schedule": "constant",
         "learning_rate": made["inner_learning_rate"],
+        "learning_rate_decay": 1.0,
+        "optimizer": "adam",
         "weight_decay": WEIGHT_DECAY,
         "images": False,
         "fresh": True,
     }
-    return resolve(method=algorithm, preset=preset, method_options=made, **{**own, **chosen})
+    return resolve(method=algorithm, preset=preset, method_options=made, **{**own, **used})
 
 
 def settings_of(config: Config, folder: Path) -> Settings:

@@ -17,6 +17,7 @@ from lifelong_co.config.resolve import resolve
 from lifelong_co.errors import CheckpointError, LifelongError
 from lifelong_co.runs import provenance
 from lifelong_co.runs.folder import RunFolder
+from lifelong_co.runs.plugins_used import plugins_used
 from lifelong_co.runs.workplace import at_work
 from lifelong_co.storage import checkpoint
 
@@ -160,7 +161,8 @@ def import_checkpoint(
     run = RunFolder(folder)
     with at_work(folder, new=True):
         run.create(config)
-        provenance.note(folder, 0, provenance.present(config.device))
+        made_here = provenance.present(config.device, plugins=plugins_used(config))
+        provenance.note(folder, 0, made_here)
         checkpoint.save(run.checkpoints, 0, {"parameters": made.module.state_dict()})
     return official
 

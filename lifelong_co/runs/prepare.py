@@ -8,7 +8,7 @@ from lifelong_co import registry
 from lifelong_co.config.brief import brief
 from lifelong_co.config.run_config import Config
 from lifelong_co.evaluation import note_batches
-from lifelong_co.runs import data_files, provenance
+from lifelong_co.runs import data_files, provenance, starts
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.further_tasks import admit
@@ -63,7 +63,9 @@ def prepare(
     log(brief(attrs.evolve(config, method_options=options), folder / "config.toml"))
     warn_of_tf32(config.device, log)
     note_batches(run.learner.solver, log)
-    if resume and not restore(run, log):
+    restored = resume and restore(run, log)
+    if resume and not restored:
+        starts.require_same(folder, config)
         take_over(run)
     if run.learner.learned < learned:  # the checkpoint is older than the last learned parameters
         files = data_files.checked(folder, config, run.learner.learned)
@@ -71,6 +73,8 @@ def prepare(
         admit(run, log)
     if ranks.first:
         data_files.keep(folder, files)
+        if not restored:
+            starts.keep(folder, config)
     run.journal.start_loggers()
     if ranks.first and not finished(run):
         made = provenance.present(config.device, ranks.count, plugins_used(config))

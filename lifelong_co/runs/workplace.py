@@ -14,7 +14,7 @@ from lifelong_co.errors import (
     LifelongError,
     is_fault,
 )
-from lifelong_co.runs import data_files, provenance
+from lifelong_co.runs import data_files, provenance, starts
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.storage import lock
@@ -23,7 +23,7 @@ from lifelong_co.storage.files import temporaries
 
 FILES = ("costs.csv", "metrics.json", "log.jsonl", "provenance.json", "report.html")
 FOLDERS = ("checkpoints", "figures")
-FIRST = (data_files.FILE, provenance.FILE, "config.toml")
+FIRST = (data_files.FILE, starts.FILE, provenance.FILE, "config.toml")
 """What a run writes before its first step."""
 
 

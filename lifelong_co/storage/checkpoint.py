@@ -134,21 +134,20 @@ def latest(folder: Path, limit: int | None = None) -> tuple[Path, Tree] | None:
     CheckpointError
         If the folder holds checkpoints and none of them can be used; the message names them.
     """
-    refused: list[CheckpointError] = []
+    refused: list[str] = []
     for path in reversed(checkpoints(folder)):
         if limit is not None and step_of(path) > limit:
             continue
         try:
             tree = load(path)
         except CheckpointError as error:
-            refused.append(error)
+            refused.append(str(error))
             continue
         for reason in refused:
             warnings.warn(f"{reason}; using {path.name}", CheckpointWarning, stacklevel=2)
         return path, tree
     if refused:
-        reasons = "; ".join(str(reason) for reason in refused)
-        raise CheckpointError(f"{folder}: no checkpoint can be used: {reasons}")
+        raise CheckpointError(f"{folder}: no checkpoint can be used: {'; '.join(refused)}")
     return None
 
 
@@ -198,7 +197,7 @@ def _same(file: BinaryIO, data: int, entry: dict[str, Any], tensor: Tensor) -> b
 
 def _publish(fresh: Path, path: Path) -> None:
     """Write the hash of a verified file, then give the file its name."""
-    hash_file = _hash_file(path)
+    hash_file = hash_path(path)
     line = f"{_sha256(fresh)}  {path.name}\n".encode()
     # Replacing a checkpoint takes two moves; between them the hash file has the hashes of both.
     old = hash_file.read_bytes() if path.exists() and hash_file.exists() else b""
@@ -221,7 +220,8 @@ def _prune(folder: Path, step: int, keep: int) -> None:
         path.unlink()
 
 
-def _hash_file(path: Path) -> Path:
+def hash_path(path: Path) -> Path:
+    """Return the path of a checkpoint's hash."""
     return path.with_name(path.name + ".sha256")
 
 
@@ -233,7 +233,7 @@ def _sha256(path: Path) -> str:
 def _check_hash(path: Path) -> None:
     if not path.is_file():
         raise CheckpointError(f"{path}: no such checkpoint")
-    hash_file = _hash_file(path)
+    hash_file = hash_path(path)
     if not hash_file.is_file():
         raise CheckpointError(f"{path}: its hash is missing, expected {hash_file.name} beside it")
     lines = hash_file.read_bytes()

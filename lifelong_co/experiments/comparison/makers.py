@@ -1,6 +1,6 @@
-"""Which versions made the runs of a comparison, and a sentence if they are not the same."""
+"""Which versions and starts made the runs of a comparison, and a sentence if they differ."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lifelong_co.experiments.comparison.runs import FinishedRun
 
@@ -8,10 +8,30 @@ from lifelong_co.experiments.comparison.runs import FinishedRun
 def mixed(runs: Iterable[FinishedRun]) -> str:
     """Return a sentence if runs were made by different versions of lifelong-co, torch or a plugin.
 
-    Versions are unknown for a run of a lifelong-co that did not note them. The sentence is empty
-    if all runs, and all parts of each run, were made by the same versions.
+    Also if they began from different checkpoints of one folder. Versions are unknown for a run of a
+    lifelong-co that did not note them. The sentence is empty if all runs, and all parts of each
+    run, were made by the same versions.
     """
     runs = list(runs)
+    return "; ".join(each for each in (_versions(runs), _starts(runs)) if each)
+
+
+def _starts(runs: Sequence[FinishedRun]) -> str:
+    began: dict[str, dict[str, list[FinishedRun]]] = {}
+    for run in runs:
+        for name, digest in run.starts.items():
+            place = f"{name} {getattr(run.config, name)}"
+            began.setdefault(place, {}).setdefault(digest, []).append(run)
+    each = [
+        f"{place}: {'; '.join(map(_named, of.values()))}"
+        for place, of in began.items()
+        if len(of) > 1
+    ]
+    said = "these runs began from different checkpoints of one folder"
+    return f"{said}: {', '.join(each)}" if each else ""
+
+
+def _versions(runs: Sequence[FinishedRun]) -> str:
     made: dict[str, list[FinishedRun]] = {}
     plugins: dict[str, dict[str, list[FinishedRun]]] = {}
     for run in runs:

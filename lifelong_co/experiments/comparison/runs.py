@@ -16,7 +16,7 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.config.settings import ALL
 from lifelong_co.errors import ConfigError, FileFormatError, naming
 from lifelong_co.experiments.paired import Seed
-from lifelong_co.runs import data_files, measured, provenance
+from lifelong_co.runs import data_files, measured, provenance, starts
 from lifelong_co.runs.costs import due, read_costs
 from lifelong_co.runs.data_files import Digests
 from lifelong_co.runs.folder import RunFolder, refuse_start
@@ -42,6 +42,8 @@ class FinishedRun:
     """`data_files.read`."""
     processes: int = 1
     """Processes that learned it together."""
+    starts: Mapping[str, str] = attrs.field(factory=dict)
+    """`starts.read`."""
 
     @property
     def seed(self) -> Seed:
@@ -161,7 +163,8 @@ def load_run(path: Path | str) -> FinishedRun:
     data = data_files.read(folder)
     seconds = _seconds(folder / "log.jsonl")
     processes = max((maker.processes for maker in makers), default=1)
-    return FinishedRun(folder, tests, config, seconds, made_by, plugins, data, processes)
+    began = starts.read(folder)
+    return FinishedRun(folder, tests, config, seconds, made_by, plugins, data, processes, began)
 
 
 def in_one_place(runs: Iterable[FinishedRun]) -> list[FinishedRun]:

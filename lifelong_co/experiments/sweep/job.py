@@ -1,6 +1,5 @@
 """One run of a sweep: whether it is complete, its result, and the folder that it needs."""
 
-import filecmp
 from pathlib import Path
 
 import attrs
@@ -8,7 +7,7 @@ import attrs
 from lifelong_co.config.run_config import Config, read_config
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.comparison.runs import FinishedRun, load_run
-from lifelong_co.runs import data_files
+from lifelong_co.runs import data_files, starts
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.settings import differences
 from lifelong_co.storage import checkpoint
@@ -54,9 +53,10 @@ class Job:
             self._refuse_other(read_config(self.folder))
         else:
             RunFolder(self.folder).create(self.config)
+            starts.keep(self.folder, self.config)
 
     def check(self, digests: dict[str, str]) -> None:
-        """Raise an error if the folder holds another run, or one on other files.
+        """Raise an error if the folder holds another run, or one of other files or another start.
 
         A folder that cannot be read is not checked. ``digests`` keeps those of files that were
         read.
@@ -74,29 +74,16 @@ class Job:
         self._refuse_other(found)
         try:
             data_files.require_same(held, self.config, digests)
+            starts.require_same(self.folder, self.config)
         except (ConfigError, FileFormatError) as error:
             raise ConfigError(
-                f"{self.folder}: {error}; restore the file, or choose another --out for the whole"
-                " sweep"
+                f"{self.folder}: {error}; restore it, or choose another --out for the whole sweep"
             ) from error
 
     def _refuse_other(self, found: Config) -> None:
-        unlike = differences(self.config, found)
-        for name in ("start_from", "buffer_from"):
-            pair = getattr(self.config, name), getattr(found, name)
-            if name not in unlike and _hold_others(*map(Path, pair)):
-                unlike[name] = pair
-        for name, (wanted, there) in unlike.items():
+        for name, (wanted, there) in differences(self.config, found).items():
             raise ConfigError(
                 f"{self.folder}: this sweep needs {name} = {wanted!r:.200}, but the run"
                 f" in this folder has {there!r:.200}; give the row another name, remove this"
                 " folder, or choose another --out for the whole sweep"
             )
-
-
-def _hold_others(one: Path, two: Path) -> bool:
-    """Return whether two run folders end with different checkpoints: then neither was moved."""
-    first, second = (checkpoint.checkpoints(RunFolder(each).checkpoints) for each in (one, two))
-    if one == two or not first or not second:
-        return False
-    return not filecmp.cmp(first[-1], second[-1], shallow=False)

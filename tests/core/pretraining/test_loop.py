@@ -5,6 +5,7 @@ import math
 import re
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import attrs
 import pytest
@@ -14,6 +15,7 @@ from tiny_runs import MODEL, same
 from lifelong_co.errors import (
     IMPORTED,
     PRETRAINED,
+    ConfigError,
     FolderError,
     Interrupted,
     InvalidRolloutError,
@@ -85,6 +87,36 @@ def test_result_can_start_another_pretraining(family, tmp_path):
     shutil.rmtree(tmp_path / "one")
     second = loop.pretrain(config, tmp_path / "two", resume=True)
     assert second.history[0]["costs"] == done.history[-1]["costs"]
+
+
+def test_start_that_has_learned_on_is_refused(family, tmp_path, monkeypatch):
+    """By a pretraining that was killed before its first checkpoint: it takes over again."""
+    loop.pretrain(tiny(family), tmp_path / "one")
+    config = attrs.evolve(tiny(family), start_from=str(tmp_path / "one"))
+    monkeypatch.setattr(loop, "validate", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        loop.pretrain(config, tmp_path / "two")
+    with pytest.raises(KeyboardInterrupt):
+        loop.pretrain(config, tmp_path / "two", resume=True)
+    newest = checkpoint.checkpoints(tmp_path / "one" / "checkpoints")[-1]
+    checkpoint.save(newest.parent, 9, checkpoint.load(newest))
+    with pytest.raises(ConfigError, match=r"^start_from: expected the checkpoint that .*one had"):
+        loop.pretrain(config, tmp_path / "two", resume=True)
+
+
+def test_batches_have_the_batch_size(family, tmp_path, monkeypatch):
+    """Also with one batch of a smaller last size: a pretraining has no last batch."""
+    family.write_text(FAMILY.replace("batch_size = 4", "batch_size = 4\nlast_batch_size = 2"))
+    state, sizes = loop.start(tiny(family), tmp_path / "run"), []
+    draw = type(state.stream).batch
+
+    def noted(*arguments):
+        sizes.append(len((drawn := draw(*arguments)).nodes))
+        return drawn
+
+    monkeypatch.setattr(type(state.stream), "batch", noted)
+    loop.iterate(state)
+    assert set(sizes) == {4}
 
 
 def test_resumed_pretraining_says_that_a_plugin_has_changed(family, tmp_path, monkeypatch):

@@ -30,7 +30,9 @@ def test_pretraining_leaves_out_what_paper_asks_of_lifelong_runs(solver):
     config = configure(preset="paper", solver=solver)
     assert (config.start_from, config.images, config.weight_decay) == ("", False, 1e-6)
     assert [task.batch_size for task in config.tasks] == [32, 16, 32, 64, 64, 16]
+    assert (config.optimizer, config.learning_rate_decay) == ("adam", 1.0)
     assert configure(preset="paper", solver=solver, weight_decay=0.5).weight_decay == 0.5
+    assert configure(preset="paper", solver=solver, weight_decay=None) == config
 
 
 @pytest.mark.parametrize("preset", ["demo", "small", "paper"])
@@ -54,6 +56,7 @@ def test_configuration_states_what_a_pretraining_does(preset):
         ({"options": {"meta_learning_rate": 0.0}}, "meta_learning_rate: expected more than 0"),
         ({"options": {"inner_steps": 0}}, "inner_steps: expected a whole number of at least 1"),
         ({"options": {"iterations": 2.5}}, "iterations: expected a whole number"),
+        ({"options": {"iterations": "many"}}, "iterations: expected a whole number"),
         ({"objective": "preference"}, "objective: a meta-training does not use it; it uses solver"),
         ({"learning_rate": 1e-3}, "learning_rate: a meta-training does not use it"),
         ({"schedule": "cosine"}, "schedule: a meta-training does not use it"),

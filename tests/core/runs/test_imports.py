@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 import lifelong_co as lco
 from lifelong_co.config.run_config import read_config
 from lifelong_co.errors import CheckpointError, ConfigError
+from lifelong_co.runs import imports, provenance
 from lifelong_co.runs.imports import import_checkpoint, read
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.runs.workplace import at_work
@@ -266,14 +267,17 @@ def test_parameters_of_another_shape_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["pt", "safetensors", "SAFETENSORS"])
-def test_parameters_of_our_own_solver_are_taken(tmp_path, suffix):
+def test_parameters_of_our_own_solver_are_taken(tmp_path, suffix, monkeypatch):
     """They were saved alone, and a run can start with them; others do not fit."""
     file, tiny = tmp_path / f"file.{suffix}", {"embedding_dim": 16, "encoder_layer_num": 1}
     own = lco.solver("pomo", "tsp", **tiny).module.state_dict()
     save = torch.save if suffix == "pt" else save_file
     save(own, file)
     options = {"solver": "pomo", "problem": "tsp"}
+    monkeypatch.setattr(imports, "plugins_used", lambda config: {"mine": config.solver})
     import_checkpoint(file, tmp_path / "out", **options, solver_options=tiny)
+    (entry,) = provenance.read(tmp_path / "out")
+    assert entry.maker.plugins == {"mine": "pomo"}
     found = load_solver(tmp_path / "out").module.state_dict()
     assert all(torch.equal(found[name], own[name]) for name in own)
     with pytest.raises(CheckpointError, match=r"do not fit solver 'pomo'.*other options"):

@@ -1,5 +1,6 @@
 """Runs made by different versions are warned of wherever their numbers stand side by side."""
 
+import json
 from pathlib import Path
 
 import attrs
@@ -16,7 +17,7 @@ from lifelong_co.experiments.paper import assemble
 from lifelong_co.experiments.paper.collect import collect
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.experiments.sweep import table
-from lifelong_co.runs import provenance
+from lifelong_co.runs import provenance, starts
 from lifelong_co.runs.provenance import Maker
 
 ONE = Maker(lifelong_co="1.0", commit="0123456789abcdef", torch="2.6", threads=1)
@@ -62,6 +63,18 @@ def test_other_code_of_one_plugin_is_named(folders: list[Path]) -> None:
     provenance.note(folders[1], 0, attrs.evolve(ONE, plugins={"mine": "0.2 bb", "other": "1 cc"}))
     line = mixed(compare_folders(folders).runs)
     assert line.endswith(f"versions: mine 0.1 aa: {folders[0]}; mine 0.2 bb: {folders[1]}")
+
+
+def test_other_checkpoints_of_one_start_are_named(tmp_path: Path) -> None:
+    """The other run has learned on in between; other starts are other settings."""
+    folders = []
+    for number, (place, digest) in enumerate((("a", "0"), ("a", "1"), ("b", "2"))):
+        config = attrs.evolve(synthetic_runs.config(seed=number), start_from=place)
+        folders.append(synthetic_runs.write(tmp_path / str(number), config))
+        (folders[-1] / starts.FILE).write_text(json.dumps({"start_from": digest}))
+    said = "these runs began from different checkpoints of one folder: start_from a"
+    assert mixed(compare_folders(folders).runs) == f"{said}: {folders[0]}; {folders[1]}"
+    assert mixed(compare_folders(folders[1:]).runs) == ""
 
 
 def test_run_resumed_by_another_version_is_mixed_alone(folders: list[Path]) -> None:

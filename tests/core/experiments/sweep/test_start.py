@@ -13,6 +13,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.sweep.grid import Grid, grids_from_toml, grids_to_toml, read_grids
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.learner import learn
+from lifelong_co.runs import starts
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.storage import checkpoint
@@ -124,25 +125,27 @@ def test_tasks_of_a_sweep_drift(folder):
     assert sorted(drifts) == ["", "", "U", "U"]
 
 
-def test_another_start_in_a_folder_of_the_same_name_is_refused(folder, tmp_path):
+def test_start_that_holds_other_parameters_is_refused(folder, tmp_path):
     """A start that was moved, or copied, may have another path: what it holds counts."""
-    begun = plan(folder)
-    for job in begun.jobs.values():
-        shutil.rmtree(job.folder, ignore_errors=True)
-        job.prepare()
     for name in ("copy", "other"):
         shutil.copytree(folder / "pretrained", tmp_path / name)
     newest = checkpoint.checkpoints(tmp_path / "other" / "run" / "checkpoints")[-1]
-    newest.write_bytes(newest.read_bytes()[:-1] + b"x")
-    for start in ("copy", "gone"):
-        for job in begun.jobs.values():
-            config = attrs.evolve(job.config, start_from=str(tmp_path / start / "run"))
-            attrs.evolve(job, config=config).check({})
-    for name in ("start_from", "buffer_from"):
-        config = attrs.evolve(job.config, **{name: str(tmp_path / "other" / "run")})
-        held = attrs.evolve(job.config, **{name: str(folder / "pretrained" / "run")})
-        shutil.rmtree(job.folder)
-        attrs.evolve(job, config=held).prepare()
-        said = rf"needs {name} = '{tmp_path}/other/run', but the run in this folder has '{folder}"
+    checkpoint.hash_path(newest).write_text("0" * 64)
+    job = next(iter(plan(folder).jobs.values()))
+    for setting in starts.NAMES:
+        none = attrs.evolve(job.config, start_from="", buffer_from="")
+        paths = {
+            name: str((folder / "pretrained" if name == "first" else tmp_path / name) / "run")
+            for name in ("first", "copy", "gone", "other")
+        }
+        each = {
+            name: attrs.evolve(job, config=attrs.evolve(none, **{setting: path}))
+            for name, path in paths.items()
+        }
+        shutil.rmtree(job.folder, ignore_errors=True)
+        each["first"].prepare()
+        for name in ("first", "copy", "gone"):
+            each[name].check({})
+        said = f"{setting}: expected the checkpoint that {paths['other']} had .*another --out"
         with pytest.raises(ConfigError, match=said):
-            attrs.evolve(job, config=config).check({})
+            each["other"].check({})
