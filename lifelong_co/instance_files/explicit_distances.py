@@ -66,3 +66,16 @@ def weights(header: Header, count: int, *, symmetric: bool = True) -> npt.NDArra
     # Files have a filler on the diagonal; a route that stays at the depot would pay it.
     np.fill_diagonal(whole, 0)
     return whole
+
+
+def unit_of(listed: npt.NDArray[np.int64], coordinates: npt.NDArray[np.float64]) -> float:
+    """Return the units of listed distances ``[A, A]`` in one unit of the coordinates ``[A, 2]``.
+
+    It is the median ratio to the straight lines: a few distances may be fillers, as for a road that
+    is closed.
+    """
+    some = np.arange(0, len(listed), 1 + len(listed) // 500)  # of large files, to save memory
+    straight = np.sqrt(((coordinates[some, None] - coordinates) ** 2).sum(axis=2))
+    apart = straight > 0
+    ratio = float(np.median(listed[some][apart] / straight[apart])) if apart.any() else 0.0
+    return ratio or 1.0

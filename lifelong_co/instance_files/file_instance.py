@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co.errors import ConfigError, LifelongError, UnknownNameError
+from lifelong_co.instance_files.explicit_distances import unit_of
 from lifelong_co.problems.cvrp import ROUNDING
 from lifelong_co.protocols import Problem
 
@@ -111,15 +112,10 @@ class FileInstance:
 
     @property
     def steps(self) -> float:
-        """The units of distance in one unit of the coordinates; times and limits have those.
-
-        Of listed distances, which may have any unit: their sum over that of the straight lines.
-        """
-        if self.weights is None:
-            return THOUSANDTHS if self.distance_rule == "EXACT_2D" else 1
-        points = self.coordinates
-        straight = sum(float(_lengths("UNROUNDED", points - one).sum()) for one in points)
-        return (float(self.weights.sum()) / straight if straight else 0.0) or 1.0
+        """The units of distance in one unit of the coordinates; times and limits have those."""
+        if self.weights is not None:
+            return unit_of(self.weights, self.coordinates)
+        return THOUSANDTHS if self.distance_rule == "EXACT_2D" else 1
 
 
 def _is_array(thing: object, kind: type) -> TypeGuard[npt.NDArray[Any]]:

@@ -43,11 +43,9 @@ class TimeWindows:
         With `lengths_only` the result has only ``limit``, which is less in the same way.
         """
         margin = 2 * ROUNDING * side
-        ready = np.maximum(self.ready[1:] - self.ready[0], 0.0)
-        arrival = np.maximum(self.direct[1:], ready)
+        ready, arrival, back = self._straight()
         due = self.due[1:] - self.ready[0]
         due = np.where(due - margin < arrival, np.maximum(due, arrival), due - margin)
-        back = float((arrival + self.service[1:] + self.direct[1:]).max())
         horizon = max(self.due[0] - self.ready[0] - margin, back)
         if self.lengths_only:
             return {"limit": torch.tensor([horizon / side], dtype=torch.float32)}
@@ -60,6 +58,19 @@ class TimeWindows:
             name: torch.as_tensor(times / side, dtype=torch.float32)[None]
             for name, times in scaled.items()
         }
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether networks get more time than the file says: a straight line can take longer."""
+        _, arrival, back = self._straight()
+        late = self.due - self.ready[0]
+        return bool((late[1:] < arrival).any() or late[0] < back)
+
+    def _straight(self) -> tuple[Times, Times, float]:
+        """Return earliest starts and arrivals ``[n]``, and the latest return from one customer."""
+        ready = np.maximum(self.ready[1:] - self.ready[0], 0.0)
+        arrival = np.maximum(self.direct[1:], ready)
+        return ready, arrival, float((arrival + self.service[1:] + self.direct[1:]).max())
 
     def paid(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Return True for every leg: no leg is free."""

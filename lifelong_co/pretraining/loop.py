@@ -70,7 +70,7 @@ def pretrain(
     """
     state = start(config, folder)
     if not resume:
-        take_parameters(state)  # before anything is written, because it may raise
+        taken = take_parameters(state)  # before anything is written, because it may raise
         state.folder.create(config)
     files = data_files.checked(folder, config)
     log(to_toml(config))
@@ -78,9 +78,9 @@ def pretrain(
     data_files.keep(folder, files)
     if not restored:
         if resume:
-            starts.require_same(folder, config)
-            take_parameters(state)
-        starts.keep(folder, config)
+            taken = take_parameters(state)
+            starts.require_same(folder, config, taken)
+        starts.keep(folder, taken)
     if state.iteration < state.settings.iterations:
         made = provenance.present(config.device, plugins=plugins_used(config))
         if warning := provenance.other_plugins(folder, made) if resume else "":
@@ -106,10 +106,15 @@ def pretrain(
     return state
 
 
-def take_parameters(state: Pretraining) -> None:
-    """Start with the parameters of the run in ``start_from``, if the configuration has one."""
-    if state.config.start_from:
-        load_parameters(state.solver.module, Path(state.config.start_from))
+def take_parameters(state: Pretraining) -> dict[str, str]:
+    """Start with the parameters of the run in ``start_from``, if the configuration has one.
+
+    Returns the hash of its checkpoint by the name of the setting.
+    """
+    if not state.config.start_from:
+        return {}
+    path = load_parameters(state.solver.module, Path(state.config.start_from))
+    return {"start_from": starts.digest(path)}
 
 
 def iterate(state: Pretraining) -> None:

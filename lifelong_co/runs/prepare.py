@@ -54,7 +54,7 @@ def prepare(
     learned = RunFolder(folder).learned() if resume and not once else 0
     run = start(config, RunFolder(folder), ranks, learned)
     if not resume:
-        take_over(run)  # before anything is written, because it may raise
+        taken = take_over(run)  # before anything is written, because it may raise
         if ranks.first:
             run.folder.create(config)
         ranks.wait()
@@ -65,8 +65,8 @@ def prepare(
     note_batches(run.learner.solver, log)
     restored = resume and restore(run, log)
     if resume and not restored:
-        starts.require_same(folder, config)
-        take_over(run)
+        taken = take_over(run)
+        starts.require_same(folder, config, taken)
     if run.learner.learned < learned:  # the checkpoint is older than the last learned parameters
         files = data_files.checked(folder, config, run.learner.learned)
     if resume:
@@ -74,7 +74,7 @@ def prepare(
     if ranks.first:
         data_files.keep(folder, files)
         if not restored:
-            starts.keep(folder, config)
+            starts.keep(folder, taken)
     run.journal.start_loggers()
     if ranks.first and not finished(run):
         made = provenance.present(config.device, ranks.count, plugins_used(config))

@@ -21,23 +21,30 @@ NAMES = ("start_from", "buffer_from")
 
 def present(config: Config) -> dict[str, str]:
     """Return the hash of the newest checkpoint of each run that is named, if there is one."""
-    found = {}
+    found: dict[str, str] = {}
     for name in NAMES:
         place = getattr(config, name)
         for path in checkpoints(RunFolder(Path(place)).checkpoints)[-1:] if place else ():
-            hashes = hash_path(path)
-            if hashes.is_file():
-                found[name] = hashes.read_text(encoding="utf-8", errors="replace")[:64]
+            found[name] = digest(path)
     return found
 
 
-def keep(folder: Path, config: Config) -> None:
-    """Write down the present checkpoints, unless the run has others already."""
-    if not (folder / FILE).exists() and (found := present(config)):
-        write_whole(folder / FILE, json.dumps(found, indent=1) + "\n")
+def digest(path: Path) -> str:
+    """Return the stated hash of a checkpoint; empty without one."""
+    try:
+        return hash_path(path).read_text(encoding="utf-8", errors="replace")[:64]
+    except OSError:
+        return ""
 
 
-def read(folder: Path) -> Mapping[str, str]:
+def keep(folder: Path, found: Mapping[str, str]) -> None:
+    """Write down the hash of each checkpoint that was taken, unless the folder has one already."""
+    known = {name: each for name, each in found.items() if each}
+    if known and not (folder / FILE).exists():
+        write_whole(folder / FILE, json.dumps(known, indent=1) + "\n")
+
+
+def read(folder: Path) -> dict[str, str]:
     """Return the hash by the setting; empty if the run takes over nothing.
 
     Raises
@@ -47,7 +54,7 @@ def read(folder: Path) -> Mapping[str, str]:
     """
     file = folder / FILE
     try:
-        return {str(name): str(digest) for name, digest in json.loads(file.read_bytes()).items()}
+        return {str(name): str(known) for name, known in json.loads(file.read_bytes()).items()}
     except FileNotFoundError:
         return {}
     except (ValueError, AttributeError) as error:
@@ -56,19 +63,19 @@ def read(folder: Path) -> Mapping[str, str]:
         ) from error
 
 
-def require_same(folder: Path, config: Config) -> None:
-    """Raise an error if a run that is named has another checkpoint than the folder knows of.
+def require_same(folder: Path, config: Config, found: Mapping[str, str]) -> None:
+    """Raise an error if other checkpoints were taken than those that the folder knows of.
 
     Raises
     ------
     ConfigError
-        The message names setting and run. A run that is gone is not checked.
+        The message names setting and run.
     FileFormatError
         As `read`.
     """
     held = read(folder)
-    for name, digest in present(config).items():
-        if held.get(name, digest) != digest:
+    for name, known in found.items():
+        if known and held.get(name, known) != known:
             raise ConfigError(
                 f"{name}: expected the checkpoint that {getattr(config, name)} had when this run"
                 " was made, got another one"

@@ -43,6 +43,13 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
     CheckpointWarning
         If a newer checkpoint is damaged or missing.
     """
+    return load_solver_and_path(folder, after=after, device=device)[0]
+
+
+def load_solver_and_path(
+    folder: Path, *, after: int | None = None, device: str = "cpu"
+) -> tuple[Solver, Path]:
+    """Return the solver of a run, as `load_solver`, and the checkpoint that it comes from."""
     run = RunFolder(folder)
     config = run.config()
     k = len(config.tasks)
@@ -69,7 +76,7 @@ def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") 
             f"{found[0]}: does not fit {folder / 'config.toml'} ({reason:.200})"
         ) from error
     solver.module.to(device).eval()
-    return solver
+    return solver, found[0]
 
 
 def _warn_of_older(run: RunFolder, path: Path, state: Tree) -> None:
@@ -87,7 +94,7 @@ def _warn_of_older(run: RunFolder, path: Path, state: Tree) -> None:
             f"{path}: log.jsonl goes on after this checkpoint, so the newest one is missing or"
             " was not finished; using this older one",
             CheckpointWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

@@ -9,12 +9,17 @@ from lifelong_co.config.run_config import Config, read_config
 from lifelong_co.errors import CheckpointError, ConfigError
 from lifelong_co.runs.folder import STARTS, RunFolder, refuse_start
 from lifelong_co.runs.run import Run
-from lifelong_co.runs.trained_solver import load_solver
+from lifelong_co.runs.starts import digest
+from lifelong_co.runs.trained_solver import load_solver_and_path
 from lifelong_co.storage import checkpoint
 
 
-def take_over(run: Run) -> None:
+def take_over(run: Run) -> dict[str, str]:
     """Take over the parameters and the experiences of the runs that the configuration names.
+
+    Returns
+    -------
+    The hash of each checkpoint that was taken, by the name of the setting.
 
     Raises
     ------
@@ -24,10 +29,12 @@ def take_over(run: Run) -> None:
     CheckpointError
         If a run has no checkpoint, or its parameters do not fit.
     """
+    taken = {}
     if run.config.start_from:
-        take_parameters(run, Path(run.config.start_from))
+        taken["start_from"] = digest(take_parameters(run, Path(run.config.start_from)))
     if run.config.buffer_from:
-        take_buffer(run, Path(run.config.buffer_from))
+        taken["buffer_from"] = digest(take_buffer(run, Path(run.config.buffer_from)))
+    return taken
 
 
 def left_behind(config: Config) -> tuple[str, ...]:
@@ -46,15 +53,19 @@ def left_behind(config: Config) -> tuple[str, ...]:
     return () if source.method in STARTS else tuple(task.label for task in source.tasks)
 
 
-def take_parameters(run: Run, folder: Path) -> None:
-    """Start with the parameters of another run; a method that restarts returns to them."""
+def take_parameters(run: Run, folder: Path) -> Path:
+    """Start with the parameters of another run; a method that restarts returns to them.
+
+    Returns the checkpoint.
+    """
     module = run.learner.solver.module
-    load_parameters(module, folder)
+    path = load_parameters(module, folder)
     run.learner.initial = copy.deepcopy(module.state_dict())
+    return path
 
 
-def load_parameters(module: nn.Module, folder: Path) -> None:
-    """Load the latest parameters of a run into a solver's module.
+def load_parameters(module: nn.Module, folder: Path) -> Path:
+    """Load the latest parameters of a run into a solver's module; return the checkpoint.
 
     Raises
     ------
@@ -63,18 +74,21 @@ def load_parameters(module: nn.Module, folder: Path) -> None:
     CheckpointError
         If the run has no checkpoint, or its parameters do not fit.
     """
-    given = load_solver(folder).module.state_dict()
+    given, path = load_solver_and_path(folder)
     try:
-        module.load_state_dict(given)
+        module.load_state_dict(given.module.state_dict())
     except RuntimeError as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(
             f"start_from {folder}: does not fit the solver's options ({reason:.200})"
         ) from error
+    return path
 
 
-def take_buffer(run: Run, folder: Path) -> None:
+def take_buffer(run: Run, folder: Path) -> Path:
     """Offer another run's experiences to the method; they may come from another solver.
+
+    Returns the checkpoint.
 
     Raises
     ------
@@ -97,3 +111,4 @@ def take_buffer(run: Run, folder: Path) -> None:
         run.method.adopt(run.learner, found[1]["method"])
     except (ConfigError, CheckpointError) as error:
         raise type(error)(f"buffer_from {folder}: {error}") from error
+    return found[0]

@@ -109,12 +109,12 @@ def _of_row(row: Any, problem: Problem, name: str, key: str) -> Subject:
 
 
 def _contents(rules: Rules | None) -> dict[str, npt.NDArray[Any]]:
-    """Return what rules say, by name; not as networks get it, because they may get more time."""
-    if isinstance(rules, TimeWindows):
-        windows = {"ready": rules.ready, "due": rules.due, "service": rules.service}
-        return {name: (times + 0.0).astype("<f8") for name, times in windows.items()}
+    """Return what rules say: what networks get, and the times of the file if these are others."""
     fields = {} if rules is None else rules.fields(1.0)
-    return {name: tensor.numpy().astype("<f4") for name, tensor in fields.items()}
+    found = {name: tensor.numpy().astype("<f4") for name, tensor in fields.items()}
+    if isinstance(rules, TimeWindows) and rules.relaxed:
+        found |= {"ready": rules.ready.astype("<f8"), "due": rules.due.astype("<f8")}
+    return found
 
 
 def of_file(instance: FileInstance) -> Subject:

@@ -6,16 +6,17 @@ A run that dies is resumed. A sweep that was killed reads the folders of its run
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import attrs
 
-from lifelong_co.errors import FINAL, ConfigError, Interrupted, LifelongError
+from lifelong_co.errors import FINAL, ConfigError, FileFormatError, Interrupted, LifelongError
 from lifelong_co.experiments.sweep.engines import Engine, Handle
 from lifelong_co.experiments.sweep.estimate import logged, taken_by
 from lifelong_co.experiments.sweep.job import Job
 from lifelong_co.experiments.sweep.plan import Plan
+from lifelong_co.runs import starts
 from lifelong_co.storage import lock
 from lifelong_co.storage.files import TEMPORARY, refuse_unwritable
 
@@ -80,6 +81,8 @@ class _Work:
     failed: dict[str, str] = attrs.field(factory=dict)
     deaths: Counter[str] = attrs.field(factory=Counter)
     progress: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
+    starts: dict[str, str] = attrs.field(factory=dict)
+    """The hash of each start that runs have begun from, by path."""
 
     def look(self) -> bool:
         """Handle the runs that have ended; return whether there were any."""
@@ -117,7 +120,7 @@ class _Work:
         while len(self.running) < self.engine.slots and self.waiting:
             job = self.waiting.pop(0)
             try:
-                job.prepare()
+                job.prepare(self.starts)
             except LifelongError as error:
                 self.failed[job.name] = str(error)
                 self.log(f"failed {job.name} ({error})")
@@ -175,6 +178,10 @@ def conduct(
     work = _Work(plan, engine, retries, log, time_left, taken_by(plan))
     for name in work.done:
         plan.jobs[name].prepare()  # raises if the folder holds another run
+    for job in plan.jobs.values():
+        with suppress(FileFormatError):  # then this run alone fails
+            for setting, known in starts.read(job.folder).items():
+                work.starts.setdefault(getattr(job.config, setting, ""), known)
     work.waiting = [job for name, job in plan.jobs.items() if name not in work.done]
     try:
         while work.running or work.waiting:

@@ -41,8 +41,10 @@ class Job:
         """Whether the run is complete; this reads its folder."""
         return self.result() is not None
 
-    def prepare(self) -> None:
+    def prepare(self, starts_known: dict[str, str] | None = None) -> None:
         """Create the run's folder, so that the run can be resumed.
+
+        ``starts_known`` keeps the hash of each start, so that later runs begin from the same one.
 
         Raises
         ------
@@ -53,10 +55,13 @@ class Job:
             self._refuse_other(read_config(self.folder))
         else:
             RunFolder(self.folder).create(self.config)
-            starts.keep(self.folder, self.config)
+            known = {} if starts_known is None else starts_known
+            found = starts.present(self.config).items()
+            taken = {name: known.setdefault(getattr(self.config, name), now) for name, now in found}
+            starts.keep(self.folder, taken)
 
     def check(self, digests: dict[str, str]) -> None:
-        """Raise an error if the folder holds another run, or one of other files or another start.
+        """Raise an error if the folder holds another run, or one on other files.
 
         A folder that cannot be read is not checked. ``digests`` keeps those of files that were
         read.
@@ -69,21 +74,33 @@ class Job:
         try:
             found = read_config(self.folder)
             held = data_files.read(self.folder)
+            starts.read(self.folder)
         except (ConfigError, FileFormatError):  # `prepare` refuses it: then only this run fails
             return
         self._refuse_other(found)
         try:
             data_files.require_same(held, self.config, digests)
-            starts.require_same(self.folder, self.config)
         except (ConfigError, FileFormatError) as error:
             raise ConfigError(
-                f"{self.folder}: {error}; restore it, or choose another --out for the whole sweep"
+                f"{self.folder}: {error}; restore the file, or choose another --out for the whole"
+                " sweep"
             ) from error
 
     def _refuse_other(self, found: Config) -> None:
-        for name, (wanted, there) in differences(self.config, found).items():
+        unlike = {**self._other_starts(found), **differences(self.config, found)}
+        for name, (wanted, there) in unlike.items():
             raise ConfigError(
                 f"{self.folder}: this sweep needs {name} = {wanted!r:.200}, but the run"
                 f" in this folder has {there!r:.200}; give the row another name, remove this"
                 " folder, or choose another --out for the whole sweep"
             )
+
+    def _other_starts(self, found: Config) -> dict[str, tuple[str, str]]:
+        """Return the starts that hold something else under another path, so none was moved."""
+        held = {**starts.present(found), **starts.read(self.folder)}
+        unlike = {}
+        for name, now in starts.present(self.config).items():
+            wanted, there = getattr(self.config, name), getattr(found, name)
+            if wanted != there and now and held.get(name, now) != now:
+                unlike[name] = (wanted, there)
+        return unlike

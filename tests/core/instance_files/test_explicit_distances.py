@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from library_texts import EXPLICIT, read_text
 
 from lifelong_co.errors import FileFormatError
+from lifelong_co.instance_files.explicit_distances import unit_of
 from lifelong_co.instance_files.file_instance import cost, distance_matrix, to_instances
 from lifelong_co.problems.tsp import TSP
 
@@ -52,3 +54,17 @@ def test_unusable_explicit_distances_are_refused(
     assert text.count(old) == 1
     with pytest.raises(FileFormatError, match=message):
         read_text(tmp_path, text.replace(old, new))
+
+
+def test_unit_of_listed_distances_is_that_of_most_roads() -> None:
+    """One closed road does not change it; places that are all the same have no unit."""
+    points = np.random.default_rng(0).random((12, 2))
+    listed = np.rint(300 * np.linalg.norm(points[:, None] - points, axis=2)).astype(np.int64)
+    assert unit_of(listed, points) == pytest.approx(300, rel=0.01)
+    listed[3, 4] = listed[4, 3] = 1_000_000
+    assert unit_of(listed, points) == pytest.approx(300, rel=0.01)
+    assert unit_of(np.tile(listed, (60, 60)), np.tile(points, (60, 1))) == pytest.approx(
+        300, rel=0.01
+    )
+    for places in (np.ones((12, 2)), points):
+        assert unit_of(0 * listed, places) == 1.0

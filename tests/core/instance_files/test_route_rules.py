@@ -89,7 +89,8 @@ def listed(draw: st.DrawFn) -> FileInstance:
     points = random.integers(0, 100, (size + 1, 2)).astype(float)
     straight = np.linalg.norm(points[:, None] - points, axis=2)
     weights = np.ceil(straight * unit * random.uniform(0.5, 2, straight.shape)).astype(np.int64)
-    weights = np.triu(weights) + np.triu(weights).T
+    weights[tuple(draw(st.permutations(range(size + 1)))[:2])] = draw(st.sampled_from((1, 9999)))
+    weights = np.triu(weights, 1) + np.triu(weights, 1).T
     demand, service = random.integers(1, 9, size), random.integers(0, 9, size + 1).astype(float)
     plain = FileInstance("listed", "mtvrp", points, demand, 20, "EXPLICIT", weights=weights)
     due = weights[0] + random.integers(0, 60, size + 1).astype(float)

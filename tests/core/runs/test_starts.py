@@ -32,14 +32,15 @@ def test_hashes_are_those_of_the_newest_checkpoints(config, tmp_path):
     path = checkpoint.checkpoints(RunFolder(tmp_path / "first" / "run").checkpoints)[-1]
     digest = checkpoint.hash_path(path).read_text().split()[0]
     assert starts.present(config) == {"start_from": digest, "buffer_from": digest}
-    starts.keep(tmp_path, config)
+    starts.keep(tmp_path, starts.present(config))
     learns_on(tmp_path / "first" / "run")
-    starts.keep(tmp_path, config)
+    starts.keep(tmp_path, starts.present(config))
     assert starts.read(tmp_path) == {"start_from": digest, "buffer_from": digest}
     assert starts.present(config)["start_from"] != digest
     (tmp_path / "fresh").mkdir()
-    starts.keep(tmp_path / "fresh", tiny_config())
+    starts.keep(tmp_path / "fresh", {**starts.present(tiny_config()), "start_from": ""})
     assert starts.read(tmp_path / "fresh") == {}
+    assert list((tmp_path / "fresh").iterdir()) == []
 
 
 def test_run_without_a_checkpoint_is_not_resumed_from_another_start(config, tmp_path):
@@ -55,6 +56,22 @@ def test_run_without_a_checkpoint_is_not_resumed_from_another_start(config, tmp_
     learn(prepare(config, tmp_path / "second", resume=True))
     learns_on(tmp_path / "first" / "run")
     prepare(config, tmp_path / "second", resume=True)  # it has what it needs
+
+
+def test_checkpoint_that_was_taken_is_pinned(config, tmp_path):
+    """Not the newest one, which may be damaged, or be saved while the run begins."""
+    place = tmp_path / "first" / "run"
+    taken = starts.present(config)
+    learns_on(place)
+    newest = checkpoint.checkpoints(RunFolder(place).checkpoints)[-1]
+    whole = newest.read_bytes()
+    newest.write_bytes(whole[:-1])
+    with pytest.warns(checkpoint.CheckpointWarning):
+        prepare(config, tmp_path / "second")
+    assert starts.read(tmp_path / "second") == taken
+    newest.write_bytes(whole)
+    with pytest.raises(ConfigError, match=r"^start_from: expected"):
+        prepare(config, tmp_path / "second", resume=True)
 
 
 def test_damaged_file_is_named(tmp_path):

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import attrs
 import pytest
+from synthetic_sweeps import Invented
 from tiny_runs import MODEL, same, tiny_config, tiny_learn
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError
+from lifelong_co.experiments.sweep.conduct import conduct
 from lifelong_co.experiments.sweep.grid import Grid, grids_from_toml, grids_to_toml, read_grids
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
 from lifelong_co.learner import learn
@@ -146,6 +148,27 @@ def test_start_that_holds_other_parameters_is_refused(folder, tmp_path):
         each["first"].prepare()
         for name in ("first", "copy", "gone"):
             each[name].check({})
-        said = f"{setting}: expected the checkpoint that {paths['other']} had .*another --out"
+        said = f"needs {setting} = '{paths['other']}', but the run .* has '{paths['first']}'"
         with pytest.raises(ConfigError, match=said):
             each["other"].check({})
+
+
+def test_runs_of_a_sweep_begin_from_one_checkpoint(folder, tmp_path):
+    """Also if the start learns on after the first of them; what is finished can be shown."""
+    shutil.copytree(folder / "pretrained" / "run", tmp_path / "start")
+    text = FILE.replace("pretrained/run", f"{tmp_path}/start")
+    made = make_plan(grids_from_toml(text, "sweep.toml", folder), tmp_path / "out")
+    first, second = made.jobs.values()
+    first.prepare()
+    digest = starts.read(first.folder)["start_from"]
+    newest = checkpoint.checkpoints(tmp_path / "start" / "checkpoints")[-1]
+    checkpoint.save(newest.parent, 99, checkpoint.load(newest))
+    assert starts.present(second.config)["start_from"] != digest
+    failed = conduct(made, Invented())
+    assert failed == {}
+    assert starts.read(second.folder)["start_from"] == digest
+    first.check({})
+    third = attrs.evolve(second, folder=tmp_path / "third")
+    third.prepare({second.config.start_from: digest})
+    with pytest.raises(ConfigError, match=r"^start_from: expected the checkpoint that"):
+        prepare(third.config, third.folder, resume=True)
