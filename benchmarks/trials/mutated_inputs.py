@@ -66,7 +66,7 @@ TEXTS = {
     "sweep.toml": GRID
     + 'ablations = ["KLD"]\nvariants = [{name = "x", options = {alpha = 1.0}}]\n',
     "costs.csv": "learning,epoch,task,name,cost\n1,1,1,U5,3.25\n1,1,2,E6,4.5\n2,1,1,U5,3.0\n",
-    "CVRPinstances_Ring_10_8_seed0_HGS_solution": "0,1,2,0,3,4,0 3.25 0.5\n0,4,0,1,2,3,0 3.5 0.5\n",
+    "CVRPinstances_Ring_20_8_seed0_HGS_solution": "0,1,2,0,3,4,0 3.25 0.5\n0,4,0,1,2,3,0 3.5 0.5\n",
 }
 WORDS = (
     *("nan", "inf", "-inf", "-1", "0", "1e400", "-0.0", "1_000", "0x10", "1e-320", "٣", "\ufeff"),

@@ -50,7 +50,6 @@ COSTS = (
     "Mean test cost. A row holds the costs after learning the task it names; a column holds the"
     " costs on one tested task. Shaded cells: tested just after learning the same task."
 )
-SCALED = " Instances of files are scaled: these are not costs in the unit of a file."
 EMPTY = " Empty cells: not measured. Each task is tested after the task before it, and at the end."
 OPEN = 2
 """With more runs than this, the page shows cost matrices only after a click."""
@@ -97,7 +96,7 @@ def make_report(
     orders = "; ".join(dict.fromkeys(sequence(run.names) for run in runs))
     many, tasks = len(runs[0].names) > MANY, tuple(_tasks(groups))
     about, pictures = COSTS, tuple[Picture, ...]()
-    about += SCALED * any(task.files for run in runs for task in run.config.tasks)
+    about += f" {tables.IN_UNIT_SQUARE}" * any(task.files for run in runs for task in run.config.tasks)
     about += EMPTY * any(run.sparse for run in runs)
     if "costs" in images:
         about += MATRICES

@@ -28,6 +28,7 @@ from lifelong_co.runs import measured
 
 GAPS = "Mean test cost after the last task, and gap to the references"
 """The title of `gap_table`, without the folders."""
+IN_UNIT_SQUARE = "Costs are of instances in the unit square, perhaps not in the unit of a file."
 NOT_MEASURED = (
     'with tests_after = "next", d* is the lowest measured cost, and a dash in AF or AMF means not'
     " measured"
@@ -149,7 +150,7 @@ def as_text(
     if references and references.notes:
         parts.append("".join(f"{note}\n" for note in references.notes))
     if any(task.files for run in comparison.runs for task in run.config.tasks):
-        parts.append("Costs are of instances in the unit square; a file can have another unit.\n")
+        parts.append(f"{IN_UNIT_SQUARE}\n")
     if warning := mixed(comparison.runs):
         parts.append(f"warning: {warning}\n")
     return "\n".join(parts)
