@@ -96,7 +96,8 @@ def make_report(
     orders = "; ".join(dict.fromkeys(sequence(run.names) for run in runs))
     many, tasks = len(runs[0].names) > MANY, tuple(_tasks(groups))
     about, pictures = COSTS, tuple[Picture, ...]()
-    about += f" {tables.IN_UNIT_SQUARE}" * any(task.files for run in runs for task in run.config.tasks)
+    if any(task.files for run in runs for task in run.config.tasks):
+        about += f" {tables.IN_UNIT_SQUARE}"
     about += EMPTY * any(run.sparse for run in runs)
     if "costs" in images:
         about += MATRICES
