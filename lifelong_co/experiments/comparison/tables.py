@@ -1,7 +1,7 @@
 """The tables of a comparison, and their text, CSV and JSON."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -33,6 +33,12 @@ NOT_MEASURED = (
     'with tests_after = "next", d* is the lowest measured cost, and a dash in AF or AMF means not'
     " measured"
 )
+
+
+def not_measured(runs: Iterable[FinishedRun]) -> str:
+    """Return what a dash means, as a sentence; empty if no run leaves out tests."""
+    said = f"{NOT_MEASURED[0].upper()}{NOT_MEASURED[1:]}."
+    return said if any(run.sparse for run in runs) else ""
 
 
 def metrics_table(comparison: Comparison) -> Sheet:

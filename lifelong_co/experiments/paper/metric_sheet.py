@@ -9,7 +9,7 @@ import attrs
 
 from lifelong_co import metrics
 from lifelong_co.experiments.comparison.runs import FinishedRun
-from lifelong_co.experiments.comparison.tables import NOT_MEASURED
+from lifelong_co.experiments.comparison.tables import not_measured
 from lifelong_co.experiments.definitions import WORDS
 from lifelong_co.experiments.paper.studies import Chapter, Study
 from lifelong_co.experiments.sheet import THOUSANDTHS, Cell, Row, Sheet
@@ -52,9 +52,8 @@ def metric_sheet(
 
 def common(chapter: Chapter) -> str:
     """Return what all tables of metrics of a chapter mean."""
-    sparse = any(run.sparse for _, _, run in chapter.runs())
-    more = f" {NOT_MEASURED[0].upper()}{NOT_MEASURED[1:]}." if sparse else ""
-    return COMMON.format(**attrs.asdict(WORDS[chapter.definition])) + more
+    said = COMMON.format(**attrs.asdict(WORDS[chapter.definition]))
+    return f"{said} {not_measured(run for _, _, run in chapter.runs())}".rstrip()
 
 
 def groups(

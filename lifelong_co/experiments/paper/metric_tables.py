@@ -140,8 +140,8 @@ def _varied_blocks(studies: Sequence[Study]) -> list[list[Row]]:
     blocks: dict[tuple[Where, ...], list[str]] = {}
     for label, method in methods.items():
         each = [[_places(found, name) for name in (label, _label(method))] for found in runs]
-        common = tuple(own & default or own for own, default in each)
-        blocks.setdefault(common, []).append(label)
+        shared = tuple(own & default or own for own, default in each)
+        blocks.setdefault(shared, []).append(label)
 
     def row(label: str, places: tuple[Where, ...]) -> Row:
         there = [

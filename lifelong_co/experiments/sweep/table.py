@@ -11,7 +11,7 @@ from lifelong_co.experiments import formats
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_runs
 from lifelong_co.experiments.comparison.makers import mixed
 from lifelong_co.experiments.comparison.runs import FinishedRun, final_note, in_one_place
-from lifelong_co.experiments.comparison.tables import NOT_MEASURED
+from lifelong_co.experiments.comparison.tables import not_measured
 from lifelong_co.experiments.references.gaps import MeanReferences, gaps, mean_references
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
@@ -179,7 +179,7 @@ def title(block: Block) -> str:
 
 def as_text(results: Results) -> str:
     """Return all tables as text."""
-    parts = [f"{EXPLANATION}{_not_measured(results)}\n"]
+    parts = [f"{EXPLANATION}\n{not_measured(results.runs.values())}".rstrip() + "\n"]
     for block in results.plan.blocks:
         parts.append(formats.text(table(results, block)))
         parts[-1] += "".join(f"missing: {name}\n" for name in results.missing(block))
@@ -204,14 +204,10 @@ def _warnings(results: Results) -> Iterator[str]:
             yield f"{row.label}: its runs learned files of different content: {', '.join(several)}"
 
 
-def _not_measured(results: Results) -> str:
-    sparse = any(run.sparse for run in results.runs.values())
-    return f"\n{NOT_MEASURED[0].upper()}{NOT_MEASURED[1:]}." if sparse else ""
-
-
 def as_markdown(results: Results) -> str:
     """Return all tables as Markdown."""
-    parts = [f"{EXPLANATION}{_not_measured(results)}".replace("\n", " ") + "\n"]
+    said = f"{EXPLANATION}\n{not_measured(results.runs.values())}".rstrip()
+    parts = [said.replace("\n", " ") + "\n"]
     for block in results.plan.blocks:
         parts.append(formats.markdown(table(results, block)))
         names = results.missing(block)
