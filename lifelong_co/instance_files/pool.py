@@ -70,23 +70,25 @@ def instance_files(path: str | os.PathLike[str], problem: Problem) -> list[Path]
     """
     source, formats = Path(path), suffixes(problem.name)
     if source.is_dir():
-        return _listed(source, (".npz", *formats))
+        return _listed(source, (".npz", *formats), problem)
     if has_suffix(source, (".npz", *formats)):
         return [source]
     wanted = f", a {' or '.join(formats)} file" if formats else ""
     raise refuse(
         source,
-        f"expected an .npz file{wanted} or a folder of those, "
+        f"problem {problem.name}: expected an .npz file{wanted} or a folder of those, "
         f"got {'a file of another kind' if source.exists() else 'a path that does not exist'}",
     )
 
 
-def _listed(folder: Path, known: Sequence[str]) -> list[Path]:
+def _listed(folder: Path, known: Sequence[str], problem: Problem) -> list[Path]:
     """Return the folder's instance files in the order of their names."""
     files = sorted(file for file in folder.iterdir() if has_suffix(file, known) and file.is_file())
     if not files:
         raise refuse(
-            folder, f"expected at least one {' or '.join(known)} file in this folder, got none"
+            folder,
+            f"problem {problem.name}: expected at least one {' or '.join(known)} file in this folder,"
+            " got none",
         )
     return files
 
