@@ -87,8 +87,8 @@ def _listed(folder: Path, known: Sequence[str], problem: Problem) -> list[Path]:
     if not files:
         raise refuse(
             folder,
-            f"problem {problem.name}: expected at least one {' or '.join(known)} file in this folder,"
-            " got none",
+            f"problem {problem.name}: expected at least one {' or '.join(known)} file in this"
+            " folder, got none",
         )
     return files
 

@@ -128,7 +128,7 @@ def test_option_of_another_method_is_refused(method, place):
         ("", r"expected at least one \[\[tasks\]\] table, got none"),
         ("size 5", "not valid TOML"),
         ('[[tasks]]\nfiles = "absent.npz"', "absent.npz: cannot be read"),
-        ('[[tasks]]\nfiles = "mine"', "mine: problem cvrp: expected at least one .npz or .vrp file"),
+        ('[[tasks]]\nfiles = "mine"', "mine: problem cvrp: expected at least one .npz or"),
         ('[[tasks]]\nfiles = "nan.npz"', "nan.npz: nodes: expected finite numbers, got nan"),
         ('[[tasks]]\nfiles = "good.npz"\nsize = 9', "good.npz: .*size 9, got 5"),
         (
