@@ -55,8 +55,8 @@ def load(problem: str, *, device: str = "cpu", folder: Path = FOLDER) -> Shipped
     if problem not in problems(folder):
         known = ", ".join(problems(folder)) or "none"
         raise ConfigError(
-            f"no weights are shipped for {problem} (shipped: {known}); give a run folder with"
-            " --checkpoint, which `lifelong-co run` or `lifelong-co import-checkpoint` makes"
+            f"no weights are shipped for {problem} (shipped: {known}); give a run folder,"
+            " which `lifelong-co run` or `lifelong-co import-checkpoint` makes"
         )
     place = folder / problem
     try:

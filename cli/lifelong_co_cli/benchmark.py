@@ -1,6 +1,7 @@
 """``lifelong-co benchmark``: trained solvers on TSPLIB and CVRPLIB, ending in the paper's table."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -133,28 +134,45 @@ def benchmark(
         if out is not None:
             kept.save(out, settings, results, [one.name for one in found.instances])
 
-    try:
-        done = conduct(
-            found.instances,
-            list(entrants.values()),
-            kept.load(out, settings) if out is not None else [],
-            How(as_paper=paper, augment=augment, at_once=at_once, batch=batch),
-            keep=keep,
-            log=log,
-        )
-    except KeyboardInterrupt:
+    with _alone(out):
+        try:
+            done = conduct(
+                found.instances,
+                list(entrants.values()),
+                kept.load(out, settings) if out is not None else [],
+                How(as_paper=paper, augment=augment, at_once=at_once, batch=batch),
+                keep=keep,
+                log=log,
+            )
+        except KeyboardInterrupt:
+            if out is not None:
+                log(f"stopped; the same command continues with the results in {out}")
+            raise
+        texts = {
+            "table.txt": tables.as_text(done, rounded=not paper),
+            "table.md": tables.as_markdown(done, rounded=not paper),
+            "table.csv": tables.as_csv(done),
+        }
         if out is not None:
-            log(f"stopped; the same command continues with the results in {out}")
-        raise
-    texts = {
-        "table.txt": tables.as_text(done, rounded=not paper),
-        "table.md": tables.as_markdown(done, rounded=not paper),
-        "table.csv": tables.as_csv(done),
-    }
-    if out is not None:
-        _write(out, texts)
+            _write(out, texts)
     chosen = {Format.TEXT: "table.txt", Format.MARKDOWN: "table.md", Format.CSV: "table.csv"}
     typer.echo(texts[chosen[output]], nl=False)
+
+
+@contextmanager
+def _alone(out: Path | None) -> Iterator[None]:
+    """Refuse a second process that writes results to the same folder: it would replace them."""
+    from lifelong_co.storage import lock
+
+    if out is None:
+        yield
+        return
+    refusal = f"{out}: another process writes a benchmark here; wait for it or stop it"
+    with lock.locked(out, refusal):
+        try:
+            yield
+        finally:
+            (out / lock.FILE).unlink(missing_ok=True)
 
 
 def _entrants(

@@ -1,6 +1,5 @@
 """An estimate of a run's time and memory: a few steps and tests of each size, measured."""
 
-import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -195,8 +194,8 @@ def full_buffer(run: Run) -> int | None:
     options = registry.all_options("method", run.config.method, run.config.method_options)
     if not isinstance(state, Mapping) or not state.get("items") or "buffer_size" not in options:
         return None
-    items = math.ceil(int(options["buffer_size"]) / max(1, int(options.get("bundle_size", 1))))
-    return items * max(map(bytes_of, state["items"]))
+    items = int(options["buffer_size"]) // max(1, int(options.get("bundle_size", 1)))
+    return max(1, items) * max(map(bytes_of, state["items"]))
 
 
 def bytes_of(value: Any) -> int:

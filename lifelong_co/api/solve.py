@@ -76,7 +76,7 @@ def solve(
     file
         The file.
     run
-        A run, its folder, or a solver in evaluation mode. The solver that ships for a problem is
+        A run, its folder, or a solver. The solver that ships for a problem is
         ``lifelong_co_adapters.shipped.load("cvrp").solver``.
     augment
         Solve also the eight symmetric images.

@@ -15,7 +15,7 @@ from lifelong_co.problems.images import IMAGES
 from lifelong_co.protocols import Problem, Solver
 from lifelong_co.rollout.verification import all_valid, require_valid
 from lifelong_co.tensors import records
-from lifelong_co.tensors.modules import normalises_over_batch
+from lifelong_co.tensors.modules import evaluating, normalises_over_batch
 
 # The most trajectories times actions in memory: on a CPU, 500 trajectories of 1,001 actions.
 CPU_WORK = 500_000
@@ -58,14 +58,13 @@ def room(solver: Solver, size: int, at_once: int | None = None) -> int:
 
     Parameters
     ----------
-    solver
-        In evaluation mode.
     size
         ``n``.
     at_once
         See `decode`.
     """
-    mixed = normalises_over_batch(solver.module)
+    with evaluating(solver.module):
+        mixed = normalises_over_batch(solver.module)
     return 1 if mixed else max(1, _most(solver, size, at_once) // size)
 
 
@@ -88,8 +87,6 @@ def decode(
 
     Parameters
     ----------
-    solver
-        In evaluation mode.
     instances
         ``B`` instances of one size.
     augment
@@ -125,7 +122,8 @@ def decode(
         start = 0
         while start < wanted:
             chunk = rotated(image, start)
-            rollout = solver.rollout(chunk, "greedy", trajectories=min(size, wanted - start))
+            with evaluating(solver.module):
+                rollout = solver.rollout(chunk, "greedy", trajectories=min(size, wanted - start))
             valid = all_valid(solver.problem, chunk, rollout)
             require_valid(solver, rollout.cost.amin(dim=1), valid)
             actions, costs = rollout.actions.cpu().numpy(), rollout.cost.cpu().numpy()
@@ -169,8 +167,6 @@ def best_each(
 
     Parameters
     ----------
-    solver
-        In evaluation mode.
     instances
         At least one, all of one size; `room` returns how many to solve together.
     as_paper

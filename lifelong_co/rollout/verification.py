@@ -62,7 +62,6 @@ def complete(
     forced
         First actions, each long ``[B, S]``; see `may_be_forced`.
     """
-    least, _ = problem.steps(problem.size(instances))
     state = problem.reset(instances, actions.shape[1])
     feasible = problem.feasible(instances, state)
     last = feasible.shape[2] - 1
@@ -74,8 +73,6 @@ def complete(
         allowed = feasible.gather(2, action[..., None]).squeeze(2)
         if t < len(forced):
             allowed = allowed | ((action == forced[t]) & may_be_forced(feasible, state, action))
-        if t >= least:  # a finished solution waits for the longer ones of its batch
-            allowed = allowed | problem.done(instances, state)
         valid &= allowed
         state = problem.step(instances, state, action)
     return valid & problem.done(instances, state)
@@ -122,7 +119,8 @@ def fault(problem: Problem, instances: Any, actions: Sequence[int]) -> str:
     if problem.done(instances, state)[0, 0]:
         return ""
     left = problem.unfinished(state)[0, 0].nonzero()
-    return f"visits node {int(left[0])} 0 times" if len(left) else "ends before it is complete"
+    missing = f" (node {int(left[0])} is not visited)" if len(left) else ""
+    return f"ends before it is complete{missing}"
 
 
 @torch.no_grad()

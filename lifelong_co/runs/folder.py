@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from lifelong_co.errors import (
 from lifelong_co.runs import measured
 from lifelong_co.runs.costs import Cost, cost_matrix, read_costs, summary
 from lifelong_co.storage import lock
+from lifelong_co.storage.checkpoint import checkpoints
 from lifelong_co.storage.files import TEMPORARY, write_whole
 
 STARTS = {
@@ -50,10 +52,9 @@ class RunFolder:
 
     def learned(self) -> int:
         """Return how many tasks have been learned to their end, with their parameters stored."""
-        number = 0
-        while any(self.after_task(number + 1).glob("*.safetensors")):  # a killed save leaves none
-            number += 1
-        return number
+        stored = self.checkpoints.glob("after-task-*/*.safetensors")  # a killed save leaves none
+        found = (re.fullmatch(r"after-task-(\d+)", path.parent.name) for path in stored)
+        return max((int(number[1]) for number in found if number), default=0)
 
     def create(self, config: Config) -> None:
         """Create the folder with ``config.toml``, with every option of its components.
@@ -86,7 +87,8 @@ class RunFolder:
     def check_new(self) -> None:
         """Raise an error unless a run can be created here.
 
-        A lock and temporary files do not count: a process that was killed early leaves them.
+        A lock, temporary files and an import without its checkpoint do not count: a process that
+        was killed early leaves them.
 
         Raises
         ------
@@ -96,6 +98,8 @@ class RunFolder:
         if self.path.is_dir():
             names = [path.name for path in self.path.iterdir()]
             if all(name == lock.FILE or TEMPORARY.fullmatch(name) for name in names):
+                return
+            if self._holds() == IMPORTED and not any(checkpoints(self.checkpoints)):
                 return
         if os.path.lexists(self.path):
             raise FolderError(self.path, NEW_FOLDER, self._holds())

@@ -109,6 +109,23 @@ def note(folder: Path, step: int, maker: Maker) -> None:
     write_whole(folder / FILE, json.dumps(rows, indent=1) + "\n")
 
 
+def other_machine(folder: Path, maker: Maker) -> str:
+    """Return a sentence if further steps of a run have other rounding than its last ones.
+
+    So the run ends with other bytes than without the interruption. It is empty if the last entry
+    does not say what made it.
+    """
+    entries = _known(folder)
+    before = entries[-1].maker if entries else Maker()
+    each = "; ".join(
+        f"{name}: {getattr(before, name)} before, {getattr(maker, name)} now"
+        for name in ("torch", "cpu", "threads")
+        if getattr(before, name) not in (getattr(maker, name), UNKNOWN, 0)
+    )
+    said = f"warning: {folder} goes on with other rounding, so the end has other bytes"
+    return f"{said} ({each})" if each else ""
+
+
 def other_plugins(folder: Path, maker: Maker) -> str:
     """Return a sentence if a plugin of ``maker`` is another than in the last entry of a run.
 

@@ -40,7 +40,7 @@ def test_weights_are_read_as_written(written):
 
 def test_problem_without_weights_is_refused(written):
     """The error says what is shipped, and what to do."""
-    with pytest.raises(ConfigError, match=r"for cvrp \(shipped: tsp\).*--checkpoint"):
+    with pytest.raises(ConfigError, match=r"for cvrp \(shipped: tsp\).*give a run folder"):
         shipped.load("cvrp", folder=written[0])
 
 

@@ -66,7 +66,7 @@ def test_out_folder_holds_the_whole_report(runs: list[str], tmp_path: Path) -> N
     assert sorted(path.name for path in out.iterdir()) == names
     again = CliRunner().invoke(app, [*runs, "--out", str(out)])
     assert isinstance(again.exception, ConfigError)
-    assert "pass --overwrite" in str(again.exception)
+    assert "pass overwrite" in str(again.exception)
     replaced = CliRunner().invoke(app, [*runs, "--out", str(out), "--overwrite"])
     assert replaced.exit_code == 0
 

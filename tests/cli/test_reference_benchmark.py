@@ -9,6 +9,7 @@ from command_line import call
 from paths import FIXTURES
 
 from lifelong_co.storage import checkpoint
+from lifelong_co.storage.lock import locked
 
 
 def test_references_are_found_once_and_give_gaps(tmp_path, finished):
@@ -107,6 +108,17 @@ def test_benchmark_writes_tables_and_continues(tmp_path, finished):
     together = call(*options[:-3], out / "batch", *options[-2:], "--batch", "2")
     assert "s each, 2 together)" in together.err
     assert without_seconds(together.out) == without_seconds(solved.out)
+
+
+def test_second_benchmark_in_a_folder_is_refused(tmp_path, finished):
+    """It would replace the results of the first; afterwards the folder has no lock."""
+    out = tmp_path / "out"
+    options = ("benchmark", "tsplib", FIXTURES, "--checkpoint", finished(problem="tsp").folder)
+    with locked(out, ""):
+        refused = call(*options, "--device", "cpu", "--out", out)
+    assert refused.status == 2
+    assert f"{out}: another process writes a benchmark here" in refused.err
+    assert [path.name for path in out.iterdir()] == ["lock"]
 
 
 def test_benchmark_notes_new_parameters_and_new_best_costs(tmp_path, finished):

@@ -53,7 +53,7 @@ def test_earlier_report_is_kept_without_overwrite(made, finished):
     run = finished("fine-tuning").folder
     refused = call("report", run, "--out", out)
     assert refused.status == 2
-    assert "pass --overwrite" in refused.err
+    assert "pass overwrite" in refused.err
     again = call("report", run, "--out", out, "--overwrite")
     assert again.status == 0, again.err
     assert f"left from an earlier report: {out / 'figures'}" in again.err

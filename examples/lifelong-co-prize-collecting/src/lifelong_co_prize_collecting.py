@@ -153,7 +153,7 @@ def prizes():
     return sample
 
 
-STEPS = 1_000_000  # integer steps of one unit of length, penalty or prize
+STEPS = 10_000_000  # integer steps of one unit of length, penalty or prize
 
 
 @attrs.frozen(eq=False)
@@ -166,7 +166,7 @@ class CircuitModel:
     def solve(self, settings):
         """Return the best circuit that OR-Tools CP-SAT finds, from the one through all nodes."""
         begin = time.perf_counter()
-        # The problem forgives a prize of `ROUNDING`; half a step can be lost in each prize.
+        # The problem forgives a prize of `ROUNDING`, 100 steps. Each prize can lose half a step.
         needed = round(STEPS * (1 - ROUNDING)) + len(self.prizes)
 
         def collect(model, arcs):

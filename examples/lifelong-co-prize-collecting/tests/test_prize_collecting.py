@@ -103,6 +103,22 @@ def test_reference_is_the_best_of_all_tours():
         assert cost(problem, row, found.actions) == pytest.approx(best, abs=1e-5)
 
 
+def test_prizes_of_exactly_one_are_enough():
+    """Four of twelve nodes on a line give the prize of 1; those near the depot are the best."""
+    pytest.importorskip("ortools")
+    places = torch.linspace(0.0, 0.9, 13)
+    points = torch.stack((places, torch.zeros(13)), dim=1)[None]
+    row = lco.problem(NAME).instances(
+        depot=points[:, :1],
+        nodes=points[:, 1:],
+        prize=torch.full((1, 12), 0.25),
+        penalty=torch.zeros(1, 12),
+    )
+    found = registry.reference_model(NAME)(row).solve(Settings(seconds=20))
+    assert found.proven
+    assert sorted(found.actions) == [0, 1, 2, 3, 4]
+
+
 def cost(problem, row, tour):
     """Return the cost of one tour."""
     return problem.cost(row, torch.tensor(tour).view(1, 1, -1)).item()

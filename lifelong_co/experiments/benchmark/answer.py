@@ -104,7 +104,7 @@ def answer(
     Parameters
     ----------
     solver
-        In evaluation mode, for the problem of the file.
+        For the problem of the file.
     instance
         The instance.
     effort

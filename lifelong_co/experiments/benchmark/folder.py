@@ -59,7 +59,7 @@ def read_folder(
     """
     problem, suffix, papers = _library(library)
     if paper and not papers:
-        raise ConfigError(f"--paper: expected tsplib or cvrplib, got {library}")
+        raise ConfigError(f"paper: expected tsplib or cvrplib, got {library}")
     if not folder.is_dir():
         raise ConfigError(f"{folder}: expected a folder with {suffix} files, found none")
     endings = suffixes(problem)

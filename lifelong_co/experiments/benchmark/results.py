@@ -96,13 +96,13 @@ def load(folder: Path, settings: dict[str, Any]) -> list[Result]:
         name = different[0]
         raise ConfigError(
             f"{folder / FILE}: was made with {name}={found.settings.get(name)!r}, not"
-            f" {settings[name]!r}; choose another --out"
+            f" {settings[name]!r}; choose another folder"
         )
     results = [*found.results, *found.others]
     if not all(one.weights and one.instance_key for one in results):
         raise ConfigError(
             f"{folder / FILE}: was made by an older version, which did not store the hashes of"
-            " weights and files; choose another --out (`lifelong-co report` still reads it)"
+            " weights and files; choose another folder (`lifelong-co report` still reads it)"
         )
     return results
 

@@ -83,7 +83,7 @@ def check_writable(folder: Path, files: Sequence[str] = FILES, *, overwrite: boo
     there = [name for name in files if (folder / name).exists()]
     if there and not overwrite:
         raise ConfigError(
-            f"{folder}: holds {', '.join(there)} already; choose another folder or pass --overwrite"
+            f"{folder}: holds {', '.join(there)} already; choose another folder or pass overwrite"
         )
 
 

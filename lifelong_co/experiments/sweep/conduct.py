@@ -41,7 +41,7 @@ def refuse_other_content(folder: Path) -> None:
         if path.name not in (lock.FILE, "runs", "logs") and not TEMPORARY.fullmatch(path.name):
             raise ConfigError(
                 f"{folder}: expected a new or empty folder, or that of a sweep, got one with"
-                f" {path.name}; choose another --out"
+                f" {path.name}; choose another folder"
             )
 
 

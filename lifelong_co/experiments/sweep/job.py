@@ -82,7 +82,7 @@ class Job:
             data_files.require_same(held, self.config, digests)
         except (ConfigError, FileFormatError) as error:
             raise ConfigError(
-                f"{self.folder}: {error}; restore the file, or choose another --out for the whole"
+                f"{self.folder}: {error}; restore the file, or choose another folder for the whole"
                 " sweep"
             ) from error
 
@@ -92,7 +92,7 @@ class Job:
             raise ConfigError(
                 f"{self.folder}: this sweep needs {name} = {wanted!r:.200}, but the run"
                 f" in this folder has {there!r:.200}; give the row another name, remove this"
-                " folder, or choose another --out for the whole sweep"
+                " folder, or choose another folder for the whole sweep"
             )
 
     def _other_starts(self, found: Config) -> dict[str, tuple[str, str]]:

@@ -113,6 +113,8 @@ def test_full_buffer_is_the_capacity_times_the_largest_item():
     one, two = (estimate(tiny_config(buffer_size=size)).buffer for size in (10, 20))
     assert one is not None
     assert two == 2 * one > 0
+    three, four = (estimate(tiny_config(buffer_size=n, bundle_size=4)).buffer for n in (7, 4))
+    assert three == four  # each holds one bundle
 
 
 def test_tests_of_the_curve_are_counted():

@@ -1,6 +1,7 @@
 """`lco.solve` solves a file with the solver of a run."""
 
 import pytest
+import torch
 from command_line import call
 from paths import FIXTURES
 
@@ -31,6 +32,17 @@ def test_solver_solves_as_its_run_does(tiny):
         lco.solve(FIXTURES / "five.tsp", solver, after=1)
     with pytest.raises(lco.ConfigError, match="compare: expected improve"):
         lco.solve(FIXTURES / "five.tsp", solver, compare=True)
+
+
+def test_solver_in_training_mode_is_left_unchanged():
+    """Its batch normalisation does not note the file, and its mode stays."""
+    solver = lco.solver("omni", "tsp", embedding_dim=16, encoder_layer_num=1, norm="batch")
+    solver.module.train()
+    before = {name: tensor.clone() for name, tensor in solver.module.state_dict().items()}
+    lco.solve(FIXTURES / "five.tsp", solver, device="cpu")
+    assert solver.module.training
+    after = solver.module.state_dict()
+    assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
 
 
 def test_file_far_above_the_learned_sizes_is_warned_of(tiny, tmp_path):

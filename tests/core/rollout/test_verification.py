@@ -45,6 +45,7 @@ def cvrp() -> Any:
         ([0, 1, 2], False),
         ([0, 1, 2, 4], False),
         ([0, 1, 2, -1], False),
+        ([0, 1, 2, 3, 1], False),
     ],
 )
 def test_tour_visits_every_node_once(actions: list[int], valid: bool) -> None:
@@ -59,6 +60,7 @@ def test_tour_visits_every_node_once(actions: list[int], valid: bool) -> None:
         ([1, 2, 0, 3, 0], True),
         ([1, 0, 2, 0, 3, 0], True),
         ([1, 2, 0, 3, 0, 0, 0], True),
+        ([1, 2, 0, 3, 0, 1, 0], False),
         ([1, 2, 3, 0], False),
         ([1, 2, 0, 3], False),
         ([1, 2, 0, 0], False),
@@ -191,10 +193,10 @@ def test_network_with_nan_parameters_gives_no_valid_solution(
         ([1, 2, 0, 3, 0], ""),
         ([0, 1, 2, 3, 0], "visits node 3 in step 4, where it is not feasible"),
         ([0, 1, 1, 0], "visits node 1 2 times"),
-        ([0, 1, 2, 0], "visits node 3 0 times"),
+        ([0, 1, 2, 0], "ends before it is complete (node 3 is not visited)"),
         ([0, 1, 2, 0, 3], "ends before it is complete"),
         ([0, 1, 2, 0, 4, 0], "expected nodes 0 to 3, got 4"),
-        ([], "visits node 1 0 times"),
+        ([], "ends before it is complete (node 1 is not visited)"),
     ],
 )
 def test_fault_says_where_actions_break_the_rules(actions: list[int], reason: str) -> None:

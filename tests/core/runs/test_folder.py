@@ -49,6 +49,7 @@ def test_folder_in_use_is_refused_and_unchanged(tmp_path: Path, method: str, fou
     """The error says what the folder holds."""
     if method:
         RunFolder(tmp_path).create(attrs.evolve(CONFIG, method=method))
+        checkpoint.save(RunFolder(tmp_path).checkpoints, 0, {})
     else:
         (tmp_path / "config.toml").write_text("[[tasks")
     before = (tmp_path / "config.toml").read_bytes()
@@ -56,6 +57,14 @@ def test_folder_in_use_is_refused_and_unchanged(tmp_path: Path, method: str, fou
         RunFolder(tmp_path).create(CONFIG)
     assert (refused.value.folder, refused.value.found) == (tmp_path, found)
     assert (tmp_path / "config.toml").read_bytes() == before
+
+
+def test_import_without_checkpoint_can_be_made_again(tmp_path: Path) -> None:
+    """It was killed, or its disk was full."""
+    config = attrs.evolve(CONFIG, method="import-checkpoint")
+    RunFolder(tmp_path).create(config)
+    RunFolder(tmp_path).create(attrs.evolve(config, seed=7))
+    assert RunFolder(tmp_path).config().seed == 7
 
 
 def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
@@ -162,3 +171,7 @@ def test_task_counts_as_learned_when_its_parameters_are_stored(tmp_path: Path) -
     (run.after_task(2) / checkpoint.UNFINISHED).mkdir(parents=True)
     (run.after_task(2) / checkpoint.UNFINISHED / "checkpoint-00000010.safetensors").touch()
     assert run.learned() == 1
+    (run.checkpoints / "after-task-old").mkdir()
+    (run.checkpoints / "after-task-old" / "checkpoint-00000010.safetensors").touch()
+    checkpoint.save(run.after_task(11), 15, {})  # those before it may be gone, to save space
+    assert run.learned() == 11

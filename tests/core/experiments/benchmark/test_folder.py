@@ -35,7 +35,7 @@ def test_files_that_cannot_be_used_are_named_and_left_out(tmp_path):
         read_folder("tsplib", tmp_path / "none")
     with pytest.raises(UnknownNameError, match="'cvrplib'"):
         read_folder("cvrp", tmp_path)
-    with pytest.raises(ConfigError, match="--paper: expected tsplib or cvrplib, got mtvrp"):
+    with pytest.raises(ConfigError, match="paper: expected tsplib or cvrplib, got mtvrp"):
         read_folder("mtvrp", tmp_path, paper=True)
 
 

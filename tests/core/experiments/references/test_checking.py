@@ -58,5 +58,5 @@ def test_cached_references_are_checked(tmp_path):
     cache.put(two, attrs.evolve(cache.get("tsp", two.key), cost=1.5, actions=[0, 1, 3]))
     assert [f.reason for f in check_cached(subjects, cache)] == [
         "does not cost 1.000000 as stated",
-        "infeasible: visits node 2 0 times",
+        "infeasible: ends before it is complete (node 2 is not visited)",
     ]

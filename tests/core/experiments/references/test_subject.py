@@ -89,7 +89,7 @@ def test_costs_are_in_the_units_of_the_instance():
     [
         ([0, 1, 2, 0, 3, 0], ""),
         ([0, 1, 2, 3, 0], "visits node 3 in step 4, where it is not feasible"),
-        ([0, 1, 2, 0], "visits node 3 0 times"),
+        ([0, 1, 2, 0], "ends before it is complete (node 3 is not visited)"),
         ([0, 1, 2, 0, 3, 3, 0], "visits node 3 2 times"),
         ([1, 2, 0, 3], "ends before it is complete"),
         ([0, 1, 2, 0, 4, 0], "expected nodes 0 to 3, got 4"),

@@ -77,7 +77,7 @@ def test_sweep_on_other_files_than_its_runs_is_refused(tmp_path):
     data_files.keep(job.folder, data_files.checked(job.folder, job.config))
     job.check({})
     np.savez(file, nodes=np.random.default_rng(1).random((4, 5, 2), dtype=np.float32))
-    with pytest.raises(ConfigError, match=r"task mine: files: expected .*choose another --out"):
+    with pytest.raises(ConfigError, match=r"task mine: files: expected .*choose another folder"):
         job.check({})
     file.unlink()
     job.check({})
