@@ -1,6 +1,7 @@
 """Instances from files, and random draws of them."""
 
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -94,11 +95,18 @@ def _listed(folder: Path, known: Sequence[str], problem: Problem) -> list[Path]:
 
 
 def _read(file: Path, problem: Problem, scale: bool) -> Any:
-    """Return the instances of one file; every error names the file."""
+    """Return the instances of one file; every error names the file, and a warning what is lost."""
     try:
         if has_suffix(file, (".npz",)):
             return npz.read(file, problem, scale=scale)
-        return to_instances(read_file(file, problem.name), problem)
+        found = read_file(file, problem.name)
+        if found.weights is not None and found.coordinates.shape[1]:
+            warnings.warn(
+                f"{file}: the listed distances are not used; costs here are lengths of straight"
+                " lines between the coordinates",
+                stacklevel=3,
+            )
+        return to_instances(found, problem)
     except (InvalidInstancesError, ConfigError, UnknownNameError) as error:
         raise refuse(file, str(error)) from error
 

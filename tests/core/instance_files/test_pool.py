@@ -12,6 +12,7 @@ import torch
 from file_strategies import file_instances, file_texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from library_texts import EXPLICIT
 from paths import FIXTURES, ROOT
 
 from lifelong_co.errors import ConfigError, FileFormatError
@@ -213,6 +214,14 @@ def test_file_of_the_other_problem_is_refused(tmp_path: Path) -> None:
     shutil.copy(FIXTURES / "five.tsp", tmp_path / "five.vrp")
     with pytest.raises(FileFormatError, match=r"five\.vrp: .*expected an instance of cvrp"):
         load_instances(tmp_path, CVRP())
+
+
+def test_listed_distances_that_are_not_used_are_warned_of(tmp_path: Path) -> None:
+    """Networks see straight lines, and a run's costs are their lengths."""
+    text = EXPLICIT.replace("FORMAT: FORMAT", "FORMAT: FULL_MATRIX")
+    (tmp_path / "m.tsp").write_text(text.replace("WEIGHTS\n", "0 1 99\n1 0 1\n99 1 0\n"))
+    with pytest.warns(UserWarning, match=r"m\.tsp: the listed distances are not used"):
+        load_instances(tmp_path, TSP())
 
 
 def test_paths_without_instances_are_refused(tmp_path: Path) -> None:
