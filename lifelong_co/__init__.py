@@ -31,9 +31,6 @@ from lifelong_co.registry import (
 )
 from lifelong_co.registry.entry_points import PluginWarning
 from lifelong_co.replay.consolidation import consolidation_loss
-
-# Importing this module now lets `buffer`, below, be the function: a first import after that
-# would put the module in its place.
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.runs.provenance import __version__
 from lifelong_co.tasks.task import Task

@@ -29,7 +29,8 @@ class Config:
     method: str
     preset: str
     order: str
-    """Number of one of the paper's orders, name of another one, or path of the latest task file."""
+    """Number of one of the paper's orders, name of another one, path of the latest task file, or
+    ``tasks`` for those given in Python."""
     seed: int = attrs.field(validator=check.at_least(0))
     """At least 0."""
     device: str

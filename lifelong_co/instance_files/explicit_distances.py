@@ -18,10 +18,11 @@ def where_explicit(header: Header, kind: str) -> str:
         networks need.
     """
     form = header.value("EDGE_WEIGHT_FORMAT").upper()
-    if form not in ("LOWER_ROW", "FULL_MATRIX"):
+    known = ("FULL_MATRIX",) if kind == "ATSP" else ("LOWER_ROW", "FULL_MATRIX")
+    if form not in known:
         raise refuse(
             header.path,
-            f"EDGE_WEIGHT_FORMAT: {form} is not supported; expected LOWER_ROW or FULL_MATRIX",
+            f"EDGE_WEIGHT_FORMAT: {form} is not supported; expected {' or '.join(known)}",
         )
     if kind == "ATSP":
         return ""

@@ -38,15 +38,18 @@ def read(path: str | os.PathLike[str], *, best_known: float | None = None) -> Fi
     rows = _numbers(path, "CUSTOMER", lines[customer + 2 :], COLUMNS)
     if rows[:, 0].tolist() != list(range(len(rows))) or len(rows) < 3:
         raise refuse(path, "CUSTOMER: expected rows with the numbers 0, 1, 2, …, at least three")
-    demand = rows[1:, 3]
-    whole = (demand == np.floor(demand)) & (demand >= 0) & (demand <= capacity)
-    if capacity < 1 or capacity != int(capacity) or not whole.all():
-        raise refuse(path, f"DEMAND: expected whole numbers from 0 to the capacity {capacity:g}")
+    if capacity < 1 or capacity != int(capacity):
+        raise refuse(path, f"VEHICLE: expected a whole CAPACITY of at least 1, got {capacity:g}")
+    demand, most = rows[:, 3], np.where(rows[:, 0] == 0, 0, capacity)  # the depot has none
+    wrong = (demand != np.floor(demand)) | (demand < 0) | (demand > most)
+    for i in wrong.nonzero()[0][:1]:
+        wanted = f"a whole number from 0 to the capacity {capacity:g}" if i else "0"
+        raise refuse(path, f"DEMAND of {i}: expected {wanted}, got {demand[i]:g}")
     instance = FileInstance(
         name=lines[0][0] if customer > 0 and titles[0] != "VEHICLE" else Path(path).stem,
         problem="mtvrp",
         coordinates=rows[:, 1:3],
-        demand=demand.astype(np.int64),
+        demand=demand[1:].astype(np.int64),
         capacity=int(capacity),
         distance_rule="UNROUNDED",
         best_known=best_known,

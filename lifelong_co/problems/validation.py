@@ -90,7 +90,7 @@ def _shaped(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
         raise InvalidInstancesError(f"{name}: expected shape {wanted}, got {got}")
     if not tensor.is_floating_point():
         raise InvalidInstancesError(
-            f"{name}: expected fractions in a floating-point tensor, got {tensor.dtype}"
+            f"{name}: expected floating-point numbers, got {tensor.dtype}"
         )
     return tensor
 

@@ -96,7 +96,7 @@ def test_npz_tsp_needs_only_nodes(tmp_path: Path) -> None:
         ),
         ({"demand": np.full((3, 4), 1)}, r"demand: expected shape \[3, 5\], got \[3, 4\]"),
         ({"depot": np.zeros((3, 2))}, r"depot: expected shape \[3, 1, 2\], got \[3, 2\]"),
-        ({"nodes": np.zeros((3, 5, 2), dtype=int)}, r"nodes: expected fractions .* torch\.int64"),
+        ({"nodes": np.zeros((3, 5, 2), dtype=int)}, r"nodes: expected floating-.* torch\.int64"),
         ({"nodes": np.full((3, 5, 2), np.nan)}, "nodes: expected finite numbers"),
         ({"nodes": np.full((3, 5, 2), 1e300)}, "nodes: expected coordinates in the unit square"),
         ({"nodes": np.full((3, 5, 2), 7.0)}, "nodes: .* unit square, got 7 to 7"),

@@ -53,7 +53,10 @@ def test_networks_see_times_in_the_unit_of_the_coordinates() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("  5          20", "  5          0.5", "DEMAND: expected whole numbers from 0 to the cap"),
+        ("  5          20", "  5          0.5", "VEHICLE: expected a whole CAPACITY .*, got 0.5"),
+        ("50          6", "50          5.5", "DEMAND of 6: expected a whole number .*, got 5.5"),
+        ("50          6", "50          21", "DEMAND of 6: .* to the capacity 20, got 21"),
+        ("50          0 ", "50          7 ", "DEMAND of 0: expected 0, got 7"),
         ("  5          20", "  5", "VEHICLE: expected rows of 2 numbers"),
         ("    2      45", "    9      45", "CUSTOMER: expected rows with the numbers 0, 1, 2"),
         ("30        61", "30        six", "CUSTOMER: expected rows of 7 numbers"),

@@ -81,7 +81,7 @@ def test_diagonal_is_set_to_0() -> None:
         (torch.rand(3, 3), r"matrix: expected shape \[B, n, n\]"),
         (torch.rand(1, 3, 3) - 1, "matrix: expected distances of at least 0"),
         (torch.full((1, 3, 3), torch.nan), "matrix: expected finite numbers"),
-        (torch.ones(1, 3, 3, dtype=torch.long), "matrix: expected fractions"),
+        (torch.ones(1, 3, 3, dtype=torch.long), "matrix: expected floating-point numbers, got"),
     ],
 )
 def test_wrong_matrices_are_refused(matrix: torch.Tensor, message: str) -> None:

@@ -62,7 +62,7 @@ def test_instances_are_made_again_of_their_fields(names: tuple[str, ...]) -> Non
             [[0.0, 1.0], [0.0, float("nan")]],
             "windows: expected numbers or infinity",
         ),
-        ("windows", [[0, 1], [0, 1]], "windows: expected fractions in a floating-point"),
+        ("windows", [[0, 1], [0, 1]], "windows: expected floating-point numbers"),
         ("windows", "soon", "windows: expected a tensor"),
         ("service", [-0.1, 0.0], "service: expected at least 0"),
         ("horizon", INF, "horizon: expected a finite number in an instance with time windows"),
