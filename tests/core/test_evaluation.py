@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+import attrs
 import pytest
 import torch
 from goldens import PROBLEMS, golden
@@ -187,3 +188,19 @@ def test_infeasible_solutions_are_not_scored(name: str, augment: bool) -> None:
     with pytest.raises(InvalidRolloutError, match="POMO, instance 1 of 5: expected a complete"):
         best_costs(solver, drawn(name, 5), augment=augment, batch=2)
     assert solver.module.training
+
+
+def test_no_image_may_be_infeasible(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that visits a node twice could be the cheapest of the eight."""
+    solver = golden("tsp").solver()
+
+    def spoiled(instances: Any, decode: str) -> Any:
+        rollout = rolled(instances, decode)
+        actions = rollout.actions.clone()
+        actions[-1] = 0  # the last image of the last instance
+        return attrs.evolve(rollout, actions=actions)
+
+    rolled = solver.rollout
+    monkeypatch.setattr(type(solver), "rollout", lambda _, *given: spoiled(*given))
+    with pytest.raises(InvalidRolloutError, match="POMO, instance 5 of 5: expected a complete"):
+        best_costs(solver, drawn("tsp", 5), augment=True)

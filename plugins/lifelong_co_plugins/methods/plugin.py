@@ -17,7 +17,7 @@ from lifelong_co_plugins.methods.restart import restart
 
 @hookimpl
 def register_methods(register: Register) -> None:
-    """Register LLR-BC, the paper's other methods, its multi-task references, and DER++."""
+    """Register the methods."""
     register("llr-bc", llr_bc)
     register("fine-tuning", fine_tuning)
     register("restart", restart)

@@ -98,6 +98,13 @@ def test_other_tests_are_drawn(task: Task, tests: int) -> None:
     assert drawn.nodes.shape != published.shape or not torch.equal(drawn.nodes, published)
 
 
+def test_tests_of_a_task_with_attributes_have_them() -> None:
+    """Even if their number and size are those of a published set, which has none."""
+    task = uniform(20, attributes=("time-windows",))
+    (drawn,) = streams.testing(task, lco.problem("mtvrp"), 1000)
+    assert drawn.horizon.isfinite().all()
+
+
 def test_tests_do_not_depend_on_the_seed_of_the_run(tmp_path: Path) -> None:
     """Runs of several seeds have the same tests and different training instances."""
     config = tiny_config("fine-tuning")

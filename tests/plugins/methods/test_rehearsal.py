@@ -5,10 +5,20 @@ from typing import Any
 
 import pytest
 import torch
+from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
 from lifelong_co_plugins.methods.instance_replay.solutions import behavior_along
 from lifelong_co_plugins.methods.instance_replay.solved import forced_actions
 from lifelong_co_plugins.methods.rehearsal import mismatch, one_image
-from tiny_runs import BATCHES, EPOCHS, exact_run, parameters, same, tiny_config, tiny_learn
+from tiny_runs import (
+    BATCH_SIZE,
+    BATCHES,
+    EPOCHS,
+    exact_run,
+    parameters,
+    same,
+    tiny_config,
+    tiny_learn,
+)
 
 import lifelong_co as lco
 from lifelong_co.runs.prepare import prepare
@@ -34,6 +44,24 @@ def test_replay_comes_in_every_so_many_steps(
     tiny_learn(config, tmp_path, on_step=lambda _, losses: steps.append("replay" in losses))
     assert steps[:STEPS] == [False] * STEPS
     assert [i for i, replays in enumerate(steps[STEPS:]) if replays] == expected
+
+
+def test_past_tasks_take_turns_with_their_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In every second step the next past task is replayed, by half of its batch size."""
+    asked: list[tuple[int, int]] = []
+
+    def places(memory: InstanceMemory, learner: Any, task: int, share: float) -> list[int]:
+        found = drawn(memory, learner, task, share)
+        if learner.task == 2:
+            asked.append((task, len(found)))
+        return found
+
+    drawn = InstanceMemory.places
+    monkeypatch.setattr(InstanceMemory, "places", places)
+    tiny_learn(tiny_config("rehearsal", sizes=(5, 6, 7), every=2, share=0.5), tmp_path)
+    assert asked == [(0, BATCH_SIZE // 2), (1, BATCH_SIZE // 2)]
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
@@ -115,8 +143,14 @@ def test_both_parts_have_the_gradients_that_they_have_alone(tmp_path: Path) -> N
 
     whole = gradients("whole")
     replay, imitation = gradients("replay", imitation=0.0), gradients("imitation", weight=0.0)
+    twice = {
+        **gradients("replay twice", imitation=0.0, weight=1.0),
+        **{f"i {n}": g for n, g in gradients("more", imitation=0.6, weight=0.0).items()},
+    }
     for name, gradient in whole.items():
         assert imitation[name].any()
+        torch.testing.assert_close(twice[name], 2 * replay[name])
+        torch.testing.assert_close(twice[f"i {name}"], 2 * imitation[name])
         torch.testing.assert_close(gradient, replay[name] + imitation[name], rtol=1e-8, atol=1e-12)
 
 

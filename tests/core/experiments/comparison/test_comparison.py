@@ -67,6 +67,16 @@ def test_runs_that_test_different_things_are_not_compared(
         compare_folders([one, two])
 
 
+def test_runs_tested_on_other_images_are_not_compared(tmp_path: Path) -> None:
+    """Eight turned and mirrored images are another test than random ones."""
+    folders = [
+        synthetic_runs.write(tmp_path / name, synthetic_runs.config(augment=True, symmetries=name))
+        for name in ("square", "random")
+    ]
+    with pytest.raises(ConfigError, match="images at test: square and random"):
+        compare_folders(folders)
+
+
 def test_moved_test_files_are_the_same_if_their_content_is(
     comparison: Comparison, tmp_path: Path
 ) -> None:

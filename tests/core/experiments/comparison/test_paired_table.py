@@ -191,3 +191,11 @@ def test_csv_of_the_metrics_has_the_tests_and_the_parts_of_ap(tested: Comparison
         assert {untested["paired_against"], untested["AP_p"], untested["AG_p_holm"]} == {""}
     assert at_once["never learned_1e-3"] == at_once["AF_p"] == ""
     assert at_once["AP_p"] != ""
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(0.0009, "<0.001"), (0.001, "0.001"), (0.004, "0.004"), (1.0, "1.000")]
+)
+def test_small_probabilities_have_three_digits(p: float, shown: str) -> None:
+    """Only below one thousandth a bound is shown."""
+    assert paired_table._probability(p) == shown
