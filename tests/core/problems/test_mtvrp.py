@@ -223,6 +223,14 @@ def test_images_have_the_cost_and_the_masks_of_their_instance(names: tuple[str, 
             state = MTVRP().step(images, state, actions[..., t])
 
 
+def test_features_of_a_customer_are_in_their_order() -> None:
+    """Coordinates, demand, pickup, earliest and latest time, service time."""
+    batch = drawn(("time-windows", "backhauls"), size=20)
+    one = (batch.nodes, torch.stack((batch.demand, batch.pickup), dim=2))
+    columns = torch.cat((*one, batch.windows, batch.service[..., None]), dim=2)
+    assert torch.equal(MTVRP().features(batch)["node"], columns)
+
+
 @variants
 def test_features_and_contexts_are_finite_and_0_without_their_attribute(
     names: tuple[str, ...],

@@ -29,6 +29,12 @@ def test_attributes_are_in_the_ranges_of_the_definition(seed: int) -> None:
     backhauls = batch.pickup > 0
     assert bool((backhauls ^ (batch.demand > 0)).all())
     assert 0.15 < float(backhauls.double().mean()) < 0.25
+    # 1,000 draws come near both ends of each range, and limits of 50 instances near 2.8.
+    assert float(batch.service.min()) < 0.151
+    assert float(batch.service.max()) > 0.179
+    assert float(width.min()) < 0.181
+    assert float(width.max()) > 0.199
+    assert bool(((batch.limit > 2.7) & (least < 2.6)).any())
 
 
 def test_time_windows_spread_over_the_day() -> None:
