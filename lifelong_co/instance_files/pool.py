@@ -95,7 +95,7 @@ def _listed(folder: Path, known: Sequence[str], problem: Problem) -> list[Path]:
 
 
 def _read(file: Path, problem: Problem, scale: bool) -> Any:
-    """Return the instances of one file; every error names the file, and a warning what is lost."""
+    """Return the instances of one file; every error names it. It warns of unused distances."""
     try:
         if has_suffix(file, (".npz",)):
             return npz.read(file, problem, scale=scale)

@@ -111,7 +111,7 @@ class RunFolder:
             return "something else"
 
     def config(self) -> Config:
-        """Read the resolved configuration; see `config.read_config`."""
+        """Read the resolved configuration; see `run_config.read_config`."""
         return read_config(self.path)
 
     def costs(self, config: Config) -> Iterator[Cost]:

@@ -112,8 +112,8 @@ def note(folder: Path, step: int, maker: Maker) -> None:
 def other_machine(folder: Path, maker: Maker) -> str:
     """Return a sentence if further steps of a run have other rounding than its last ones.
 
-    So the run ends with other bytes than without the interruption. It is empty if the last entry
-    does not say what made it.
+    So the run can end with other bytes than without the interruption. The sentence is empty if the
+    last entry does not say what made it.
     """
     entries = _known(folder)
     before = entries[-1].maker if entries else Maker()
@@ -122,7 +122,7 @@ def other_machine(folder: Path, maker: Maker) -> str:
         for name in ("torch", "cpu", "threads")
         if getattr(before, name) not in (getattr(maker, name), UNKNOWN, 0)
     )
-    said = f"warning: {folder} goes on with other rounding, so the end has other bytes"
+    said = f"warning: {folder} goes on with other rounding, so the end can have other bytes"
     return f"{said} ({each})" if each else ""
 
 

@@ -164,4 +164,4 @@ def test_other_threads_are_said(tmp_path: Path) -> None:
     provenance.note(tmp_path, 1, made)
     assert provenance.other_machine(tmp_path, made) == ""
     said = provenance.other_machine(tmp_path, attrs.evolve(made, threads=1))
-    assert said.endswith("so the end has other bytes (threads: 2 before, 1 now)")
+    assert said.endswith("so the end can have other bytes (threads: 2 before, 1 now)")
