@@ -89,9 +89,7 @@ def _shaped(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
     if not fits:
         raise InvalidInstancesError(f"{name}: expected shape {wanted}, got {got}")
     if not tensor.is_floating_point():
-        raise InvalidInstancesError(
-            f"{name}: expected floating-point numbers, got {tensor.dtype}"
-        )
+        raise InvalidInstancesError(f"{name}: expected floating-point numbers, got {tensor.dtype}")
     return tensor
 
 
