@@ -220,7 +220,7 @@ def test_shipped_weights_are_the_default(place, monkeypatch):
     refused = call("solve", FIXTURES / "four.atsp")
     assert refused.status == 2
     assert "no weights are shipped for atsp" in refused.err
-    assert "--checkpoint" in refused.err
+    assert "give a run folder" in refused.err
     solver = registry.solver("pomo", "cvrp", **MODEL)
     tasks = [{"name": "U1", "size": 1}]
     monkeypatch.setattr(shipped.load, "__kwdefaults__", {"device": "cpu", "folder": place / "w"})

@@ -68,7 +68,7 @@ def test_training_files_of_learned_tasks_may_be_gone(tmp_path: Path) -> None:
     with pytest.raises(Interrupted):
         learn(run, stop=lambda: run.steps == 1)
     shutil.move(tmp_path / "files", tmp_path / "away")
-    with pytest.raises(FileFormatError, match="files: expected an"):
+    with pytest.raises(FileFormatError, match="files: problem tsp: expected an"):
         prepare(config, folder, resume=True)
     shutil.move(tmp_path / "away", tmp_path / "files")
     run = prepare(config, folder, resume=True)

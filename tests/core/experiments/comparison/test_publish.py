@@ -63,7 +63,7 @@ def test_existing_reports_are_not_overwritten_by_default(
     out = tmp_path / "out"
     out.mkdir()
     (out / "table.txt").write_text("mine")
-    with pytest.raises(ConfigError, match=r"holds table.txt already.*--overwrite"):
+    with pytest.raises(ConfigError, match=r"holds table.txt already.*pass overwrite"):
         publish.write_report(compare_folders(folders), out)
     assert [path.name for path in out.iterdir()] == ["table.txt"]
     assert (out / "table.txt").read_text() == "mine"

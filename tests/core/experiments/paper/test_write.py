@@ -25,7 +25,7 @@ def test_existing_reports_are_not_overwritten_by_default(report, tmp_path):
     (tmp_path / "tables").mkdir()
     old = tmp_path / "tables" / "old.txt"
     old.write_text("mine")
-    with pytest.raises(ConfigError, match=r"holds tables already.*--overwrite"):
+    with pytest.raises(ConfigError, match=r"holds tables already.*pass overwrite"):
         write_report(report, tmp_path)
     written = write_report(report, tmp_path, overwrite=True)
     assert older_files(tmp_path, written) == [old]
