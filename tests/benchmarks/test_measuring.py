@@ -1,5 +1,6 @@
 """The arithmetic of the programs that measure times."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 from lifelong_co.tasks.task import Task
@@ -45,3 +46,20 @@ def test_smoke_run_fails_below_a_share_of_the_stored_ratio(program):
     assert not upper.lost(2 / share - 0.01, 2.0)
     assert (lower.held(0.9, 20), lower.held(1.1, 20)) == (False, True)
     assert (upper.held(0.9, 20), upper.held(1.1, 20)) == (True, False)
+
+
+def test_shares_are_of_the_time_not_of_the_number_of_operations(program, monkeypatch):
+    """Operations of a kind are added; two steps warm up before the one that is watched."""
+    where, steps = program("where"), []
+    times = {"aten::addmm": 5, "aten::linear": 1, "aten::relu": 2, "aten::sort": 2}
+    events = [SimpleNamespace(key=key, self_cpu_time_total=time) for key, time in times.items()]
+    watched = SimpleNamespace(key_averages=lambda: events)
+
+    def profile(**_):
+        steps.append("watched")
+        return nullcontext(watched)
+
+    monkeypatch.setattr(where, "profile", profile)
+    found = where.shares(lambda: steps.append("step"))
+    assert found == {"linear maps": 0.6, "ReLU": 0.2, where.REST: 0.2}
+    assert steps == ["step", "step", "watched", "step"]

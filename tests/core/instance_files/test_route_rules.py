@@ -47,6 +47,19 @@ def test_late_route_is_refused(actions: list[int], reason: str) -> None:
         check(SEVEN, actions)
 
 
+def test_route_may_be_late_by_no_more_than_rounding() -> None:
+    """Of a route that arrives at 15, the file may say 1e-7 less, but not 0.001 less."""
+    points = np.array([[0.0, 0], [3, 4], [6, 8]])
+    plain = FileInstance("p", "mtvrp", points, np.array([1, 1]), 9, "UNROUNDED")
+    rounded, late = (
+        with_windows("p", plain, np.array([[0.0, 40], [0, 15 - less], [0, 40]]), np.zeros(3))
+        for less in (1e-7, 0.001)
+    )
+    assert check(rounded, [0, 2, 1, 0]).cost == 20
+    with pytest.raises(InvalidSolutionError, match=r"at most 14\.999 at node 1, got 15"):
+        check(late, [0, 2, 1, 0])
+
+
 def test_late_routes_are_split() -> None:
     """The order stays, and every route is in time afterwards; a solution in time is not changed."""
     late = np.array([0, 4, 3, 0, 2, 1, 0, 7, 5, 0, 6, 0, 0])

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 import torch
 from file_strategies import file_instances
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError, InvalidRolloutError
 from lifelong_co.experiments.benchmark.results import Result
-from lifelong_co.instance_files.file_instance import FileInstance, to_instances
+from lifelong_co.instance_files.file_instance import FileInstance, cost, to_instances
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.solve import (
     CPU_WORK,
@@ -155,16 +155,37 @@ def test_solver_that_normalises_over_the_batch_solves_one_instance_at_a_time(nor
     assert (room(solver("tsp", "omni", norm=norm), 9) == 1) is alone
 
 
-@given(file_instances("cvrp"))
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_best_cost_and_length_are_the_least_of_all_solutions(problem):
+    """On a small map, rounding puts solutions in another order: two can be the best ones."""
+    network = solver(problem)
+    network.module.float()
+    differ = 0
+    for seed in range(20):
+        one = instance(problem, 20, seed)
+        one = attrs.evolve(one, coordinates=one.coordinates / 700)
+        (found,) = best_each(network, [one])
+        ((actions, _),) = decode(network, to_instances(one, network.problem))
+        assert found.cost == min(cost(one, each) for each in actions[0])
+        assert found.length == min(length(one, each) for each in actions[0])
+        assert cost(one, found.actions) == found.cost
+        differ += found.length < length(one, found.actions)
+    assert differ
+
+
+@given(st.sampled_from(["tsp", "cvrp"]).flatmap(file_instances))
+@example(attrs.evolve(instance("tsp"), coordinates=1000 + instance("tsp").coordinates))
+@example(attrs.evolve(instance("cvrp"), coordinates=1000 + instance("cvrp").coordinates))
 @settings(max_examples=20)
 def test_scaling_of_the_paper_divides_by_the_greatest_coordinate(one):
     """As in the official code, there is no shift and one divisor for both axes."""
-    if one.coordinates.max() < 1:
+    most = one.coordinates.max()
+    if most < 1:
         return
-    seen = paper_instances(one, registry.problem("cvrp"))
-    places = torch.cat((seen.depot, seen.nodes), dim=1)[0].double().numpy()
-    np.testing.assert_allclose(places * one.coordinates.max(), one.coordinates, rtol=1e-5, atol=1)
-    assert places.max() == pytest.approx(1)
+    seen = paper_instances(one, registry.problem(one.problem))
+    depot = [seen.depot] if one.problem == "cvrp" else []
+    places = torch.cat((*depot, seen.nodes), dim=1)[0].double().numpy()
+    np.testing.assert_allclose(places, one.coordinates / most, rtol=0, atol=1e-6)
 
 
 def test_length_is_not_rounded():

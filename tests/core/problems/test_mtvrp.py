@@ -198,6 +198,14 @@ def test_infeasible_solutions_are_found_infeasible(
     assert not valid(batch, *bad)
 
 
+def test_strict_mask_leaves_room_for_another_pickup() -> None:
+    """After a pickup of a half, a second one would fill the vehicle: only the depot is left."""
+    batch = line(pickup=[0.0, 0.5, 0.5], demand=[0.25, 0.0, 0.0])
+    state = MTVRP().step(batch, MTVRP().reset(batch, 1), torch.tensor([[2]]))
+    assert MTVRP().feasible(batch, state).tolist() == [[[True, False, False, True]]]
+    assert MTVRP().strictly_feasible(batch, state).tolist() == [[[True, False, False, False]]]
+
+
 def test_open_routes_end_at_their_last_customer() -> None:
     """The way back is free, is no part of the limit, and may end after the horizon."""
     batch = line(open=1.0, limit=0.3, horizon=0.3)

@@ -1,6 +1,7 @@
 """CLEAR: the weights of V-trace, and that the recorded behavior is the one that is cloned."""
 
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -8,7 +9,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from lifelong_co_plugins.methods.clear import v_trace_loss
-from tiny_runs import exact_run, tiny_config
+from lifelong_co_plugins.methods.instance_replay.solutions import (
+    SolutionMemory,
+    Solutions,
+    behavior_along,
+)
+from tiny_runs import BATCH_SIZE, exact_run, tiny_config
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.learner import train_batch
@@ -69,3 +75,43 @@ def test_policy_loss_of_an_unchanged_solver_is_reinforce() -> None:
     advantage = torch.randn((2, 3), dtype=torch.float64)
     expected = (advantage * new.sum(dim=2)).mean()
     torch.testing.assert_close(v_trace_loss(new, new, advantage), expected)
+
+
+def test_term_of_a_step_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``beta * V-trace + alpha * KL``, the mean over the replayed instances of both sizes."""
+    options: dict[str, Any] = {"alpha": 0.3, "beta": 0.7, "buffer_size": 8, "trajectories": 2}
+    run = exact_run(tiny_config("clear", sizes=(5, 6), **options), tmp_path)
+    learner, module = run.learner, run.learner.solver.module
+    for learner.task in (0, 1):
+        run.method.before_task(learner)
+        for learner.batch in range(2):
+            train_batch(run)
+    replayed: list[Solutions] = []
+    sample = SolutionMemory.sample
+
+    def spy(memory: SolutionMemory, k: int) -> list[Solutions]:
+        replayed.extend(sample(memory, k))
+        return replayed
+
+    monkeypatch.setattr(SolutionMemory, "sample", spy)
+    rollout = learner.solver.rollout(learner.draw(1), "sample", generator=run.actions)
+    terms = [term for _, term in run.method.loss_terms(learner, rollout)]
+    assert len(replayed) == 2
+    want = torch.zeros((), dtype=torch.float64)
+    for part in replayed:
+        encoding = learner.solver.encode(part.instances)
+        now = behavior_along(learner.solver, part.instances, encoding, part.actions, part.forced)
+        old = part.behavior.double()
+        taken = part.actions[..., part.forced :, None]
+        new, past = now.gather(3, taken).squeeze(3), old.gather(3, taken).squeeze(3)
+        ratio = (new - past).exp().clamp(max=1).detach()
+        later = ratio.flip(2).cumprod(2).flip(2)
+        policy = (part.advantage[..., None] * later * new).sum(dim=2).mean(dim=1)  # [b]
+        gap = torch.where(old.isfinite(), old - now, 0.0)
+        cloning = (old.exp() * gap).sum(dim=3).mean(dim=(1, 2))  # [b]
+        want = want + (0.7 * policy + 0.3 * cloning).sum() / BATCH_SIZE
+    found = torch.stack(terms).sum()
+    assert found.item() == pytest.approx(want.item(), rel=1e-6)
+    gradients = [torch.autograd.grad(each, [*module.parameters()]) for each in (found, want)]
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-7)

@@ -42,6 +42,19 @@ def test_loss_and_gradient_by_hand(drawn, compared, ranks):
     torch.testing.assert_close(found, gradient)
 
 
+def test_sixteen_are_compared_by_default(made):
+    """As in the authors' command; eight would give another loss."""
+    stream = torch.Generator().manual_seed(0)
+    cost, likelihood = torch.rand(2, 2, 32, generator=stream, dtype=torch.float64) + 1
+    rollout = made(cost, -likelihood)
+    losses = [
+        lco.objective("best-of", None, **options).loss(None, rollout).item()
+        for options in ({}, {"compared": 16}, {"compared": 8})
+    ]
+    assert losses[0] == losses[1]
+    assert abs(losses[0] - losses[2]) > 1e-3
+
+
 def test_unit_of_the_costs_does_not_matter(drawn):
     """The ratio takes it out; a constant that is added, or other ratios, change the loss."""
     objective = lco.objective("best-of", None)

@@ -1,5 +1,7 @@
 """The weightings: cases by hand, extremes, and the paper's formulas."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,7 @@ from hypothesis.extra import numpy as npst
 from scipy import stats
 
 import lifelong_co as lco
+from lifelong_co.replay.checked import checked_weighting
 
 NAMES = ("variance", "entropy", "top2-margin", "uniform")
 CONFIDENCE = NAMES[:3]  # the weightings that depend on the behavior
@@ -107,6 +110,27 @@ def test_variance_and_entropy_agree_with_numpy_and_scipy(probs: np.ndarray) -> N
     entropy = stats.entropy(p.numpy(), axis=2) / np.log(A)
     np.testing.assert_allclose(lco.weighting("variance")(p), variance, atol=1e-9)
     np.testing.assert_allclose(lco.weighting("entropy")(p), entropy, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["variance", "entropy", "uniform"])
+def test_only_action_has_a_weight(name: str) -> None:
+    """No variance and no entropy are possible; the division by them gives no NaN."""
+    weight = float(lco.weighting(name)(torch.ones(1, dtype=torch.float64)))
+    assert 0 <= weight <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "want"),
+    [
+        # Variance 1/16; a certain decision has 3/16.
+        ("variance", 1 - (1 / 16) / (3 / 16 + 0.01)),
+        ("entropy", -math.log(0.51) / (math.log(4) + 0.01)),
+    ],
+)
+def test_guard_is_added_to_the_divisor_and_in_logarithms(name: str, want: float) -> None:
+    """By hand, with a guard large enough to see."""
+    probs = torch.tensor([0.5, 0.5, 0.0, 0.0], dtype=torch.float64)
+    assert float(checked_weighting(name, 0.01)(probs)) == pytest.approx(want, abs=1e-12)
 
 
 @of_confidence

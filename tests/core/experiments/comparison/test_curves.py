@@ -1,9 +1,14 @@
 """Curves over the epochs of a run, compared with its cost matrix."""
 
+from pathlib import Path
+
+import attrs
 import pytest
+from tiny_runs import tiny_config, tiny_learn
 
 from lifelong_co.experiments.comparison import curves
 from lifelong_co.experiments.comparison.comparison import Comparison
+from lifelong_co.experiments.comparison.runs import load_run
 
 
 def test_curves_run_over_all_epochs_and_end_at_the_metrics(comparison: Comparison) -> None:
@@ -34,3 +39,13 @@ def test_bands_join_the_epochs_that_all_seeds_tested() -> None:
     """A point that one seed lacks is left out; the others give mean and range."""
     found = curves.bands([[(1.0, 2.0), (2.0, 4.0)], [(2.0, 6.0), (3.0, 1.0)]])
     assert found == [curves.Band(2.0, 5.0, 4.0, 6.0)]
+
+
+def test_curve_of_learned_tasks_leaves_out_tests_of_one_of_them(tmp_path: Path) -> None:
+    """During a task, a method that restarts tests only that task: there is no mean of both."""
+    config = attrs.evolve(tiny_config("restart"), curve_every=1)
+    run = load_run(tiny_learn(config, tmp_path).folder.path)
+    assert run.tests[2, 1].keys() == {2}
+    for curve in (curves.learned(run), curves.learned(run, run.final)):
+        assert [[x for x, _ in segment] for segment in curve] == [[1.0, 2.0], [2.0, 4.0]]
+    assert [x for x, _ in curves.current(run)[1]] == [2.0, 3.0, 4.0]

@@ -2,6 +2,7 @@
 
 import shutil
 
+import attrs
 import pytest
 import torch
 from synthetic_references import lay
@@ -16,6 +17,16 @@ from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.tasks import instances as streams
 
 REFERENCES = [0.5, 1.0, 2.0]
+
+
+def changed(run, folder, factor):
+    """Return a copy of a run with another stored cost of the first task."""
+    copy = shutil.copytree(run.path, folder)
+    stored = run.final["U5"]
+    text = (copy / "costs.csv").read_text(encoding="utf-8")
+    (copy / "costs.csv").write_text(text.replace(repr(stored), repr(stored * factor)))
+    (copy / "costs.csv.sha256").unlink()
+    return load_run(copy)
 
 
 @pytest.fixture(scope="module", params=["fine-tuning", "restart"])
@@ -62,14 +73,28 @@ def test_run_without_checkpoints_has_no_published_gap(run, references, tmp_path)
 
 def test_checkpoint_that_does_not_give_the_stored_cost_is_refused(run, references, tmp_path):
     """Then the tests or the parameters are others than those of the run."""
-    changed = shutil.copytree(run.path, tmp_path / "changed")
-    stored = run.final["U5"]
-    text = (changed / "costs.csv").read_text(encoding="utf-8")
-    (changed / "costs.csv").write_text(text.replace(repr(stored), repr(stored * 1.01)))
-    (changed / "costs.csv.sha256").unlink()
+    other = changed(run, tmp_path / "changed", 1.002)
     lines = []
-    assert instance_gaps([load_run(changed)], references, "cpu", lines.append) == {}
-    assert f"U5: expected the mean cost in costs.csv, {stored * 1.01:.4f}, but" in lines[1]
+    assert instance_gaps([other], references, "cpu", lines.append) == {}
+    assert f"U5: expected the mean cost in costs.csv, {other.final['U5']:.4f}, but" in lines[1]
+
+
+def test_stored_cost_of_a_device_that_rounds_otherwise_is_accepted(run, references, tmp_path):
+    """The gaps are those of the costs that the checkpoint gives here."""
+    other = changed(run, tmp_path / "changed", 1.0005)
+    (gaps,) = instance_gaps([other], references, "cpu", print).values()
+    assert gaps == instance_gaps([run], references, "cpu", print)[run.path]
+
+
+def test_published_gap_is_that_of_the_images_of_the_run(tmp_path):
+    """A run tested on eight random images of each instance is solved on the same ones again."""
+    config = tiny_config("fine-tuning", sizes=(20, 21))
+    tested = attrs.evolve(config, augment=True, symmetries="random")
+    run = load_run(tiny_learn(tested, tmp_path).folder.path)
+    lay(tmp_path / "ones", run.config.tasks[0], 3, 1.0, problem="tsp")
+    references = mean_references(run.config, Places(tmp_path / "ones"))
+    found = instance_gaps([run], references, "cpu", print)
+    assert found == {run.path: {"U20": pytest.approx(run.final["U20"] - 1, rel=1e-6)}}
 
 
 def test_nothing_is_solved_without_references(run, tmp_path):

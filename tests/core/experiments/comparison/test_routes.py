@@ -7,7 +7,7 @@ import pytest
 from paths import FIXTURES
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.comparison.routes import heading, plot_routes
+from lifelong_co.experiments.comparison.routes import _legend, heading, plot_routes
 from lifelong_co.instance_files.file_instance import FileInstance, InvalidSolutionError
 from lifelong_co.instance_files.vrplib_instances import read_instance
 
@@ -45,6 +45,13 @@ def test_title_has_name_cost_and_gap() -> None:
     assert heading(FIVE, 12345) == "five: cost 12,345"
     assert heading(FOUR, 45.15) == "four: cost 45.15, 5.00 % above the best known 43"
     assert heading(FOUR, 40) == "four: cost 40, 6.98 % below the best known 43"
+
+
+def test_legend_counts_customers_and_routes() -> None:
+    """A tour has neither depot nor routes."""
+    told = "3 customers on 2 routes; square: depot, dashed: to and from it"
+    assert _legend([[1, 2], [3]], depot=True) == told
+    assert _legend([[0, 2, 1]], depot=False) == "one tour through 3 nodes"
 
 
 def test_instance_without_coordinates_is_refused(tmp_path: Path) -> None:
