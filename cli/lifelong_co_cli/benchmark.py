@@ -1,7 +1,7 @@
 """``lifelong-co benchmark``: trained solvers on TSPLIB and CVRPLIB, ending in the paper's table."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -105,6 +105,7 @@ def benchmark(
     from lifelong_co.experiments.benchmark.folder import read_folder
     from lifelong_co.experiments.references.cache import FOLDER
     from lifelong_co.storage.files import refuse_unwritable
+    from lifelong_co.storage.lock import alone
     from lifelong_co_cli.system import choose_device
 
     def log(line: str) -> None:
@@ -134,7 +135,8 @@ def benchmark(
         if out is not None:
             kept.save(out, settings, results, [one.name for one in found.instances])
 
-    with _alone(out):
+    refusal = f"{out}: another process writes a benchmark here; wait for it or stop it"
+    with nullcontext() if out is None else alone(out, refusal):  # it would replace the results
         try:
             done = conduct(
                 found.instances,
@@ -157,22 +159,6 @@ def benchmark(
             _write(out, texts)
     chosen = {Format.TEXT: "table.txt", Format.MARKDOWN: "table.md", Format.CSV: "table.csv"}
     typer.echo(texts[chosen[output]], nl=False)
-
-
-@contextmanager
-def _alone(out: Path | None) -> Iterator[None]:
-    """Refuse a second process that writes results to the same folder: it would replace them."""
-    from lifelong_co.storage import lock
-
-    if out is None:
-        yield
-        return
-    refusal = f"{out}: another process writes a benchmark here; wait for it or stop it"
-    with lock.locked(out, refusal):
-        try:
-            yield
-        finally:
-            (out / lock.FILE).unlink(missing_ok=True)
 
 
 def _entrants(

@@ -83,9 +83,8 @@ def pretrain(
         starts.keep(folder, taken)
     if state.iteration < state.settings.iterations:
         made = provenance.present(config.device, plugins=plugins_used(config))
-        for differ in (provenance.other_machine, provenance.other_plugins) if resume else ():
-            if warning := differ(folder, made):
-                log(warning)
+        for warning in provenance.differences(folder, made) if resume else ():
+            log(warning)
         provenance.note(folder, state.iteration, made)
     if not restored:
         state.objective.before_task(state.learner)

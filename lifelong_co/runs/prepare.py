@@ -78,9 +78,8 @@ def prepare(
     run.journal.start_loggers()
     if ranks.first and not finished(run):
         made = provenance.present(config.device, ranks.count, plugins_used(config))
-        for differ in (provenance.other_machine, provenance.other_plugins) if resume else ():
-            if warning := differ(folder, made):
-                log(warning)
+        for warning in provenance.differences(folder, made) if resume else ():
+            log(warning)
         provenance.note(folder, run.steps, made)
     return run
 

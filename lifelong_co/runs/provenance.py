@@ -109,40 +109,39 @@ def note(folder: Path, step: int, maker: Maker) -> None:
     write_whole(folder / FILE, json.dumps(rows, indent=1) + "\n")
 
 
-def other_machine(folder: Path, maker: Maker) -> str:
-    """Return a sentence if further steps of a run have other rounding than its last ones.
+def differences(folder: Path, maker: Maker) -> list[str]:
+    """Return warnings of what differs from what made the last steps of a run that goes on.
 
-    So the run can end with other bytes than without the interruption. The sentence is empty if the
-    last entry does not say what made it.
+    What the last entry does not say gives no warning.
     """
     entries = _known(folder)
     before = entries[-1].maker if entries else Maker()
-    each = "; ".join(
-        f"{name}: {getattr(before, name)} before, {getattr(maker, name)} now"
+    found = {
+        "other rounding, so the end can have other bytes": _other_machine(before, maker),
+        "another version or other code of a plugin": _other_plugins(before.plugins, maker.plugins),
+    }
+    return [
+        f"warning: {folder} goes on with {what} ({'; '.join(each)})"
+        for what, each in found.items()
+        if each
+    ]
+
+
+def _other_machine(before: Maker, now: Maker) -> list[str]:
+    return [
+        f"{name}: {getattr(before, name)} before, {getattr(now, name)} now"
         for name in ("torch", "cpu", "threads")
-        if getattr(before, name) not in (getattr(maker, name), UNKNOWN, 0)
-    )
-    said = f"warning: {folder} goes on with other rounding, so the end can have other bytes"
-    return f"{said} ({each})" if each else ""
+        if getattr(before, name) not in (getattr(now, name), UNKNOWN, 0)
+    ]
 
 
-def other_plugins(folder: Path, maker: Maker) -> str:
-    """Return a sentence if a plugin of ``maker`` is another than in the last entry of a run.
-
-    It is empty if that entry names no plugins, as those of earlier versions do not.
-    """
-    entries = _known(folder)
-    before = entries[-1].maker.plugins if entries else {}
-    now = maker.plugins
-    differ = [owner for owner in {**before, **now} if before.get(owner) != now.get(owner)]
-    if not before or not differ:
-        return ""
-    each = "; ".join(
+def _other_plugins(before: dict[str, str], now: dict[str, str]) -> list[str]:
+    return [
         f"{owner}: {before.get(owner, 'none') or UNKNOWN} before,"
         f" {now.get(owner, 'none') or UNKNOWN} now"
-        for owner in differ
-    )
-    return f"warning: {folder} goes on with another version or other code of a plugin ({each})"
+        for owner in ({**before, **now} if before else ())
+        if before.get(owner) != now.get(owner)
+    ]
 
 
 def read(folder: Path) -> list[Entry]:

@@ -48,6 +48,16 @@ def locked(folder: Path, refusal: str) -> Iterator[int]:
 
 
 @contextmanager
+def alone(folder: Path, refusal: str) -> Iterator[None]:
+    """Lock a folder as `locked` does, and remove the file of the lock at the end of the block."""
+    with locked(folder, refusal):
+        try:
+            yield
+        finally:
+            (folder / FILE).unlink(missing_ok=True)
+
+
+@contextmanager
 def in_turn(folder: Path) -> Iterator[None]:
     """Run the block while no other process is in such a block of the same folder.
 

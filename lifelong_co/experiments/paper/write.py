@@ -33,15 +33,12 @@ def write_report(report: Report, folder: Path, *, overwrite: bool = False) -> li
     files |= {f"figures/{picture.key}.png": picture.png for picture in report.pictures}
     files["report.html"] = page(report).encode()
     refusal = f"{folder}: another process writes a report here; wait for it or stop it"
-    with lock.locked(folder, refusal):
-        try:
-            for place in {(folder / name).parent for name in files}:
-                for path in place.glob(".*.tmp"):
-                    if TEMPORARY.fullmatch(path.name):
-                        path.unlink()
-            return write_files(files, folder)
-        finally:
-            (folder / lock.FILE).unlink(missing_ok=True)
+    with lock.alone(folder, refusal):
+        for place in {(folder / name).parent for name in files}:
+            for path in place.glob(".*.tmp"):
+                if TEMPORARY.fullmatch(path.name):
+                    path.unlink()
+        return write_files(files, folder)
 
 
 def older_files(folder: Path, written: list[Path]) -> list[Path]:

@@ -77,11 +77,11 @@ def test_resumed_run_says_that_a_plugin_has_changed(plugin, tmp_path):
 def test_entry_without_plugins_gives_no_warning(tmp_path):
     """An earlier version did not note them."""
     made = provenance.Maker(plugins={"mine": "0.1 3f2a"})
-    assert provenance.other_plugins(tmp_path, made) == ""
+    assert provenance.differences(tmp_path, made) == []
     provenance.note(tmp_path, 0, provenance.Maker())
-    assert provenance.other_plugins(tmp_path, made) == ""
+    assert provenance.differences(tmp_path, made) == []
     provenance.note(tmp_path, 1, made)
-    other = provenance.other_plugins(tmp_path, provenance.Maker(plugins={"mine": "0.2 77ab"}))
+    (other,) = provenance.differences(tmp_path, provenance.Maker(plugins={"mine": "0.2 77ab"}))
     assert "mine: 0.1 3f2a before, 0.2 77ab now" in other
 
 

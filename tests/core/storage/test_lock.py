@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -41,6 +41,16 @@ def test_processes_take_turns(tmp_path: Path) -> None:
         order.append("first")
     thread.join()
     assert order == ["first", "second"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lock_of_a_block_that_ends_leaves_no_file(tmp_path: Path) -> None:
+    """Also if an error ends it; a second process in the block is refused."""
+    with suppress(KeyError), lock.alone(tmp_path, "taken"):
+        with pytest.raises(ConfigError, match=r"^taken$"), lock.alone(tmp_path, "taken"):
+            pass
+        assert (tmp_path / lock.FILE).exists()
+        raise KeyError
     assert list(tmp_path.iterdir()) == []
 
 
