@@ -83,9 +83,17 @@ def summarize(costs: Any, best: Any = None, *, definition: str = "text") -> Metr
     UnknownNameError
         If there is no such definition.
     """
+    return summarize_measured(_matrix(costs), best, definition=definition)
+
+
+def summarize_measured(matrix: Matrix, best: Any = None, *, definition: str = "text") -> Metrics:
+    """Return `summarize` of a matrix that is ``nan`` where a cost was not measured.
+
+    A metric that needs such a cost is ``nan``. The diagonal is finite.
+    """
     if definition not in DEFINITIONS:
         raise UnknownNameError("definition", definition, DEFINITIONS)
-    gap = _gaps(costs, best)
+    gap = _gaps(matrix, best)
     k = len(gap)
     learned = np.diagonal(gap)
     rise = np.maximum(0.0, gap - learned)  # rise[j, i]: forgetting of task i after task j
@@ -111,7 +119,7 @@ def split(costs: Any, best: Any = None) -> Split:
     costs, best
         As in `summarize`, with its errors.
     """
-    gap = _gaps(costs, best)
+    gap = _gaps(_matrix(costs), best)
     return split_gaps(np.diagonal(gap), gap[-1])
 
 
@@ -143,10 +151,9 @@ def json_values(metrics: Metrics) -> dict[str, float | None]:
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
-def _gaps(costs: Any, best: Any) -> Matrix:
+def _gaps(matrix: Matrix, best: Any) -> Matrix:
     """Return ``(d - d*) / d*`` for each cost, ``[k, k]``; ``nan`` for a cost that is alone."""
-    matrix = _matrix(costs)
-    reference = matrix.min(axis=0) if best is None else _numbers(best, "best")
+    reference = np.nanmin(matrix, axis=0) if best is None else _numbers(best, "best")
     k = len(matrix)
     if reference.shape != (k,):
         raise ConfigError(f"best: expected shape [{k}] for {k} tasks, got {list(reference.shape)}")
