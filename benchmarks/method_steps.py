@@ -57,7 +57,7 @@ def short(method: str, options: Mapping[str, float], problem: str, batches: int)
         method_options=dict(options),
         problem=problem,
         preset="small",
-        order_number="1",
+        order="1",
         device="cpu",
     )
     tasks = [attrs.evolve(task, epochs=EPOCHS, batches=batches) for task in config.tasks]

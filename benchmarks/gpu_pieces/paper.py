@@ -35,7 +35,7 @@ SMALL = {
 def config(device: str, precision: str, tiny: bool) -> Config:
     """Return the configuration of the run: LLR-BC with POMO on the CVRP, the paper's order 1."""
     found = resolve(
-        preset="paper", problem=PROBLEM, order_number=ORDER, device=device, precision=precision,
+        preset="paper", problem=PROBLEM, order=ORDER, device=device, precision=precision,
         solver_options=SMALL if tiny else None, tests=3 if tiny else None,
     )  # fmt: skip
     if not tiny:

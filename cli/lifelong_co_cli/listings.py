@@ -53,7 +53,7 @@ def tasks(
     from lifelong_co import registry
     from lifelong_co.config import presets
     from lifelong_co.errors import ConfigError
-    from lifelong_co.tasks.task import ORDERS
+    from lifelong_co.tasks.orders import ORDERS
 
     if seed is not None and plot is None:
         raise ConfigError("--seed: expected --plot PNG beside it")

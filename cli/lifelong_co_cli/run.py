@@ -102,7 +102,7 @@ def run(
         problem=problem,
         method=method,
         preset=preset or "small",
-        order_number=order,
+        order=order,
         tasks_file=tasks,
         seed=seed,
         device=place,

@@ -103,7 +103,7 @@ def learn(
         problem=problem,
         method=method,
         preset=preset,
-        order_number=order,
+        order=order,
         tasks_file=Path(tasks) if isinstance(tasks, Path | str) else None,
         seed=seed,
         device=chosen_device(device),

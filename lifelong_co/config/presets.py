@@ -15,7 +15,7 @@ from lifelong_co.config.solver_options import (
     ours_and_official,
 )
 from lifelong_co.errors import UnknownNameError
-from lifelong_co.tasks.task import order
+from lifelong_co.tasks.orders import paper_order
 from lifelong_co.tensors.schedule import CONSTANT, OFFICIAL_TSP
 
 Options = dict[str, Any]
@@ -113,7 +113,7 @@ _PAPER = Preset(
         6, "batch_no_track", width=128, state_k=(35, 50), action_k=15, **INVIT_OPTIONS
     ),
     method_options=_exact(),
-    order=order(1),
+    order=paper_order(1),
     epochs_of={**ours_and_official(10, "omni"), **ours_and_official(100, "invit")},
     settings_of=_RATES,
     needs_start=("omni", "official-omni"),
@@ -140,7 +140,7 @@ PRESETS = {
         curve_every=5,
         solver_options=models(3, "instance", width=64, state_k=(20, 30), action_k=10),
         method_options=_scaled(1000, 0.2),
-        order=order(1),
+        order=paper_order(1),
         settings=_QUICK,
         settings_of=_OF_SOLVERS,
     ),

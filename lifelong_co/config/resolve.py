@@ -14,8 +14,8 @@ from lifelong_co.config.run_config import Config, Options, read_config
 from lifelong_co.config.settings import given_settings
 from lifelong_co.config.task_file import read_tasks
 from lifelong_co.errors import ConfigError
-from lifelong_co.tasks.orders import named_order
-from lifelong_co.tasks.task import drifting, order, unique_labels
+from lifelong_co.tasks.orders import named_order, paper_order
+from lifelong_co.tasks.task import drifting, unique_labels
 
 
 def resolve(
@@ -24,7 +24,7 @@ def resolve(
     problem: str | None = None,
     method: str | None = None,
     preset: str = "small",
-    order_number: int | str | None = None,
+    order: int | str | None = None,
     tasks_file: Path | None = None,
     seed: int = 0,
     device: str = "cpu",
@@ -44,7 +44,7 @@ def resolve(
     ----------
     solver, problem, method
         None: those of ``start_from`` if it is given (not the method), else those of the preset.
-    order_number, tasks_file
+    order, tasks_file
         An order (`tasks.orders`) or a task file (`read_tasks`). Both None: those of the preset.
     start_from, buffer_from
         Folders of runs: this run starts with the parameters, and the experiences, of these.
@@ -76,16 +76,16 @@ def resolve(
     own = base.settings_for(problem, solver, method)
     chosen = own | given_settings(settings, more_settings or {})
     images = bool(chosen.get("images", False))
-    if order_number is not None and tasks_file is not None:
+    if order is not None and tasks_file is not None:
         raise ConfigError("tasks: expected an order or a task file, got both")
     if tasks_file is not None:
         tasks, source = read_tasks(tasks_file), str(tasks_file)
-    elif order_number is not None:
-        source = str(order_number)
+    elif order is not None:
+        source = str(order)
         tasks = base.tasks(named_order(source, problem), solver, images)
     else:
         tasks = base.tasks(base.order, solver, images)
-        source = "1" if base.order == order(1) else base.name
+        source = "1" if base.order == paper_order(1) else base.name
     if drift:
         tasks = drifting(tasks)
     if tests_of is not None:

@@ -20,7 +20,7 @@ SELDOM = 1000
 # That of the official Omni-VRP (``train.py``).
 WEIGHT_DECAY = 1e-6
 USED = (
-    *("solver", "solver_options", "problem", "order_number", "tasks_file", "seed", "device"),
+    *("solver", "solver_options", "problem", "order", "tasks_file", "seed", "device"),
     *("start_from", "tests", "tests_of", "augment", "symmetries", "weight_decay"),
 )
 """The arguments of `config.resolve.resolve` that a meta-training uses."""

@@ -5,10 +5,31 @@ from typing import Any
 
 from lifelong_co import registry
 from lifelong_co.errors import UnknownNameError
-from lifelong_co.tasks.task import ORDERS, order
+
+ORDERS: dict[int, tuple[str, ...]] = {
+    1: ("E", "C", "G", "U", "R", "GM"),
+    2: ("U", "GM", "E", "R", "G", "C"),
+    3: ("E", "G", "R", "C", "U", "GM"),
+    4: ("G", "GM", "E", "U", "R", "C"),
+    5: ("G", "C", "R", "U", "GM", "E"),
+}
+"""The paper's five task orders; its code calls G ``Grid`` and R ``Ring``."""
 
 Part = str | Mapping[str, Any]
 """A task of an order: a distribution, or a table with fields of `tasks.Task`."""
+
+
+def paper_order(number: int) -> tuple[str, ...]:
+    """Return the distributions of one of the paper's orders.
+
+    Raises
+    ------
+    UnknownNameError
+        If the paper has no order of this number.
+    """
+    if number not in ORDERS:
+        raise UnknownNameError("task order", str(number), [str(known) for known in ORDERS])
+    return ORDERS[number]
 
 
 def named_order(name: str | int, problem: str) -> tuple[Part, ...]:
@@ -22,7 +43,7 @@ def named_order(name: str | int, problem: str) -> tuple[Part, ...]:
         If two plugins own a name.
     """
     if str(name).isdecimal():
-        return order(int(name))
+        return paper_order(int(name))
     tables = registry.order(problem, str(name))
     if tables is None:
         valid = [*map(str, ORDERS), *registry.orders(problem)]

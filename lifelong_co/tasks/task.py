@@ -1,4 +1,4 @@
-"""Tasks and the orders in which they arrive (paper, appendix "Task and Order Details")."""
+"""A task: a distribution and a size, or files (paper, appendix "Task and Order Details")."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -10,15 +10,6 @@ from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.problems.distances import EUCLIDEAN, exponent
 from lifelong_co.registry.lookup import TESTS_OF
 from lifelong_co.validators import at_least, boolean, printable
-
-ORDERS: dict[int, tuple[str, ...]] = {
-    1: ("E", "C", "G", "U", "R", "GM"),
-    2: ("U", "GM", "E", "R", "G", "C"),
-    3: ("E", "G", "R", "C", "U", "GM"),
-    4: ("G", "GM", "E", "U", "R", "C"),
-    5: ("G", "C", "R", "U", "GM", "E"),
-}
-"""The paper's five task orders; its code calls G ``Grid`` and R ``Ring``."""
 
 
 def _known(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001
@@ -189,19 +180,6 @@ class Task:
             "distance": self.distance,
             "attributes": " ".join(self.attributes) or "none",
         }
-
-
-def order(number: int) -> tuple[str, ...]:
-    """Return the distributions of one of the paper's orders.
-
-    Raises
-    ------
-    UnknownNameError
-        If the paper has no order of this number.
-    """
-    if number not in ORDERS:
-        raise UnknownNameError("task order", str(number), [str(known) for known in ORDERS])
-    return ORDERS[number]
 
 
 def unique_labels(tasks: tuple[Task, ...]) -> tuple[Task, ...]:

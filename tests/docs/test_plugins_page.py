@@ -146,7 +146,7 @@ def use_sampler(name: str) -> None:
 def use_order(name: str) -> None:
     """Check that a preset makes tasks of an order, at the size of their distribution."""
     problem, _, order = name.partition(":")
-    labels = [task.label for task in resolve(problem=problem, order_number=order).tasks]
+    labels = [task.label for task in resolve(problem=problem, order=order).tasks]
     assert labels == ["U10", "U10 manhattan", "U10 chebyshev"]
 
 

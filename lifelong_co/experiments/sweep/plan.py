@@ -151,7 +151,7 @@ class _Planner:
 def _configs(grid: Grid, problem: str, solver: str, row: Variant) -> list[tuple[str, int, Config]]:
     named = parse_orders(grid.orders) if grid.orders else ()
     orders: dict[str, dict[str, Any]] = {
-        f"order{name}" if name.isdecimal() else name: {"order_number": name} for name in named
+        f"order{name}" if name.isdecimal() else name: {"order": name} for name in named
     }
     for path in map(Path, grid.tasks):
         label = path.stem if path.stem not in orders else f"{path.stem}-{_short(str(path))}"

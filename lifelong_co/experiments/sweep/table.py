@@ -19,7 +19,7 @@ from lifelong_co.experiments.spread import LEVEL, OVER_ORDERS, cell, over_orders
 from lifelong_co.experiments.sweep import plan as planned
 from lifelong_co.experiments.sweep.plan import Block, Plan, tasks_tested
 from lifelong_co.experiments.sweep.ranges import show_ranges
-from lifelong_co.tasks.task import ORDERS
+from lifelong_co.tasks.orders import ORDERS
 
 EXPLANATION = (
     "Metrics in 10^-3, lower is better: gaps (d - d*) / d*. d* is the lowest cost on a task among"

@@ -6,7 +6,7 @@ import pytest
 import lifelong_co as lco
 from lifelong_co.config.presets import PRESETS, preset
 from lifelong_co.config.resolve import resolve
-from lifelong_co.tasks.task import order
+from lifelong_co.tasks.orders import paper_order
 
 DISTRIBUTIONS = {"U", "GM", "E", "C", "G", "R"}
 
@@ -24,7 +24,7 @@ def test_presets_have_the_documented_scales(
 ) -> None:
     """Sizes, budgets and models of order 1 are those documented, task by task."""
     base = preset(name)
-    tasks = base.tasks(order(1), "pomo")
+    tasks = base.tasks(paper_order(1), "pomo")
     assert [task.distribution for task in tasks] == ["E", "C", "G", "U", "R", "GM"]
     for task in tasks:
         key = next(key for key in scales if task.distribution[-1] in key)
@@ -41,7 +41,7 @@ def test_presets_have_the_documented_scales(
         "ff_hidden_dim": 512,
         "logit_clipping": 10.0,
     }
-    assert base.order == order(1)
+    assert base.order == paper_order(1)
 
 
 def test_baselines_of_the_paper_are_the_official_ones() -> None:
@@ -62,7 +62,7 @@ def test_invit_keeps_the_one_objective_that_it_can_learn_by(name: str, solver: s
 
 def test_epochs_of_the_paper_have_its_numbers_of_instances() -> None:
     """10,000, 4,000 and 2,000 instances at 20, 50 and 100 nodes: at 20 the last batch has 16."""
-    tasks = preset("paper").tasks(order(1), "pomo")
+    tasks = preset("paper").tasks(paper_order(1), "pomo")
     assert {task.size: task.instances for task in tasks} == {20: 10_000, 50: 4_000, 100: 2_000}
     assert {task.size: task.last_batch_size for task in tasks} == {20: 16, 50: None, 100: None}
 

@@ -7,7 +7,7 @@ import pytest
 import lifelong_co as lco
 from lifelong_co.config.presets import preset
 from lifelong_co.config.resolve import resolve
-from lifelong_co.tasks.task import order
+from lifelong_co.tasks.orders import paper_order
 
 BUDGET = "epochs = 2\nbatches = 3\nbatch_size = 4\n"
 
@@ -25,7 +25,7 @@ def test_preset_fills_missing_options() -> None:
     assert (other.schedule, other.learning_rate) == ("linear", 3e-4)
     assert resolve(preset="demo", schedule="cosine").schedule == "cosine"
     assert resolve(preset="small").order == "1"
-    assert resolve(preset="small", order_number=3).order == "3"
+    assert resolve(preset="small", order=3).order == "3"
     assert resolve(method="fine-tuning").method_options == {}
 
 
@@ -34,7 +34,7 @@ def test_option_overrides_the_preset() -> None:
     config, base = resolve(), resolve(preset="small")
     assert config == base
     other = resolve(
-        order_number=2,
+        order=2,
         method_options={"alpha": 3.5, "replay_size": 7},
         solver_options={"head_num": 4},
         tests=11,
@@ -46,7 +46,7 @@ def test_option_overrides_the_preset() -> None:
     assert other.solver_options == {**base.solver_options, "head_num": 4}
     assert (other.tests, other.curve_every) == (11, base.curve_every)
     assert (other.learning_rate, other.seed) == (0.5, 9)
-    assert tuple(task.distribution for task in other.tasks) == order(2)
+    assert tuple(task.distribution for task in other.tasks) == paper_order(2)
     assert preset("small").method_options["llr-bc"] == base.method_options  # untouched
 
 
@@ -54,4 +54,4 @@ def test_order_and_task_file_together_are_refused(task_file: Any) -> None:
     """They contradict each other."""
     path = task_file(BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 5")
     with pytest.raises(lco.ConfigError, match="expected an order or a task file, got both"):
-        resolve(order_number=1, tasks_file=path)
+        resolve(order=1, tasks_file=path)

@@ -1,4 +1,4 @@
-"""Tasks and the paper's orders."""
+"""Tasks."""
 
 import attrs
 import pytest
@@ -6,34 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lifelong_co as lco
-from lifelong_co.tasks.task import ORDERS, Task, drifting, order, unique_labels
+from lifelong_co.tasks.task import Task, drifting, unique_labels
 
-DISTRIBUTIONS = {"U", "GM", "E", "C", "G", "R"}
 BUDGET = {"epochs": 2, "batches": 3, "batch_size": 4}
-
-
-@pytest.mark.parametrize(
-    ("number", "sequence"),
-    [
-        (1, "E C G U R GM"),
-        (2, "U GM E R G C"),
-        (3, "E G R C U GM"),
-        (4, "G GM E U R C"),
-        (5, "G C R U GM E"),
-    ],
-)
-def test_orders_are_those_of_the_paper(number: int, sequence: str) -> None:
-    """There are five orders of all six distributions (appendix "Task Orders")."""
-    assert order(number) == tuple(sequence.split())
-    assert set(order(number)) == DISTRIBUTIONS
-    assert sorted(ORDERS) == [1, 2, 3, 4, 5]
-
-
-@pytest.mark.parametrize("number", [0, 6, -1])
-def test_unknown_order_is_refused(number: int) -> None:
-    """The error lists the known orders."""
-    with pytest.raises(lco.UnknownNameError, match=f"order '{number}'; expected one of: 1, 2, 3,"):
-        order(number)
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,10 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.learner import learn
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.run import Run
-from lifelong_co.tasks.task import Task, order
+from lifelong_co.tasks.orders import paper_order
+from lifelong_co.tasks.task import Task
 
-PAPER = preset("paper").tasks(order(1), "pomo")
+PAPER = preset("paper").tasks(paper_order(1), "pomo")
 NAMES = {"G": "Grid", "R": "Ring"}
 LEVEL = 1e-4
 """Significance of the statistical tests; their seeds are fixed."""
