@@ -145,7 +145,8 @@ def make_engine(
 
 def describe(plan: "Plan", slots: int, *, each: bool) -> None:
     """Print how many runs there are and, if runs are finished, an estimate for the others."""
-    from lifelong_co.experiments.sweep.estimate import remaining, show, taken_by, wall
+    from lifelong_co.api.progress import duration
+    from lifelong_co.experiments.sweep.estimate import remaining, taken_by, wall
 
     done = taken_by(plan)
     print(f"{len(plan.jobs)} runs, {len(done)} of them finished, in {plan.folder}")
@@ -153,23 +154,24 @@ def describe(plan: "Plan", slots: int, *, each: bool) -> None:
     if each:
         for name, job in plan.jobs.items():
             state = "finished" if name in done else "begun" if job.begun else "to do"
-            time = f", about {show(seconds[name])}" if name in seconds else ""
+            time = f", about {duration(seconds[name])}" if name in seconds else ""
             print(f"  {name}: {state}{time}")
     if seconds:
         print(
-            f"estimate: {show(sum(seconds.values()))} of training, {slots} at once in about"
-            f" {show(wall(seconds.values(), slots))}, from the mean of the finished runs; tests,"
-            " reports and starts take more"
+            f"estimate: {duration(sum(seconds.values()))} of training, {slots} at once in about"
+            f" {duration(wall(seconds.values(), slots))}, from the mean of the finished runs;"
+            " tests, reports and starts take more"
         )
 
 
 def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
     """Do the runs and write and print the table; return the names of those that failed."""
+    from lifelong_co.api.progress import duration
     from lifelong_co.errors import Interrupted
     from lifelong_co.experiments.paired import LEAST_SEEDS
     from lifelong_co.experiments.sweep import table
     from lifelong_co.experiments.sweep.conduct import conduct
-    from lifelong_co.experiments.sweep.estimate import remaining, show, wall
+    from lifelong_co.experiments.sweep.estimate import remaining, wall
     from lifelong_co.storage.files import write_whole
     from lifelong_co_cli.advice import stopped
     from lifelong_co_cli.options import places
@@ -179,7 +181,7 @@ def carry_out(plan: "Plan", engine: "Engine", retries: int) -> list[str]:
 
     def time_left(finished: "Mapping[str, float]") -> str:
         seconds = wall(remaining(plan, finished).values(), engine.slots)
-        return f", about {show(seconds)} left" if seconds else ""
+        return f", about {duration(seconds)} left" if seconds else ""
 
     with stop_on_signal() as stop:
         try:

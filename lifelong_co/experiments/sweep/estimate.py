@@ -70,11 +70,3 @@ def wall(seconds: Iterable[float], slots: int) -> float:
     """Return a lower bound on the time in which ``slots`` finish runs of these durations."""
     each = list(seconds)
     return max(math.fsum(each) / slots, max(each, default=0.0))
-
-
-def show(seconds: float) -> str:
-    """Return a duration as text, e.g. ``1 h 05 min``."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
