@@ -19,8 +19,9 @@ WARM_UP = 0.1
 """The share of a task's steps in which ``warmup-linear`` rises; also the factor of its start."""
 
 Schedule = Callable[[float, int], float]
-"""Takes the share of finished steps, in ``[0, 1]``, and the finished epochs of the run's first
-optimizer (0 for later ones); returns the factor of the learning rate, in ``[0, 1]``."""
+"""Takes the share of finished epochs, in ``[0, 1]``, and the finished epochs of the run's first
+optimizer (0 for later ones); returns the factor of the learning rate, in ``[0, 1]``. The steps of
+the present epoch count as a fraction of it."""
 
 SCHEDULES: dict[str, Schedule] = {
     CONSTANT: lambda share, epochs: 1.0,  # noqa: ARG005

@@ -116,6 +116,7 @@ def der_plus_plus(
         observer=memory.observer,
         loss_terms=loss_terms,
         after_step=memory.after_step,
+        after_epoch=objective.after_epoch,  # the buffer has the present task's instances, too
         adopt=memory.adopt,
         state_dict=kept.state_dict,
         load_state_dict=kept.load_state_dict,

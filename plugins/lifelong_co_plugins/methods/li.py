@@ -16,7 +16,8 @@ The code of Li et al. and the paper's code of this method are not public, and we
 the full article. So these points are our choice:
 
 - The second epoch of a task replays, and then every second one.
-- The batches of such an epoch take the past tasks in turn. A batch has the batch size of its task,
+- The batches of such an epoch take the past tasks in turn. If they are fewer than the past tasks,
+  the turns go on in the next such epoch. A batch has the batch size of its task,
   or fewer instances if the reservoir holds fewer.
 - The divergence, in the direction above, is added in all epochs, and ``L_DRL`` has weight 1.
 - Epochs of replay do not count for the best solver so far: their costs are of other tasks.
@@ -35,8 +36,14 @@ from lifelong_co.protocols import Divergence, LearnerState, Method, Rollout
 from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_zero
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
+from lifelong_co_plugins.methods.instance_replay.turns import past_task
 from lifelong_co_plugins.methods.kept import Kept
-from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
+from lifelong_co_plugins.methods.regularization.exemplar import (
+    BestSoFar,
+    Exemplar,
+    share_of_batch,
+    training_cost,
+)
 from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
 
@@ -118,7 +125,7 @@ def li_intra(
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterable[tuple[str, Tensor]]:
         yield from held(learner, exemplar, diverge, alpha, unit)
         if not replays(learner, memory):
-            best.note(training_cost(rollout.cost))
+            best.note(training_cost(rollout.cost), share_of_batch(learner))
 
     kept = Kept(unit, memory=memory, best=best)
     return Method(
@@ -151,5 +158,14 @@ def replays(learner: LearnerState, memory: InstanceMemory) -> bool:
 def half_and_half(learner: LearnerState, memory: InstanceMemory) -> Any:
     """Return a batch of the present task, or, in every second epoch, of a past task."""
     if replays(learner, memory):
-        return memory.sample(learner, learner.batch % learner.task)
+        return memory.sample(learner, turn_of(learner))
     return memory.draw(learner)
+
+
+def turn_of(learner: LearnerState) -> int:
+    """Return the past task that the present batch of an epoch of replay takes."""
+    present = learner.tasks[learner.task]
+    if present.batches >= learner.task:
+        return past_task(learner, learner.batch, present.batches)
+    before = learner.epoch // 2 * present.batches  # batches of earlier epochs of replay
+    return past_task(learner, before + learner.batch, present.epochs // 2 * present.batches)

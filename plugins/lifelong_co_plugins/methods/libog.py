@@ -34,7 +34,12 @@ from lifelong_co.replay.checked import checked_divergence
 from lifelong_co.validators import at_least_one, at_least_zero
 from lifelong_co_plugins.methods.ewc import Anchors
 from lifelong_co_plugins.methods.kept import Kept
-from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, training_cost
+from lifelong_co_plugins.methods.regularization.exemplar import (
+    BestSoFar,
+    Exemplar,
+    share_of_batch,
+    training_cost,
+)
 from lifelong_co_plugins.methods.regularization.official_intra import official_divergences
 from lifelong_co_plugins.methods.regularization.weight_unit import WeightUnit
 
@@ -121,12 +126,6 @@ def libog(
         state_dict=kept.state_dict,
         load_state_dict=kept.load_state_dict,
     )
-
-
-def share_of_batch(learner: LearnerState) -> float:
-    """Return the size of the present batch divided by the task's batch size, in ``(0, 1]``."""
-    task = learner.tasks[learner.task]
-    return float(task.batch_size_at(learner.step_of(learner.task)) / task.batch_size)
 
 
 @torch.no_grad()

@@ -8,12 +8,14 @@
   its samples and worse by its greedy solutions. ``a`` are the actions of the best solution known of
   each replayed instance (self-imitation learning, arXiv 1806.05635): the greedy one after its task,
   or a better one that the second term has sampled since (as in LiDER, arXiv 2009.13736). Only
-  decisions where the most likely action is another one count.
+  decisions where the most likely action is another one count. The mean is over all steps of the
+  batch; a step in which a finished solution waits for longer ones counts as 0.
   ``g`` is the average norm of the policy's gradient (`weight_unit`).
 - A replayed instance is one of its eight images, drawn anew each time.
 - The log has the second and the third term together, as ``replay``.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -28,6 +30,7 @@ from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
 from lifelong_co_plugins.methods.instance_replay.objective import ReplayObjective, SolvesEncoded
 from lifelong_co_plugins.methods.instance_replay.solutions import behavior_along
 from lifelong_co_plugins.methods.instance_replay.solved import SolvedTasks
+from lifelong_co_plugins.methods.instance_replay.turns import past_task
 from lifelong_co_plugins.methods.kept import Kept
 from lifelong_co_plugins.methods.regularization.weight_unit import GradientNorm
 
@@ -48,7 +51,8 @@ def rehearsal(
     share
         Size of a replayed batch as a fraction of the batch size of its task, in ``(0, 1]``.
     every
-        Steps between two replayed batches, at least 1; the past tasks take turns.
+        Steps between two replayed batches, at least 1; the past tasks take turns, see
+        `turns.past_task`.
     instances
         Instances kept of each seen task, at least 0.
     imitation
@@ -76,7 +80,9 @@ def rehearsal(
         step = learner.step_of(learner.task)
         if not learner.task or step % every:
             return
-        task = step // every % learner.task
+        present = learner.tasks[learner.task]
+        turns = math.ceil(present.epochs * present.batches / every)
+        task = past_task(learner, step // every, turns)
         places = memory.places(learner, task, share)
         if not places:
             return
@@ -115,8 +121,8 @@ def rehearsal(
 def mismatch(solver: Solver, instances: Any, encoding: Any, actions: Tensor, forced: int) -> Tensor:
     """Return how unlikely wrong decisions make given solutions, in nats, a scalar of at least 0.
 
-    It is the mean over all decisions of ``-log p(a)``, with 0 where ``a`` is the most likely
-    action, or has no probability.
+    It is the mean over all steps of ``-log p(a)``, with 0 where ``a`` is the most likely action, or
+    has no probability. The steps in which a finished solution waits for longer ones count as 0.
 
     Parameters
     ----------

@@ -227,6 +227,23 @@ def test_either_term_can_be_left_out(
         assert same(parameters(run), parameters(plain))
 
 
+def test_replay_is_judged_by_the_solver_of_the_present_epoch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The buffer has instances of the present task, which the solver at its start cannot solve."""
+    started: list[tuple[int, int]] = []
+
+    def start(self: der.ReplayObjective, learner: Any) -> Any:
+        started.append((learner.task, learner.epoch))
+        return original(self, learner)
+
+    original = der.ReplayObjective.start
+    monkeypatch.setattr(der.ReplayObjective, "start", start)
+    tiny_learn(tiny_config("der++", sizes=(5, 6)), tmp_path)
+    assert len(started) == 2 * (1 + EPOCHS)  # at the start of each task, and after each epoch
+    assert started[1][0] == 0
+
+
 def test_run_can_start_with_the_buffer_of_another_run(tmp_path: Path) -> None:
     """The buffer has LLR-BC's experiences before the first step."""
     other = tiny_learn(tiny_config("llr-bc"), tmp_path / "other")

@@ -4,11 +4,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import torch
 from lifelong_co_plugins.methods import li
-from lifelong_co_plugins.methods.regularization.exemplar import Exemplar
-from tiny_runs import SIZES, begun, longer, parameters, same
+from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar
+from tiny_runs import SIZES, begun, longer, parameters, same, tiny_config
 from torch import Tensor
 
 from lifelong_co.learner import learn, train_batch
@@ -63,6 +64,36 @@ def test_half_of_the_epochs_are_spent_on_past_tasks(
         if nodes.shape[1] != SIZES[task]:
             assert {row.tobytes() for row in nodes.numpy()} <= learned
             assert len({row.tobytes() for row in nodes.numpy()}) == len(nodes)
+
+
+@pytest.mark.parametrize("method", ["li-inter", "li-intra"])
+def test_an_epoch_with_few_batches_goes_on_with_the_turns(
+    tmp_path: Path, trained_on: list[tuple[int, int, Tensor]], method: str
+) -> None:
+    """Two epochs of two batches replay four of five past tasks, or each of four once."""
+    sizes = (4, 5, 6, 7, 8, 9)
+    config = tiny_config(method, sizes=sizes, buffer_size=4)
+    tasks = tuple(attrs.evolve(task, epochs=4, batches=2) for task in config.tasks)
+    learn(prepare(attrs.evolve(config, tasks=tasks), tmp_path / "run"))
+    for task in (3, 4, 5):
+        past = [n.shape[1] for t, epoch, n in trained_on if t == task and epoch % 2 == 1]
+        if task < 5:
+            assert past == [*sizes[:task], sizes[0]][:4]
+        else:
+            assert len(set(past)) == 4
+            assert set(past) < set(sizes[:task])
+
+
+def test_best_epoch_weighs_a_short_batch_by_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the mean is over instances: the last batch has a quarter of the others."""
+    noted: list[float] = []
+    monkeypatch.setattr(BestSoFar, "note", lambda self, value, weight: noted.append(weight))  # noqa: ARG005
+    config = tiny_config("li-intra", sizes=(5,))
+    tasks = tuple(attrs.evolve(task, last_batch_size=1) for task in config.tasks)
+    learn(prepare(attrs.evolve(config, tasks=tasks), tmp_path / "run"))
+    assert noted == [1.0, 0.25] * 2
 
 
 @pytest.mark.parametrize("method", ["li-inter", "li-intra"])

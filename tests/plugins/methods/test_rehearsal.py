@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import torch
 from lifelong_co_plugins.methods.instance_replay.memory import InstanceMemory
@@ -62,6 +63,28 @@ def test_past_tasks_take_turns_with_their_share(
     monkeypatch.setattr(InstanceMemory, "places", places)
     tiny_learn(tiny_config("rehearsal", sizes=(5, 6, 7), every=2, share=0.5), tmp_path)
     assert asked == [(0, BATCH_SIZE // 2), (1, BATCH_SIZE // 2)]
+
+
+def test_a_task_with_few_steps_replays_others_than_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two steps and four past tasks: two different ones, which depend on the seed."""
+    asked: list[int] = []
+
+    def places(memory: InstanceMemory, learner: Any, task: int, share: float) -> list[int]:
+        if learner.task == 4:
+            asked.append(task)
+        return drawn(memory, learner, task, share)
+
+    drawn = InstanceMemory.places
+    monkeypatch.setattr(InstanceMemory, "places", places)
+    config = tiny_config("rehearsal", sizes=(5, 6, 7, 8, 9))
+    tasks = tuple(attrs.evolve(task, epochs=1, batches=2) for task in config.tasks)
+    for seed in range(3):
+        tiny_learn(attrs.evolve(config, tasks=tasks, seed=seed), tmp_path / str(seed))
+    pairs = [set(asked[i : i + 2]) for i in (0, 2, 4)]
+    assert all(len(pair) == 2 for pair in pairs)
+    assert pairs != [{0, 1}] * 3
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])

@@ -24,9 +24,10 @@ class SolvesEncoded(Protocol):
 class ReplayObjective:
     """An objective of the run's kind on replayed instances.
 
-    It is separate from the run's own: a greedy-rollout baseline judges past tasks by the
-    solver at the start of the present task. The random stream of the actions follows from the seed,
-    task, epoch and batch, so no stream has to be saved.
+    It is separate from the run's own: a greedy-rollout baseline judges past tasks by the solver at
+    the start of the present task, or of the present epoch if the method calls `after_epoch`. The
+    random stream of the actions follows from the seed, task, epoch and batch, so no stream has to
+    be saved.
     """
 
     def __init__(self) -> None:
@@ -34,6 +35,10 @@ class ReplayObjective:
 
     def before_task(self, learner: LearnerState) -> None:
         """Start a new objective."""
+        self.start(learner)
+
+    def after_epoch(self, learner: LearnerState) -> None:
+        """Start a new objective: a baseline then judges by the present solver."""
         self.start(learner)
 
     def start(self, learner: LearnerState) -> Objective:

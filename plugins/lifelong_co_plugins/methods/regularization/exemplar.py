@@ -144,6 +144,12 @@ def training_cost(cost: Tensor) -> float:
     return float(cost.min(dim=1).values.mean())
 
 
+def share_of_batch(learner: LearnerState) -> float:
+    """Return the size of the present batch divided by the task's batch size, in ``(0, 1]``."""
+    task = learner.tasks[learner.task]
+    return float(task.batch_size_at(learner.step_of(learner.task)) / task.batch_size)
+
+
 def frozen_copy(module: nn.Module) -> dict[str, Tensor]:
     """Return a copy of a module's ``state_dict`` that needs no gradients.
 
