@@ -30,7 +30,7 @@ class Encoder(nn.Module):
     dim, heads, dim_ff, layers
         Width, heads and layers of the attention; ``dim_ff`` is the width of the feed-forward.
     batchnorm
-        Whether to normalise channels over all tokens of the batch, with padding, instead of each
+        Whether to normalise channels over all tokens of the batch, without padding, instead of each
         token.
     """
 
@@ -81,12 +81,15 @@ class Encoder(nn.Module):
         filling: Tensor | None = features[..., -1]
         if features.device.type == "cpu" and not bool(features[..., -1].any()):
             filling = None  # usual for the TSP, except in batches with states of several steps
+        # How much padding there is depends on the device.
+        over_batch = self.batchnorm and self.training and filling is not None
+        shown = (features[..., -1] == 0).flatten() if over_batch else None
         tokens = features
         for i, module in enumerate(self.layers):
             layer = cast(Layer, module)
             asking = read if i == last and not self.batchnorm else T
             if i == 0:
-                tokens = layer.first(features, folded, asking)
+                tokens = layer.first(features, folded, asking, shown)
             else:
-                tokens = layer(tokens, filling, asking, folded.weights[i])
+                tokens = layer(tokens, filling, asking, folded.weights[i], shown)
         return tokens[:, :read]

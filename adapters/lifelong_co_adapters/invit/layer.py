@@ -91,8 +91,13 @@ class Layer(nn.Module):
         combine = self.combine.weight.view(dim, H, width).permute(1, 2, 0)  # [H, width, d]
         return (scores + hide).transpose(0, 1).reshape(f, H * f), (value @ combine).view(H * f, dim)
 
-    def first(self, features: Tensor, folded: Folded, read: int) -> Tensor:
-        """Map features ``[N, T, f]`` to outputs ``[N, read, d]`` of the first ``read`` tokens."""
+    def first(
+        self, features: Tensor, folded: Folded, read: int, shown: Tensor | None = None
+    ) -> Tensor:
+        """Map features ``[N, T, f]`` to outputs ``[N, read, d]`` of the first ``read`` tokens.
+
+        ``shown`` is as for `finish`.
+        """
         N, _, f = features.shape
         asking = features[:, :read]
         coefficients = (asking @ folded.scores).view(N, read * self.heads, f)
@@ -103,14 +108,19 @@ class Layer(nn.Module):
         gathered = gathered.reshape(N * read, self.heads * f)
         tokens = asking.flatten(0, 1) @ folded.embedding
         joined = affine(gathered, folded.mixed.T).add_(tokens)
-        return self.finish(tokens, joined, folded.weights[0]).view(N, read, -1)
+        return self.finish(tokens, joined, folded.weights[0], shown).view(N, read, -1)
 
     def forward(
-        self, tokens: Tensor, filling: Tensor | None, read: int, weights: Weights
+        self,
+        tokens: Tensor,
+        filling: Tensor | None,
+        read: int,
+        weights: Weights,
+        shown: Tensor | None = None,
     ) -> Tensor:
         """Map tokens ``[N, T, d]`` to the outputs ``[N, read, d]`` of the first ``read`` tokens.
 
-        ``filling`` ``[N, T]`` is added to the scores of each token.
+        ``filling`` ``[N, T]`` is added to the scores of each token; ``shown`` is as for `finish`.
         """
         N, T, dim = tokens.shape
         asking = tokens[:, :read].flatten(0, 1)
@@ -121,9 +131,11 @@ class Layer(nn.Module):
         by_hand = tokens.device.type == "cpu" and not weights.learning
         attended = (by_products if by_hand else fused)(query, key, value, filling)
         joined = affine(attended.reshape(N * read, dim), weights.combine.T).add_(asking)
-        return self.finish(asking, joined, weights).view(N, read, dim)
+        return self.finish(asking, joined, weights, shown).view(N, read, dim)
 
-    def finish(self, tokens: Tensor, joined: Tensor, weights: Weights) -> Tensor:
+    def finish(
+        self, tokens: Tensor, joined: Tensor, weights: Weights, shown: Tensor | None = None
+    ) -> Tensor:
         """Apply the norms and the feed-forward to tokens ``[rows, d]``.
 
         Not ``[N, T, d]``: linear maps of those return views, and writing into a view costs a copy
@@ -137,12 +149,22 @@ class Layer(nn.Module):
             The sum of the tokens and their attention output.
         weights
             The result of `weights`.
+        shown
+            Bool ``[rows]``: the tokens over which batch normalisation takes its statistics. None:
+            all. The others are padding, and are not normalised.
         """
         joined = self.norm(joined)
-        joined = self.norm1(joined.add_(tokens))  # the residual is added twice
+        joined = among(self.norm1, joined.add_(tokens), shown)  # the residual is added twice
         wide = affine(joined, weights.expand.T, self.expand.bias, relu=True)
         changed = affine(wide, weights.contract.T, self.contract.bias).add_(joined)
-        return cast(Tensor, self.norm2(changed))
+        return among(self.norm2, changed, shown)
+
+
+def among(norm: nn.Module, tokens: Tensor, shown: Tensor | None) -> Tensor:
+    """Normalise tokens ``[rows, d]``, or only those that are shown."""
+    if shown is None:
+        return cast(Tensor, norm(tokens))
+    return tokens.index_put((shown,), norm(tokens[shown]).to(tokens.dtype))
 
 
 def fused(query: Tensor, key: Tensor, value: Tensor, filling: Tensor | None) -> Tensor:

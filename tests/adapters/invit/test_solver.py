@@ -5,8 +5,10 @@ from typing import Any, ClassVar
 import attrs
 import pytest
 import torch
+import torch.nn.functional as F  # noqa: N812
 from goldens import PROBLEMS, invit_golden
 from invit_reference import Reference, reference_probs
+from lifelong_co_adapters.invit import network
 from lifelong_co_adapters.invit.official_names import from_official
 from tiny_invit import TINY, drawn, mixed, tiny, walk
 from torch import Tensor
@@ -151,6 +153,30 @@ def test_batch_norm_in_evaluation_uses_running_statistics(name: str) -> None:
     torch.testing.assert_close(alone, together[:1], rtol=0, atol=1e-12)
     tracked = [key for key in solver.module.state_dict() if key.endswith("running_mean")]
     assert len(tracked) == 2 * 2 * 3  # norms, layers, encoders
+
+
+@both
+def test_batch_norm_takes_no_statistics_of_padding(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is more of it on a GPU, which would learn something else."""
+    instances, state = mixed(name)
+    nearest = network.nearest
+
+    def padded(points: Tensor, last: Tensor, **given: Any) -> Any:
+        found, A = nearest(points, last, **given), points.shape[1]
+        nodes = F.pad(found.nodes, (0, A - found.nodes.shape[1]))
+        return attrs.evolve(found, nodes=nodes, width=min(given["action_k"], A))
+
+    probs, statistics = [], []
+    for lists in (nearest, padded):
+        monkeypatch.setattr(network, "nearest", lists)
+        solver = tiny(name, batchnorm=True)
+        solver.module.train()
+        probs.append(solver.log_probs(solver.encode(instances), state).exp())
+        statistics.append(torch.cat([b.flatten() for b in solver.module.buffers()]))
+    torch.testing.assert_close(*probs, rtol=0, atol=1e-12)
+    torch.testing.assert_close(*statistics, rtol=0, atol=1e-12)
 
 
 class Timed:
