@@ -1,7 +1,8 @@
-"""What observes a rollout may only read: the decoding goes on with the same tensors."""
+"""Observers of a rollout may only read: the decoding goes on with the same tensors."""
 
 from typing import Any
 
+import attrs
 import torch
 from torch import Tensor
 
@@ -42,3 +43,16 @@ def changed_by(observe: Observer, state: Any, log_probs: Tensor) -> list[str]:
     observe(state, log_probs)
     changed = [f"state.{name}" for name in records.changed(before, state)]
     return changed if records.same(likely, log_probs) else [*changed, "log_probs"]
+
+
+@attrs.define
+class Counted:
+    """An observer that counts its calls."""
+
+    observe: Observer
+    calls: int = 0
+
+    def __call__(self, state: Any, log_probs: Tensor) -> None:
+        """Pass a decoding step on."""
+        self.calls += 1
+        self.observe(state, log_probs)

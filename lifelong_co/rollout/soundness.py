@@ -5,18 +5,24 @@ changes the instances, leaves out the observer, returns probabilities instead of
 `lifelong_co.testing.check_solver` finds more, before a run.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import attrs
 import torch
 from torch import Tensor
 
 from lifelong_co.errors import ComponentError
 from lifelong_co.protocols import Observer, Rollout, Solver
+from lifelong_co.rollout.observing import Counted
 from lifelong_co.rollout.verification import WRONG_COST, complete, require_starts
 from lifelong_co.tensors import records
-from lifelong_co.tensors.modules import evaluating, normalises_over_batch
+from lifelong_co.tensors.backward import leaves
+from lifelong_co.tensors.modules import (
+    changed_buffers,
+    evaluating,
+    normalises_over_batch,
+    transient_buffers,
+)
 
 FIELDS = ("actions", "cost", "log_likelihood")
 """The tensors of a rollout."""
@@ -25,19 +31,6 @@ ROWS = 2
 WRONG_SUM = 0.02
 """A difference that rounding in bfloat16 does not explain: of a sum of probabilities from 1, or of
 two log-probabilities in the mean over the steps."""
-
-
-@attrs.define
-class Counted:
-    """An observer that counts its calls."""
-
-    observe: Observer
-    calls: int = 0
-
-    def __call__(self, state: Any, log_probs: Tensor) -> None:
-        """Pass a decoding step on."""
-        self.calls += 1
-        self.observe(state, log_probs)
 
 
 def checked(
@@ -99,6 +92,7 @@ class FirstRollout:
         self.solver = solver
         self.instances = instances
         self.names = set(solver.module.state_dict())
+        self.transient = transient_buffers(solver.module)
         self.before = records.transform(instances, torch.Tensor.clone)
         self.random = torch.get_rng_state()
 
@@ -109,10 +103,11 @@ class FirstRollout:
         ------
         ComponentError
             If the solver draws from torch's global random stream of the CPU, or changes the
-            instances or the names of its tensors; if solutions have another shape, are infeasible
-            or cost something else than the problem counts; if probabilities do not sum to 1 over
-            feasible actions, or their logarithms to the log-likelihood over the steps; if gradients
-            flow into tensors that the module does not have.
+            instances, the names of its tensors, or a buffer that no checkpoint has; if solutions
+            have another shape, are infeasible or cost something else than the problem counts; if
+            probabilities do not sum to 1 over feasible actions, or their logarithms to the
+            log-likelihood over the steps; if greedy solutions in evaluation mode differ from one
+            time to the next; if gradients flow into tensors that the module does not have.
         """
         if new := set(self.solver.module.state_dict()) ^ self.names:
             what = ", ".join(sorted(new)[:3])
@@ -122,6 +117,9 @@ class FirstRollout:
                 "random numbers from the given generator only (also in the observer of a method)",
                 "some from torch's global stream; is a dropout layer active?",
             )
+        if changed := changed_buffers(self.solver.module, self.transient):
+            got = f"a change of {changed}, registered with persistent=False"
+            self._refuse("changes only of buffers in the state_dict", got)
         kept = records.tensors(self.before)
         for field, tensor in records.tensors(self.instances).items():
             if bool(kept[field].isnan().any()):
@@ -132,6 +130,7 @@ class FirstRollout:
         self._check_solutions(rollout)
         self._check_probabilities(rollout.actions.shape[1])
         self._check_likelihood(rollout)
+        self._check_repeats()
         own = {id(parameter) for parameter in self.solver.module.parameters()}
         for leaf in leaves(rollout.log_likelihood):
             if id(leaf) not in own:  # nothing trains or saves it
@@ -169,6 +168,14 @@ class FirstRollout:
             first = wrong.nonzero()[0].tolist()
             got = f"{float(cost[*first]):g} where it counts {float(counted[*first]):g}"
             self._refuse("the cost that the problem counts", got)
+
+    @torch.no_grad()
+    def _check_repeats(self) -> None:
+        part = records.select(self.before, slice(0, ROWS))
+        with evaluating(self.solver.module):
+            first, second = (self.solver.rollout(part, "greedy").actions for _ in range(2))
+        if not torch.equal(first, second):
+            self._refuse("the same greedy solutions twice in evaluation mode", "others")
 
     def _log_probs(self, S: int) -> tuple[Tensor, Any]:
         """Return what is feasible in the first state that is not forced, and log-probs."""
@@ -232,18 +239,3 @@ class FirstRollout:
     def _refuse(self, expected: str, got: str) -> None:
         check = "lifelong_co.testing.check_solver"
         raise ComponentError(f"{self.label}: expected {expected}, got {got} ({check} says more)")
-
-
-def leaves(found: Tensor) -> Iterator[Tensor]:
-    """Yield the tensors into which gradients flow from a tensor, each once."""
-    seen: set[Any] = set()
-    open_nodes = [found.grad_fn]
-    while open_nodes:
-        node = open_nodes.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        leaf = getattr(node, "variable", None)  # of AccumulateGrad
-        if leaf is not None:
-            yield leaf
-        open_nodes += [following for following, _ in node.next_functions]

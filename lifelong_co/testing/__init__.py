@@ -9,7 +9,6 @@ from lifelong_co.testing.behavior import (
     check_feasibility,
     check_permutation,
     check_probabilities,
-    check_restored,
     check_rows,
     check_shapes,
     check_state_only,
@@ -21,6 +20,7 @@ from lifelong_co.testing.distribution import check_distribution
 from lifelong_co.testing.gradients import check_consolidation_gradient, check_policy_gradient
 from lifelong_co.testing.memory import check_replay, check_round_trip
 from lifelong_co.testing.method import check_method
+from lifelong_co.testing.module_state import check_buffers, check_parameters, check_restored
 from lifelong_co.testing.objective import check_objective
 from lifelong_co.testing.problem import check_problem
 from lifelong_co.testing.samples import draw_instances
@@ -30,6 +30,7 @@ from lifelong_co.testing.suite import check_members, check_solver
 __all__ = [
     "ContractError",
     "check_buffer",
+    "check_buffers",
     "check_consolidation_gradient",
     "check_distribution",
     "check_divergence",
@@ -37,6 +38,7 @@ __all__ = [
     "check_members",
     "check_method",
     "check_objective",
+    "check_parameters",
     "check_permutation",
     "check_policy_gradient",
     "check_probabilities",

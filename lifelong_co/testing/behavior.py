@@ -46,7 +46,7 @@ def check_shapes(solver: Solver, instances: Any, *, seed: int = 0) -> None:
 @torch.no_grad()
 def check_probabilities(solver: Solver, instances: Any, *, seed: int = 0) -> None:
     """Check that probabilities sum to 1, within 1e-5 in float32 and 1e-10 in float64."""
-    for state, log_probs in _answers(solver, instances, seed):
+    for state, log_probs in answers(solver, instances, seed):
         total = log_probs.exp().sum(dim=2)
         # A problem may have no feasible action for a finished trajectory.
         idle = ~solver.problem.feasible(instances, state).any(dim=2)
@@ -64,7 +64,7 @@ def check_feasibility(solver: Solver, instances: Any, *, seed: int = 0) -> None:
 
     Some feasible actions may get -inf, as with a solver that considers only near nodes.
     """
-    for state, log_probs in _answers(solver, instances, seed):
+    for state, log_probs in answers(solver, instances, seed):
         feasible = solver.problem.feasible(instances, state)
         expect_everywhere(
             "check_feasibility",
@@ -89,10 +89,10 @@ def check_permutation(solver: Solver, instances: Any, *, seed: int = 0) -> None:
     permuted = records.select(instances, order)
     S = solver.problem.size(instances)
     turn = torch.arange(S, device=device).roll(1)
-    answers = _answers(solver, instances, seed)
+    found = answers(solver, instances, seed)
     with mode(solver.module, training=False):
         encoding = solver.encode(instances)
-        for state, log_probs in answers:
+        for state, log_probs in found:
             _agree(
                 "check_permutation",
                 "the same probs [B, S, A] after permuting the trajectories",
@@ -102,7 +102,7 @@ def check_permutation(solver: Solver, instances: Any, *, seed: int = 0) -> None:
                 log_probs.exp()[:, turn],
             )
         encoding = solver.encode(permuted)
-        for state, log_probs in answers:
+        for state, log_probs in found:
             _agree(
                 "check_permutation",
                 "the same probs [B, S, A] after permuting the instances",
@@ -159,24 +159,7 @@ def check_rows(solver: Solver, instances: Any, *, seed: int = 0) -> None:
             _agree("check_rows", f"{what}, packed", replayed, behavior, HALF)
 
 
-@torch.no_grad()
-def check_restored(solver: Solver, other: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check that another solver behaves the same after it has loaded the ``state_dict``.
-
-    Parameters
-    ----------
-    other
-        A solver with the same options and other parameters. The check replaces its parameters
-        with those of ``solver``.
-    """
-    other.module.load_state_dict(solver.module.state_dict())
-    pairs = zip(_answers(solver, instances, seed), _answers(other, instances, seed), strict=True)
-    for (_, expected), (_, came) in pairs:
-        what = "the same probs [B, S, A] of a solver restored from the state_dict"
-        _agree("check_restored", what, came, expected.exp())
-
-
-def _answers(solver: Solver, instances: Any, seed: int) -> list[tuple[Any, Tensor]]:
+def answers(solver: Solver, instances: Any, seed: int) -> list[tuple[Any, Tensor]]:
     """Return the states of a random solution, each with a copy of its log-probabilities."""
     visited = states(solver.problem, instances, solver.problem.size(instances), seed)
     with mode(solver.module, training=False):

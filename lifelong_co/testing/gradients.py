@@ -14,20 +14,49 @@ from lifelong_co.protocols import LearnerState, Objective, Solver
 from lifelong_co.replay.consolidation import BEHAVIORS, consolidation_loss
 from lifelong_co.tasks.task import Task
 from lifelong_co.tensors import records
+from lifelong_co.tensors.backward import leaves
 from lifelong_co.testing.contract import expect, expect_everywhere
 from lifelong_co.testing.samples import mode, observed_rollout
 
+NEARLY = 0.01
+"""The largest relative difference of two computations of a gradient."""
+
 
 def check_policy_gradient(solver: Solver, instances: Any, *, seed: int = 0) -> None:
-    """Check that the loss of `objective` is a finite scalar with finite gradients, not all zero."""
+    """Check the gradients of the policy.
+
+    - The loss of `objective` is a finite scalar with finite gradients, not all zero.
+    - Each trainable parameter has one. Those that a problem does not use are frozen:
+      ``requires_grad_(False)``.
+    - Gradients flow into parameters of the module only.
+    - The log-likelihood has the gradient of the sum of `log_probs` in the observed states: no step
+      is detached or has other parameters.
+    """
     with torch.enable_grad(), mode(solver.module, training=True):
         objective = solver.objective()
         kind = type(objective).__name__
         expect(isinstance(objective, Objective), "check_policy_gradient", "an Objective", kind)
         objective.before_task(_standing(solver, instances, seed))
-        rollout, _ = observed_rollout(solver, instances, "sample", seed)
+        rollout, steps = observed_rollout(solver, instances, "sample", seed)
         loss = objective.loss(instances, rollout)
         check_gradients("check_policy_gradient", "the policy loss", loss, solver)
+        own = {id(parameter) for parameter in solver.module.parameters()}
+        for leaf in leaves(rollout.log_likelihood):
+            came = f"another one, of shape {list(leaf.shape)}"
+            expected = "all parameters in the module"
+            expect(id(leaf) in own, "check_policy_gradient", expected, came)
+        first = rollout.actions.shape[2] - len(steps)
+        encoding = solver.encode(instances)
+        total = torch.stack(
+            [
+                solver.log_probs(encoding, step.state)
+                .gather(2, rollout.actions[..., t, None])
+                .sum()
+                for t, step in enumerate(steps, start=first)
+            ]
+        ).sum()
+        if total.requires_grad:  # otherwise `check_consolidation_gradient` fails
+            _check_same_gradients(solver, rollout.log_likelihood.sum(), total)
 
 
 def check_consolidation_gradient(solver: Solver, instances: Any, *, seed: int = 0) -> None:
@@ -69,6 +98,33 @@ def check_gradients(check: str, what: str, loss: Tensor, solver: Solver) -> None
             expect_everywhere(check, expected, gradient.isfinite(), gradient)
             moved = moved or bool(gradient.any())
     expect(moved, check, f"gradients of {what}", "zero for every parameter")
+
+
+def _check_same_gradients(solver: Solver, found: Tensor, wanted: Tensor) -> None:
+    """Compare the gradients of a log-likelihood with those of a sum of log-probabilities."""
+    parameters = {n: p for n, p in solver.module.named_parameters() if p.requires_grad}
+    came, want = (
+        torch.autograd.grad(each, list(parameters.values()), allow_unused=True)
+        for each in (found, wanted)
+    )
+    unused = [name for name, each in zip(parameters, came, strict=True) if each is None]
+    expected = "gradients of the log_likelihood in every trainable parameter"
+    expect(not unused, "check_policy_gradient", expected, f"none in {', '.join(unused[:3])}")
+    norms = [0.0 if each is None else float(each.norm()) for each in want]
+    for name, one, other, norm in zip(parameters, came, want, norms, strict=True):
+        apart = norm_of_difference(one, other)
+        expected = f"a log_likelihood with the gradient of the sum of log_probs in {name}"
+        close = apart <= NEARLY * (norm + NEARLY * sum(norms))
+        expect(
+            close, "check_policy_gradient", expected, f"one that is {apart:.3g} away of {norm:.3g}"
+        )
+
+
+def norm_of_difference(one: Tensor | None, other: Tensor | None) -> float:
+    """Return the norm of the difference of two gradients; None is a gradient of zero."""
+    if one is None or other is None:
+        return sum(float(each.norm()) for each in (one, other) if each is not None)
+    return float((one - other).norm())
 
 
 def _skewed(log_probs: Tensor) -> Tensor:

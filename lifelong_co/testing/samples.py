@@ -96,7 +96,8 @@ def mode(module: nn.Module, *, training: bool) -> Iterator[None]:
         for part, before in modes.items():
             part.training = before
         for name, value in module.named_buffers():
-            value.copy_(buffers[name])
+            if name in buffers and value.shape == buffers[name].shape:  # not a cache that has grown
+                value.copy_(buffers[name])
 
 
 @attrs.frozen(eq=False)

@@ -8,7 +8,6 @@ from lifelong_co.testing.behavior import (
     check_feasibility,
     check_permutation,
     check_probabilities,
-    check_restored,
     check_rows,
     check_shapes,
     check_state_only,
@@ -16,6 +15,7 @@ from lifelong_co.testing.behavior import (
 from lifelong_co.testing.contract import expect_members
 from lifelong_co.testing.gradients import check_consolidation_gradient, check_policy_gradient
 from lifelong_co.testing.memory import check_replay, check_round_trip
+from lifelong_co.testing.module_state import check_buffers, check_parameters, check_restored
 from lifelong_co.testing.samples import draw_instances
 from lifelong_co.testing.solutions import check_rollout, check_seed
 
@@ -30,6 +30,8 @@ CHECKS: tuple[Callable[..., None], ...] = (
     check_seed,
     check_replay,
     check_rows,
+    check_parameters,
+    check_buffers,
     check_round_trip,
     check_policy_gradient,
     check_consolidation_gradient,

@@ -6,6 +6,8 @@ import attrs
 import pytest
 import torch
 from changed_solvers import Changed, Replaced, Wrapped, double_cost, scaled_in_place, visits_twice
+from faulty_modules import LostBuffer
+from faulty_solvers import NeverGreedy
 from tiny_runs import MODEL, tiny_config
 from torch import Tensor, nn
 
@@ -13,7 +15,6 @@ import lifelong_co as lco
 from lifelong_co.errors import ComponentError
 from lifelong_co.learner import learn
 from lifelong_co.protocols import Rollout
-from lifelong_co.rollout.soundness import leaves
 from lifelong_co.runs.prepare import prepare
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
@@ -111,6 +112,8 @@ WRONG = {
     ),
     "random": (replaced(drawing), "given generator only"),
     "late": (Growing, "a change of late.bias, late.weight"),
+    "lost buffer": (LostBuffer, "a change of mean, registered with persistent=False"),
+    "never greedy": (NeverGreedy, "the same greedy solutions twice"),
     "silent": (Silent, "calls observe"),
     "half silent": (Sparing, r"after the forced first actions, 4 to 5 times .* got 3 calls"),
     "sign": (
@@ -158,10 +161,3 @@ def test_sound_solver_learns_as_without_the_wrapper(plugin, tmp_path):
         )
         costs.append([one.cost for one in learn(prepare(config, tmp_path / name)).costs])
     assert costs[0] == costs[1]
-
-
-def test_leaves_are_those_of_the_graph():
-    """Each once; a tensor without a graph has none."""
-    a, b, c = (torch.ones(2, requires_grad=True) for _ in range(3))
-    assert {id(leaf) for leaf in leaves((a * b + a).sum())} == {id(a), id(b)}
-    assert list(leaves(c.detach())) == []

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lifelong_co.errors import ComponentError
-from lifelong_co.tensors.backward import differentiate
+from lifelong_co.tensors.backward import differentiate, leaves
 
 
 def test_terms_with_one_graph_are_refused() -> None:
@@ -17,3 +17,10 @@ def test_terms_with_one_graph_are_refused() -> None:
         differentiate("method 'm', loss term 'b'", shared.square())
     with pytest.raises(RuntimeError, match="scalar"):
         differentiate("method 'm', loss term 'c'", scalar.expand(2).exp())
+
+
+def test_leaves_are_those_of_the_graph():
+    """Each once; a tensor without a graph has none."""
+    a, b, c = (torch.ones(2, requires_grad=True) for _ in range(3))
+    assert {id(leaf) for leaf in leaves((a * b + a).sum())} == {id(a), id(b)}
+    assert list(leaves(c.detach())) == []

@@ -20,8 +20,15 @@ from changed_solvers import (
     mean_likelihood,
     nearly_feasible,
     scaled_in_place,
-    tilt,
     visits_twice,
+)
+from faulty_modules import (
+    DetachedSteps,
+    LateBuffer,
+    LostBuffer,
+    OldCopy,
+    OtherParameter,
+    UnusedParameter,
 )
 from faulty_solvers import (
     AlwaysGreedy,
@@ -59,13 +66,10 @@ MUTANTS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "last encoding": ("check_state_only", "another batch", LastEncoding),
     "trajectories": ("check_permutation", "trajectories", lambda p: Changed(by_trajectory, p)),
     "cost": ("check_rollout", "cost", lambda p: Replaced(double_cost, p)),
-    "likelihood": ("check_rollout", "log_likelihood", lambda p: Replaced(mean_likelihood, p)),
-    "visits twice": ("check_rollout", "feasible", lambda p: Replaced(visits_twice, p)),
     "stops early": ("check_rollout", "done", StopsEarly),
     "never greedy": ("check_rollout", "likeliest", NeverGreedy),
     "generator": ("check_seed", "seed", IgnoresGenerator),
     "always greedy": ("check_seed", "other actions from another seed", AlwaysGreedy),
-    "dropout": ("check_replay", "training", Dropout),
     "one memory": ("check_replay", "copies", OneMemory),
     "mixes batch": ("check_rows", "part of the batch", MixesBatch),
     "small integers": ("check_round_trip", "torch.int32", SmallIntegers),
@@ -78,6 +82,12 @@ MUTANTS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     ),
     "vector loss": ("check_policy_gradient", "scalar", lambda p: Learns(lambda x: x[None], p)),
     "frozen replay": ("check_consolidation_gradient", "depend", FrozenReplay),
+    "unused parameter": ("check_policy_gradient", "every trainable", UnusedParameter),
+    "detached steps": ("check_policy_gradient", "the gradient of the sum", DetachedSteps),
+    "other parameter": ("check_policy_gradient", "shape [1]", OtherParameter),
+    "old copy": ("check_parameters", "a copy was in use", OldCopy),
+    "lost buffer": ("check_buffers", "a change of mean", LostBuffer),
+    "late buffer": ("check_buffers", "a change of late", LateBuffer),
 }
 
 # What several checks would see, and the first of them in the order of `check_solver`.
@@ -89,6 +99,9 @@ CRUDE: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "remembers": ("check_state_only", "reverse", Remembers),
     "late state": ("check_replay", "state before step", LateState),
     "in place": ("check_rollout", "instances' nodes", lambda p: Replaced(scaled_in_place, p)),
+    "likelihood": ("check_rollout", "log_likelihood", lambda p: Replaced(mean_likelihood, p)),
+    "visits twice": ("check_rollout", "feasible", lambda p: Replaced(visits_twice, p)),
+    "dropout": ("check_replay", "training", Dropout),
     "no such action": ("check_rollout", "actions [B, S] from 0", lambda p: Replaced(beyond, p)),
     "no solver": ("check_members", "objective", lambda p: good(p).module),
 }
@@ -142,17 +155,6 @@ def test_first_failing_check_explains_the_fault(mutant):
         testing.check_solver(build("cvrp"), size=SIZE)
     assert caught.value.check == check
     assert says in str(caught.value)
-
-
-def test_parameter_outside_the_module_is_found():
-    """The module's state_dict does not have it, so a restored solver behaves otherwise."""
-
-    def forgetful() -> Changed:
-        temperature = torch.rand(())
-        return Changed(lambda x: tilt(x, temperature))
-
-    with pytest.raises(testing.ContractError, match="check_restored: expected the same probs"):
-        testing.check_solver(forgetful(), size=SIZE, factory=forgetful)
 
 
 def test_feasible_actions_may_have_no_chance():
