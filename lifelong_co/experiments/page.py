@@ -9,6 +9,9 @@ from lifelong_co.experiments.report import Part, Picture, Report, Section
 from lifelong_co.experiments.sheet import Sheet
 from lifelong_co.experiments.style import STYLE
 
+ROWS = ("method", "method (solver)", "setting")
+"""Columns that name what a row is about; otherwise the second column with words does."""
+
 
 def page(report: Report) -> str:
     """Return the page; all text in it is escaped."""
@@ -90,7 +93,8 @@ def _section(section: Section) -> Iterator[str]:
 def table(sheet: Sheet) -> str:
     """Return a table with its note below it."""
     only_words = sheet.left == len(sheet.header)
-    names = 0 if only_words else min(sheet.left - 1, 1)  # the column that stays in view
+    named = (j for j, name in enumerate(sheet.header[: sheet.left]) if name in ROWS)
+    names = 0 if only_words else next(named, min(sheet.left - 1, 1))  # it stays in view
     best, number = sheet.best(), 0
     spans = (f'<th colspan="{count}">{escape(title)}</th>' for title, count in sheet.spans)
     parts = [f'<tr class="spans">{"".join(spans)}</tr>'] if sheet.spans else []
@@ -113,7 +117,7 @@ def table(sheet: Sheet) -> str:
         parts.append("</tbody>")
     note = f'\n<p class="caption">{_prose(sheet.note)}</p>' if sheet.note else ""
     kind = _class("text" if only_words else "")
-    return f'<div class="wide"><table{kind}>{"".join(parts)}</table></div>{note}'
+    return f'<div class="wide" tabindex="0"><table{kind}>{"".join(parts)}</table></div>{note}'
 
 
 def _picture(picture: Picture) -> str:

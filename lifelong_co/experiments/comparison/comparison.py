@@ -51,6 +51,12 @@ class Comparison:
     """Whose metrics, ``d*``, deviations and gaps: one of `metrics.DEFINITIONS`."""
     instance_gaps: InstanceGaps = attrs.field(factory=dict)
     """With definition ``published``: the gaps of the runs."""
+    styles: tuple[str, ...] = ()
+    """Labels in the order of their colors, if other pictures have more groups; empty: `groups`."""
+
+    def style(self, group: Group) -> int:
+        """Return the place of a group's color and marker."""
+        return (self.styles or tuple(other.label for other in self.groups)).index(group.label)
 
     @property
     def runs(self) -> tuple[FinishedRun, ...]:

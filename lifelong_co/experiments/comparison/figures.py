@@ -44,7 +44,7 @@ def forgetting(comparison: Comparison) -> bytes:
     tasks = shown(len(comparison.runs[0].names)) if small else []
     rows = -(-len(tasks) // COLUMNS)
     heights = [3.0] * len(sequences) + [2.0] * rows
-    figure = panels.figure(WIDTH, sum(heights), list(comparison.groups))
+    figure = panels.figure(WIDTH, sum(heights), comparison)
     grid = figure.add_gridspec(len(heights), 2 * COLUMNS, height_ratios=heights)
     for i, groups in enumerate(sequences):
         for side, best in enumerate((None, comparison.best)):
@@ -74,7 +74,7 @@ def plasticity(
     sequences = by_sequence(comparison)
     tasks = shown(len(comparison.runs[0].names))
     rows = -(-len(tasks) // columns)
-    figure = panels.figure(width, height * rows * len(sequences), list(comparison.groups))
+    figure = panels.figure(width, height * rows * len(sequences), comparison)
     grid = figure.add_gridspec(rows * len(sequences), columns)
     for block, groups in enumerate(sequences):
         for position, j in enumerate(tasks):

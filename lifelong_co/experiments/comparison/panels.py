@@ -29,6 +29,8 @@ NARROW = 4.2
 """Width of a figure that fits the screen of a phone, in inches."""
 LETTER = 0.07
 """Width of a letter of 8 points, in inches, rounded up."""
+MEAN_LETTER = 0.055
+"""Mean width of a letter of 8 points in lower case, in inches."""
 
 
 def empty_figure(width: float, height: float, dpi: int = 150) -> "Figure":
@@ -52,23 +54,25 @@ def small(height: float, title: str = "", x: str = "", y: str = "") -> "tuple[Fi
 
 def dress(axes: Axes, title: str = "", x: str = "", y: str = "") -> None:
     """Write the title and the names of the axes, and remove the top and right lines."""
-    axes.set_title(plain(title), loc="left", fontsize=10)
+    room = axes.bbox.width / axes.figure.dpi
+    axes.set_title(plain(fitted(title, room, 10)), loc="left", fontsize=10)
     axes.set_xlabel(x, fontsize=9)
     axes.set_ylabel(y, fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def figure(width: float, height: float, groups: Sequence[Group]) -> "Figure":
+def figure(width: float, height: float, comparison: Comparison) -> "Figure":
     """Return an empty figure of ``width`` x ``height`` inches with a legend above all panels."""
     from matplotlib.lines import Line2D
 
+    groups = comparison.groups
     longest = max(len(group.label) for group in groups) + 8
     columns = max(1, min(len(groups), int(width / (1.3 * LETTER * longest))))
     rows = -(-len(groups) // columns)
     made = empty_figure(width, height + LEGEND * rows)
     handles = [
-        Line2D([], [], label=plain(group.label), **_style(i), lw=2, markersize=5)
-        for i, group in enumerate(groups)
+        Line2D([], [], label=plain(one.label), **_style(comparison.style(one)), lw=2, markersize=5)
+        for one in groups
     ]
     made.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False)
     return made
@@ -110,7 +114,7 @@ def lines(
     faint: bool = False,
 ) -> None:
     """Draw the segments ``[segment][seed][point]`` of a group: mean line and range over seeds."""
-    style = _style([other.label for other in comparison.groups].index(group.label))
+    style = _style(comparison.style(group))
     for segment in segments:
         band = bands(segment)
         if not band:  # nothing was measured here
@@ -132,8 +136,8 @@ def lines(
 def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = None) -> None:
     """Write the title of a panel and set a vertical range that a few high values cannot stretch.
 
-    The range begins at the lowest value. It ends at the highest value, or at twice the distance of
-    the 90th percentile if that is lower. Only points from ``since`` on count. If any value is cut
+    The range begins at the lowest value. It ends at the highest value from ``since`` on, or at
+    twice the distance of their 90th percentile if that is lower. If any value is cut
     off, a text names the highest: beside the title, or below it if there is no room.
     """
     import numpy as np
@@ -141,8 +145,8 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
 
     curves = [np.asarray(line.get_xydata()) for line in axes.lines if _data(line)]
     ranges = [path.vertices for area in axes.collections for path in area.get_paths()]
-    values, either = (_since(points, since) for points in (curves, [*curves, *ranges]))
-    low = float(either.min())
+    values, every = _since(curves, since), _since([*curves, *ranges], None)
+    low = float(every.min())
     high = min(float(values.max()), low + 2 * (float(np.quantile(values, 0.9)) - low))
     # In a range far below one percent of the cost, noise would look like a result.
     high = max(high, low + 0.01 * abs(low), low + 1e-9)
@@ -150,7 +154,7 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
     # The names of the tasks need room above the curves.
     top = high + (3 * pad if axes.texts else pad)
     axes.set_ylim(low - pad, top)
-    highest = float(_since([*curves, *ranges], None).max())
+    highest = float(every.max())
     if highest > top:
         cut = f"values up to {float(f'{highest:.4g}'):.10g} cut off"
         style: dict[str, Any] = {"fontsize": 7, "color": SOFT}
@@ -179,6 +183,12 @@ def _since(points: Sequence[Any], since: float | None) -> Any:
 def _data(line: Any) -> bool:
     # The lines at task boundaries are in axes coordinates and have no marker.
     return line.get_marker() not in ("None", "", None)
+
+
+def fitted(text: str, room: float, points: float = 8) -> str:
+    """Return a text that about fits ``room`` inches; a longer one ends with an ellipsis."""
+    most = max(4, int(room / (MEAN_LETTER * points / 8)))
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def plain(text: str) -> str:

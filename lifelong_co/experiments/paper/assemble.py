@@ -32,9 +32,9 @@ T = TypeVar("T", Sheet, Picture)
 
 CURVES = (
     "Forgetting: the mean over the tasks learned so far; its level changes when a task is added to"
-    " the mean. As in the paper, the curves start with the second task. A vertical line marks the"
-    " start of a task. Plasticity: the cost on each task while it is learned; a curve starts with"
-    " the zero-shot cost."
+    " the mean. As in the paper, the curves start with the second task, if there is one. A vertical"
+    " line marks the start of a task. Plasticity: the cost on each task while it is learned; its"
+    " curve starts with the zero-shot cost."
 )
 
 
@@ -86,7 +86,7 @@ def make_report(
     parts.append(Part("TSPLIB and CVRPLIB", "", (benchmarks,)))
     parts = apart(parts)
     runs = len(found.runs)
-    title = f"Lifelong learning: {runs} run{'s' * (runs != 1)}"
+    title = f"Lifelong learning: {runs} run{'s' * (runs != 1)}" if runs else "Benchmark instances"
     warning = mixed(found.runs)
     if warning:
         log(f"warning: {warning}")
@@ -137,7 +137,7 @@ def _part(chapter: Chapter, costs: Sequence[Sheet], log: Callable[[str], None]) 
         Section(
             "What AP consists of",
             sheets=tuple(paired_tables.split(chapter)),
-            missing="needs runs of a lifelong-learning method.",
+            missing="needs runs of a lifelong-learning method, and several tasks or runs.",
         ),
         Section("Costs and optimality gaps", sheets=tuple(costs)),
         Section(

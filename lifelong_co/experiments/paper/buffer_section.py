@@ -11,6 +11,7 @@ from lifelong_co.experiments.comparison import figures, panels
 from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.paper import naming
 from lifelong_co.experiments.paper.buffer import (
+    JUDGED,
     LIMITS,
     PAPER_CORRELATION,
     Contents,
@@ -69,8 +70,8 @@ def buffer_section(chapter: Chapter, log: Callable[[str], None]) -> Section:
             notes.append(f"{run.path}: {error}.")
     if without:
         notes.append(
-            f"{without} of the runs have no checkpoints in their folders; the buffer is stored in"
-            " the last checkpoint."
+            "The buffer is stored in the last checkpoint; runs without checkpoints in their"
+            f" folders: {without}."
         )
     if not rows and not notes:
         notes.append("no method of these runs has a buffer of experiences.")
@@ -102,11 +103,11 @@ def _sheet(chapter: Chapter, rows: Sequence[Row]) -> Sheet:
         header=(*WHO, *chapter.tasks, "other runs", "states", "correlation"),
         blocks=(*([tuple(first)] if first else []), tuple(rows)),
         left=len(WHO),
-        note="A unit is one decoding step of one batch; it has one state for each trajectory of"
-        " each instance. Variance and entropy are divided by the highest possible value for the"
-        " number of actions, as in the weightings. The correlation is Pearson's, of variance and"
-        " negative entropy over all buffered states; it is"
-        f" {PAPER_CORRELATION} in the paper.",
+        note="A unit is one decoding step of one batch, with one state for each trajectory of each"
+        " instance; with `bundle_size = 0` a unit is a whole solution. Variance and entropy are"
+        " divided by the highest possible value for the number of actions, as in the weightings."
+        " The correlation is Pearson's, of variance and negative entropy over all buffered states;"
+        f" it is {PAPER_CORRELATION} in the paper.",
         best_of="none",
     )
 
@@ -129,8 +130,9 @@ def _changed_sheet(rows: Sequence[Row]) -> Sheet:
         blocks=(tuple(rows),),
         left=len(WHO),
         note="The confidence is that of the buffered behavior: its variance divided by the highest"
-        " possible one. The table counts states of all tasks except the last, with more than one"
-        " feasible action. It has one run of each problem and solver.",
+        f" possible one. Judged are at most {JUDGED} buffered steps of all tasks except the last,"
+        " spread evenly, and their states with more than one feasible action. The table has one"
+        " run of each problem and solver.",
         best_of="none",
     )
 
@@ -138,17 +140,19 @@ def _changed_sheet(rows: Sequence[Row]) -> Sheet:
 def _pictures(run: FinishedRun, found: Contents, key: str, who: str) -> list[Picture]:
     """Draw the units by task, and the two measures of confidence against each other."""
     papers = papers_units(run)
-    bars, axes = panels.small(2.8, y="units")
     names, counts = list(found.units), list(found.units.values())
-    axes.bar(names, counts, color=panels.COLORS[0], width=0.7)
+    bars, axes = panels.small(0.8 + 0.26 * len(names), x="units")
+    place = range(len(names))
+    drawn = axes.barh(place, counts, color=panels.COLORS[0], height=0.7)
+    axes.bar_label(drawn, padding=8, fontsize=9)
     if papers:
         share = sum(counts) / sum(papers.values())
-        axes.plot(names, [papers.get(name, 0) * share for name in names], "D",
+        axes.plot([papers.get(name, 0) * share for name in names], place, "D",
                   color=panels.COLORS[1], markersize=5)  # fmt: skip
-    # Above its bar a count would lie under a diamond.
-    labels = [f"{panels.plain(name)}\n{count}" for name, count in found.units.items()]
-    axes.set_xticks(range(len(names)), labels, fontsize=9)
-    axes.margins(y=0.15)
+    labels = [panels.plain(panels.fitted(name, panels.NARROW / 3, 9)) for name in names]
+    axes.set_yticks(place, labels, fontsize=9)
+    axes.invert_yaxis()
+    axes.margins(x=0.15)
 
     correlation = f"correlation {found.correlation:.3f}"
     measures = ("variance / highest possible variance", "1 − entropy / highest possible entropy")

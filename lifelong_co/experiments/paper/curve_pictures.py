@@ -1,5 +1,7 @@
 """The forgetting and plasticity curves of each order, as pictures that fit the width of a phone."""
 
+import attrs
+
 from lifelong_co.experiments.comparison import figures, panels
 from lifelong_co.experiments.comparison.comparison import Comparison
 from lifelong_co.experiments.comparison.selection import sequence
@@ -11,12 +13,14 @@ SEEDS = "; a line is the mean over seeds, a band shows their range"
 
 
 def curve_pictures(chapter: Chapter) -> list[Picture]:
-    """Return three pictures for each solver, problem and order: costs, gaps and plasticity."""
+    """Return the pictures of each solver, problem and order: costs, gaps and plasticity."""
     found = []
+    lifelong = (variant for study in chapter.studies for variant in study.lifelong)
+    styles = tuple(dict.fromkeys(variant.name for variant in lifelong))  # as in other pictures
     for solver in chapter.solvers:
         for problem, study in chapter.of(solver).items():
             for order, name in chapter.orders.items():
-                comparison = study.comparison(order)
+                comparison = attrs.evolve(study.comparison(order), styles=styles)
                 if comparison.groups:
                     title = order_title(name)
                     of = f"{problem.upper()}, {title} ({sequence(order)}), {solver}"
@@ -26,13 +30,14 @@ def curve_pictures(chapter: Chapter) -> list[Picture]:
 
 
 def _pictures(comparison: Comparison, key: str, of: str) -> list[Picture]:
-    gaps = forgetting(comparison, gaps=True)
+    gap = f"Forgetting, mean gap to d* (AP at the end): {of}."
+    gaps = [] if comparison.alone else [
+        Picture(f"forgetting-gap-{key}", gap, forgetting(comparison, gaps=True))
+    ]  # fmt: skip
     plasticity = figures.plasticity(comparison, panels.NARROW, height=1.9, columns=2)
     return [
         Picture(f"forgetting-{key}", f"Forgetting, mean cost: {of}.", forgetting(comparison)),
-        Picture(
-            f"forgetting-gap-{key}", f"Forgetting, mean gap to d* (AP at the end): {of}.", gaps
-        ),
+        *gaps,
         Picture(
             f"plasticity-{key}",
             f"Plasticity, cost on each task while it is learned: {of}.",
@@ -47,7 +52,7 @@ def forgetting(comparison: Comparison, *, gaps: bool = False) -> bytes:
     Runs with other numbers of epochs have a panel of their own.
     """
     sequences = figures.by_sequence(comparison)
-    figure = panels.figure(panels.NARROW, 2.9 * len(sequences), comparison.groups)
+    figure = panels.figure(panels.NARROW, 2.9 * len(sequences), comparison)
     best = comparison.best if gaps else None
     for row, groups in enumerate(sequences, start=1):
         axes = figure.add_subplot(len(sequences), 1, row)

@@ -20,15 +20,15 @@ TRIED = 3
 LAST = "after the last task"
 THEN, NOW = panels.COLORS[0], panels.COLORS[1]
 CROWDED = 60
-"""With more nodes than this the maps have no numbers, because they would hide the route."""
+"""With more nodes than this the maps number those of the decision only, to show the route."""
 
 TEXT = (
     "An instance of an early task is solved twice: with the parameters after that task, and with"
     " those after the last task. Both solutions begin with the same actions. At the first different"
     " action both solvers are in the same state, but the likeliest action has changed. The section"
-    f" shows the least confident of these decisions on {INSTANCES} test instances. It prefers"
-    f" instances whose new solution is longer and has at least {SHARED} decisions in common with"
-    " the old one."
+    f" shows the least confident of these decisions on at most {INSTANCES} test instances. It"
+    f" prefers instances whose new solution is longer and has at least {SHARED} decisions in common"
+    " with the old one."
 )
 
 
@@ -41,6 +41,8 @@ def drift_sections(chapter: Chapter, log: Callable[[str], None]) -> list[Section
 def _section(study: Study, log: Callable[[str], None]) -> Section:
     heading = f"A low-confidence decision that drifts: {study.problem.upper()}"
     missing = "needs the folder checkpoints/ of a run, with the parameters after each task."
+    if len(study.best) < 2:
+        return Section(heading, missing="needs at least two tasks.")
     for run in _candidates(study)[:TRIED]:
         log(f"looking for a drifted decision in {run.path}")
         try:
@@ -95,10 +97,12 @@ def pictures(run: FinishedRun, task: str, drift: Drift) -> list[Picture]:
     """
     then, now = f"after {task}", LAST
     points = drift.points
+    crowded = points is not None and len(points) > CROWDED
+    only = "; only those of the decision have one" * crowded
     routes = () if points is None else (
         ("then", _route(drift, points.numpy(), drift.then, THEN, then),
-         f"The route after {task}. Numbers count the actions; up to the decision (dark line) both"
-         " routes are the same."),
+         f"The route after {task}. Numbers count the actions{only}; up to the decision (dark line)"
+         " both routes are the same."),
         ("now", _route(drift, points.numpy(), drift.now, NOW, now),
          "The route after the last task, from the same start."),
     )  # fmt: skip
@@ -130,20 +134,21 @@ def _route(
     ends = {before: panels.INK, course.actions[step]: color}
     x, y = points.T
     few = len(points) <= CROWDED
+    named = {action for action, *_ in drift.likeliest}
     axes.plot(*way[:step].T, color=panels.INK, linewidth=1.8, zorder=2)
     axes.plot(*way[step:].T, color=color, linewidth=0.9, alpha=0.75, zorder=1)
     axes.annotate(
         "", way[step], points[before], zorder=4,
         arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 2.6, "shrinkB": 5},
     )  # fmt: skip
-    axes.scatter(x, y, s=80 if few else 8, color="white", zorder=5, edgecolor=panels.SOFT,
-                 linewidth=0.8)  # fmt: skip
+    sizes = [80 if few or action in named else 8 for action in range(len(points))]
+    axes.scatter(x, y, s=sizes, color="white", zorder=5, edgecolor=panels.SOFT, linewidth=0.8)
     for action, shade in ends.items():
         axes.scatter(x[action], y[action], s=120, color=shade, zorder=6)
     if drift.has_depot:
         axes.scatter(x[0], y[0], s=110, marker="s", color="black", zorder=6)
     for index, action in enumerate(course.actions):
-        if (few or action in ends) and not (drift.has_depot and action == 0):
+        if (few or action in ends or action in named) and not (drift.has_depot and action == 0):
             axes.annotate(
                 str(drift.number(index)), points[action], ha="center", va="center", fontsize=6.5,
                 color="white" if action in ends else panels.INK, zorder=7,
@@ -160,7 +165,8 @@ def _actions(drift: Drift, labels: tuple[str, str]) -> bytes:
     figure, axes = panels.small(1.4 + 0.55 * len(actions), title, "probability of the action")
     place = np.arange(len(actions))
     for shift, color, values, label in zip((-0.2, 0.2), (THEN, NOW), both, labels, strict=True):
-        bars = axes.barh(place + shift, values, height=0.36, color=color, label=panels.plain(label))
+        name = panels.plain(panels.fitted(label, 3.3, 9))
+        bars = axes.barh(place + shift, values, height=0.36, color=color, label=name)
         axes.bar_label(bars, labels=[f"{v:.3f}" for v in values], padding=3, fontsize=9)
     axes.set_yticks(place, [drift.name_of(action) for action in actions], fontsize=9)
     axes.invert_yaxis()

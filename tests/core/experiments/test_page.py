@@ -5,7 +5,7 @@ import re
 import attrs
 import pages
 
-from lifelong_co.experiments.page import page
+from lifelong_co.experiments.page import page, table
 from lifelong_co.experiments.report import Part, Picture, Report, Section
 from lifelong_co.experiments.sheet import Sheet, words
 from lifelong_co.experiments.style import STYLE
@@ -33,8 +33,17 @@ def test_wide_tables_scroll_in_their_own_box_and_pictures_fit(report):
     """A phone's page is as wide as its screen: what is wider has a box."""
     text = page(report)
     assert 'name="viewport" content="width=device-width' in text
-    assert text.count("<table") == text.count('<div class="wide"><table')
+    assert text.count("<table") == text.count('<div class="wide" tabindex="0"><table')
     assert text.count("<img") == text.count("<figure><img")
+
+
+def test_the_row_is_named_by_its_method():
+    """Also where orders, or another method, stand in the second column."""
+    for header in (("method", "orders", "AP"), ("order", "method", "AP"), ("set", "size", "AP")):
+        row = words("a", "b", "1.0")
+        sheet = Sheet(key="k", title="", header=header, blocks=((row,),), left=2)
+        wanted = "a" if header[0] == "method" else "b"
+        assert f'<th scope="row">{wanted}</th>' in table(sheet)
 
 
 def test_names_are_escaped():

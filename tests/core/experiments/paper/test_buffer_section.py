@@ -7,6 +7,7 @@ from tiny_runs import tiny_config, tiny_learn
 
 from lifelong_co.experiments.paper.assemble import make_report
 from lifelong_co.experiments.paper.buffer import (
+    JUDGED,
     contents,
     items_of,
 )
@@ -24,7 +25,8 @@ def test_the_section_has_counts_correlation_and_pictures(run, tmp_path):
     assert cells["correlation"] == f"{found.correlation:.3f}"
     keys = {picture.key for picture in report.pictures}
     assert {"buffer-tsp-pomo", "confidence-tsp-pomo"} <= keys
-    assert "drift" in {sheet.key for sheet in report.sheets}
+    (drift,) = (sheet for sheet in report.sheets if sheet.key == "drift")
+    assert f"at most {JUDGED} buffered steps" in drift.note
 
 
 def test_llr_bc_is_drawn_where_another_method_has_a_buffer_too(run, tmp_path):
@@ -44,7 +46,7 @@ def test_without_checkpoints_the_sections_say_that_they_need_them(tmp_path: Path
     folder = synthetic_runs.write(tmp_path / "bare", synthetic_runs.config())
     report = make_report(collect([folder]), Places(tmp_path / "absent"), str)
     missing = "\n".join(report.missing)
-    assert "What is in the buffer: 1 of the runs have no checkpoints" in missing
+    assert "runs without checkpoints in their folders: 1." in missing
     assert "drifts: CVRP: needs the folder checkpoints/" in missing
     shown = {"metrics", "per-order-cvrp", "split-cvrp-pomo", "distances-cvrp", "runs"}
     assert {sheet.key for sheet in report.sheets} == shown

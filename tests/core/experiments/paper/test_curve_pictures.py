@@ -1,6 +1,7 @@
 """The curves of each order as pictures."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import synthetic_runs
@@ -59,3 +60,34 @@ def test_a_caption_explains_the_bands_of_several_seeds(tmp_path: Path) -> None:
     synthetic_runs.write(tmp_path / "at-once", at_once)
     (chapter,) = chapters(collect([tmp_path / "at-once"]).runs)
     assert curve_pictures(chapter) == []
+
+
+def test_one_run_of_one_task_has_no_gap(tmp_path: Path) -> None:
+    """Its cost is its own d*."""
+    synthetic_runs.write(tmp_path / "run", synthetic_runs.config("fine-tuning", ("E",)))
+    (chapter,) = chapters(collect([tmp_path]).runs)
+    keys = [picture.key for picture in curve_pictures(chapter)]
+    assert keys == ["forgetting-cvrp-pomo-order 1", "plasticity-cvrp-pomo-order 1"]
+
+
+def test_methods_keep_their_colors_in_an_order_that_lacks_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second order has no run of the first method."""
+    for method, order in (("fine-tuning", "EU"), ("llr-bc", "EU"), ("llr-bc", "UE")):
+        of = synthetic_runs.config(method, tuple(order), order={"EU": "1", "UE": "2"}[order])
+        synthetic_runs.write(tmp_path / f"{method}-{order}", of)
+    (chapter,) = chapters(collect([tmp_path]).runs)
+    places: list[list[tuple[str, int]]] = []
+    drawn = figures.plasticity
+
+    def noted(comparison: Any, *given: Any, **named: Any) -> bytes:
+        places.append([(group.label, comparison.style(group)) for group in comparison.groups])
+        return drawn(comparison, *given, **named)
+
+    monkeypatch.setattr(figures, "plasticity", noted)
+    curve_pictures(chapter)
+    first, second = places
+    assert len(first) == 2
+    assert len(second) == 1
+    assert second[0] in first

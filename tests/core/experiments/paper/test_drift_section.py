@@ -4,10 +4,12 @@ import attrs
 import pytest
 import synthetic_runs
 import torch
+from matplotlib.axes import Axes
 from tiny_runs import tiny_config, tiny_learn
 
 import lifelong_co as lco
 from lifelong_co.experiments.comparison.runs import load_run
+from lifelong_co.experiments.paper import drift_section
 from lifelong_co.experiments.paper.drift import example, find
 from lifelong_co.experiments.paper.drift_section import pictures
 
@@ -61,3 +63,26 @@ def test_without_places_of_the_nodes_there_are_no_maps(tmp_path):
     matrix = lco.problem("atsp").instances(matrix=(1 - torch.eye(7))[None])
     drawn = pictures(run, task, attrs.evolve(drift, instance=matrix))
     assert [picture.key for picture in drawn] == ["drift-tsp-actions", "drift-tsp-confidence"]
+
+
+def test_of_many_nodes_those_of_the_decision_have_numbers(tmp_path, monkeypatch):
+    """The bars name them, and the caption says so."""
+    made = tiny_learn(tiny_config("fine-tuning", sizes=(7, 8)), tmp_path)
+    run = load_run(made.folder.path)
+    task, drift = example(run)
+    monkeypatch.setattr(drift_section, "CROWDED", 3)
+    numbers = []
+    written = Axes.annotate
+
+    def noted(axes, text, *given, **named):
+        numbers.append(text)
+        return written(axes, text, *given, **named)
+
+    monkeypatch.setattr(Axes, "annotate", noted)
+    then = pictures(run, task, drift)[0]
+    assert "only those of the decision have one" in then.caption
+    likeliest = {action for action, *_ in drift.likeliest}
+    shown = [
+        str(drift.number(i)) for i, action in enumerate(drift.now.actions) if action in likeliest
+    ]
+    assert set(shown) <= set(numbers)
