@@ -44,7 +44,7 @@ def test_the_times_are_those_of_equal_budgets(equal, found, number):
 def test_the_time_is_batches_times_the_price_of_a_step(equal, found, monkeypatch):
     """24 batches, each three times as dear, take 24 * 3 / 40 of the time of 40."""
     block = found.plan.blocks[0]
-    price = {"rehearsal": 1.0}
+    price = {"rehearsal, share=0.3": 1.0}
     monkeypatch.setattr(equal, "ratio_of_steps", lambda method, _: price.get(method, 3.0))
     made = equal.equal_time(found, block, [])
     batches = {row[0].shown: int(row[1].shown) for row in made.rows}

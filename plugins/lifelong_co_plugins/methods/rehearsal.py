@@ -37,7 +37,7 @@ from lifelong_co_plugins.methods.regularization.weight_unit import GradientNorm
 
 def rehearsal(
     weight: float = 0.5,
-    share: float = 0.3,
+    share: float = 0.375,
     every: int = 1,
     instances: int = 1000,
     imitation: float = 0.3,
