@@ -24,6 +24,7 @@ from upstreams import driven, llr_bc
 from lifelong_co.config.presets import preset
 from lifelong_co.learner import train_batch
 from lifelong_co.rollout import decoding
+from lifelong_co.rollout.action_selection import pick
 from lifelong_co.runs.run import Run, new_optimizer
 
 OPTIONS = preset("paper").method_options["llr-bc"]
@@ -151,7 +152,11 @@ def take(
     chosen: Iterator[Tensor] = iter(actions.unbind(dim=2)[len(problem.starts(instances, NODES)) :])
     with monkeypatch.context() as patch:
         patch.setattr(run.learner, "stream", Given(instances))
-        patch.setattr(decoding, "pick", lambda *_: next(chosen))
+        patch.setattr(
+            decoding,
+            "pick",  # greedy decoding is that of the checks of the solver
+            lambda probs, decode, *_: next(chosen) if decode == "sample" else pick(probs, decode),
+        )
         losses = train_batch(run)
     return {
         "instances": want["instances"],
