@@ -83,17 +83,9 @@ def summarize(costs: Any, best: Any = None, *, definition: str = "text") -> Metr
     UnknownNameError
         If there is no such definition.
     """
-    return summarize_measured(_matrix(costs), best, definition=definition)
-
-
-def summarize_measured(matrix: Matrix, best: Any = None, *, definition: str = "text") -> Metrics:
-    """Return `summarize` of a matrix that is ``nan`` where a cost was not measured.
-
-    A metric that needs such a cost is ``nan``. The diagonal is finite.
-    """
     if definition not in DEFINITIONS:
         raise UnknownNameError("definition", definition, DEFINITIONS)
-    gap = _gaps(matrix, best)
+    gap = _gaps(costs, best)
     k = len(gap)
     learned = np.diagonal(gap)
     rise = np.maximum(0.0, gap - learned)  # rise[j, i]: forgetting of task i after task j
@@ -119,7 +111,7 @@ def split(costs: Any, best: Any = None) -> Split:
     costs, best
         As in `summarize`, with its errors.
     """
-    gap = _gaps(_matrix(costs), best)
+    gap = _gaps(costs, best)
     return split_gaps(np.diagonal(gap), gap[-1])
 
 
@@ -151,9 +143,10 @@ def json_values(metrics: Metrics) -> dict[str, float | None]:
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
-def _gaps(matrix: Matrix, best: Any) -> Matrix:
+def _gaps(costs: Any, best: Any) -> Matrix:
     """Return ``(d - d*) / d*`` for each cost, ``[k, k]``; ``nan`` for a cost that is alone."""
-    reference = np.nanmin(matrix, axis=0) if best is None else _numbers(best, "best")
+    matrix = _matrix(costs)
+    reference = matrix.min(axis=0) if best is None else _numbers(best, "best")
     k = len(matrix)
     if reference.shape != (k,):
         raise ConfigError(f"best: expected shape [{k}] for {k} tasks, got {list(reference.shape)}")

@@ -17,12 +17,7 @@ from lifelong_co.rollout.observing import Counted
 from lifelong_co.rollout.verification import WRONG_COST, complete, require_starts
 from lifelong_co.tensors import records
 from lifelong_co.tensors.backward import leaves
-from lifelong_co.tensors.modules import (
-    changed_buffers,
-    evaluating,
-    normalises_over_batch,
-    transient_buffers,
-)
+from lifelong_co.tensors.modules import evaluating, normalises_over_batch
 
 FIELDS = ("actions", "cost", "log_likelihood")
 """The tensors of a rollout."""
@@ -92,7 +87,6 @@ class FirstRollout:
         self.solver = solver
         self.instances = instances
         self.names = set(solver.module.state_dict())
-        self.transient = transient_buffers(solver.module)
         self.before = records.transform(instances, torch.Tensor.clone)
         self.random = torch.get_rng_state()
 
@@ -103,11 +97,11 @@ class FirstRollout:
         ------
         ComponentError
             If the solver draws from torch's global random stream of the CPU, or changes the
-            instances, the names of its tensors, or a buffer that no checkpoint has; if solutions
-            have another shape, are infeasible or cost something else than the problem counts; if
-            probabilities do not sum to 1 over feasible actions, or their logarithms to the
-            log-likelihood over the steps; if greedy solutions in evaluation mode differ from one
-            time to the next; if gradients flow into tensors that the module does not have.
+            instances or the names of its tensors; if solutions have another shape, are infeasible
+            or cost something else than the problem counts; if probabilities do not sum to 1 over
+            feasible actions, or their logarithms to the log-likelihood over the steps; if greedy
+            solutions in evaluation mode differ from one time to the next; if gradients flow into
+            tensors that the module does not have.
         """
         if new := set(self.solver.module.state_dict()) ^ self.names:
             what = ", ".join(sorted(new)[:3])
@@ -117,9 +111,6 @@ class FirstRollout:
                 "random numbers from the given generator only (also in the observer of a method)",
                 "some from torch's global stream; is a dropout layer active?",
             )
-        if changed := changed_buffers(self.solver.module, self.transient):
-            got = f"a change of {changed}, registered with persistent=False"
-            self._refuse("changes only of buffers in the state_dict", got)
         kept = records.tensors(self.before)
         for field, tensor in records.tensors(self.instances).items():
             if bool(kept[field].isnan().any()):

@@ -75,7 +75,9 @@ def changed_buffers(module: nn.Module, before: Mapping[str, Tensor]) -> str:
     return ", ".join(
         name
         for name, value in before.items()
-        if name in now and now[name].shape == value.shape and not torch.equal(now[name], value)
+        if name in now
+        and now[name].shape == value.shape
+        and not torch.equal(now[name].nan_to_num(), value.nan_to_num())  # NaN is unlike itself
     )
 
 

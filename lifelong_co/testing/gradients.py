@@ -40,6 +40,12 @@ def check_policy_gradient(solver: Solver, instances: Any, *, seed: int = 0) -> N
         rollout, steps = observed_rollout(solver, instances, "sample", seed)
         loss = objective.loss(instances, rollout)
         check_gradients("check_policy_gradient", "the policy loss", loss, solver)
+        trained = {id(leaf) for leaf in leaves(loss)}
+        named = solver.module.named_parameters()
+        unused = [n for n, p in named if p.requires_grad and id(p) not in trained]
+        expected = "gradients of the policy loss in every trainable parameter"
+        expect(not unused, "check_policy_gradient", expected, f"none in {', '.join(unused[:3])}")
+        expect(bool(steps), "check_policy_gradient", "calls of the observer", "none")
         own = {id(parameter) for parameter in solver.module.parameters()}
         for leaf in leaves(rollout.log_likelihood):
             came = f"another one, of shape {list(leaf.shape)}"
@@ -107,9 +113,6 @@ def _check_same_gradients(solver: Solver, found: Tensor, wanted: Tensor) -> None
         torch.autograd.grad(each, list(parameters.values()), allow_unused=True)
         for each in (found, wanted)
     )
-    unused = [name for name, each in zip(parameters, came, strict=True) if each is None]
-    expected = "gradients of the log_likelihood in every trainable parameter"
-    expect(not unused, "check_policy_gradient", expected, f"none in {', '.join(unused[:3])}")
     norms = [0.0 if each is None else float(each.norm()) for each in want]
     for name, one, other, norm in zip(parameters, came, want, norms, strict=True):
         apart = norm_of_difference(one, other)

@@ -16,9 +16,10 @@ The code of Li et al. and the paper's code of this method are not public, and we
 the full article. So these points are our choice:
 
 - The second epoch of a task replays, and then every second one.
-- The batches of such an epoch take the past tasks in turn. If they are fewer than the past tasks,
-  the turns go on in the next such epoch. A batch has the batch size of its task,
-  or fewer instances if the reservoir holds fewer.
+- The batches of such an epoch take the past tasks in turn. If an epoch has fewer batches than there
+  are past tasks, the next such epoch goes on with the turns. If all these epochs of a task together
+  have fewer, each batch draws another past task. A batch has the batch size of its task, or fewer
+  instances if the reservoir holds fewer.
 - The divergence, in the direction above, is added in all epochs, and ``L_DRL`` has weight 1.
 - Epochs of replay do not count for the best solver so far: their costs are of other tasks.
 - Replayed instances are not offered to a reservoir again.

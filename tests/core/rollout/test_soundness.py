@@ -6,7 +6,6 @@ import attrs
 import pytest
 import torch
 from changed_solvers import Changed, Replaced, Wrapped, double_cost, scaled_in_place, visits_twice
-from faulty_modules import LostBuffer
 from faulty_solvers import NeverGreedy
 from tiny_runs import MODEL, tiny_config
 from torch import Tensor, nn
@@ -112,7 +111,6 @@ WRONG = {
     ),
     "random": (replaced(drawing), "given generator only"),
     "late": (Growing, "a change of late.bias, late.weight"),
-    "lost buffer": (LostBuffer, "a change of mean, registered with persistent=False"),
     "never greedy": (NeverGreedy, "the same greedy solutions twice"),
     "silent": (Silent, "calls observe"),
     "half silent": (Sparing, r"after the forced first actions, 4 to 5 times .* got 3 calls"),

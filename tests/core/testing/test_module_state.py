@@ -2,11 +2,14 @@
 
 import pytest
 import torch
-from changed_solvers import Changed, good, tilt
+from changed_solvers import Changed, Wrapped, good, tilt
 from faulty_modules import GrowingCache, OldCopy
 from tiny_runs import same
+from torch import nn
 
 from lifelong_co import testing
+from lifelong_co.protocols import Objective
+from lifelong_co.reinforce import shared_baseline
 
 SIZE = 4
 
@@ -41,3 +44,31 @@ def test_check_of_parameters_leaves_them_as_they_were():
 def test_cache_that_grows_is_no_fault():
     """It follows from the instances."""
     testing.check_solver(GrowingCache(), size=SIZE)
+
+
+class Critic(Wrapped):
+    """Learns to guess costs, which no log-likelihood needs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.module.critic = nn.Parameter(torch.zeros(()))
+
+    def objective(self) -> Objective:
+        """Add the critic's error."""
+        inner = shared_baseline().loss
+        guess = self.module.critic
+        return Objective(
+            loss=lambda given, found: inner(given, found) + (guess - found.cost).square().mean()
+        )
+
+
+def test_critic_of_the_objective_is_no_fault():
+    """It has gradients in the policy loss, and none in the log-likelihood."""
+    testing.check_solver(Critic(), size=SIZE)
+
+
+def test_buffer_with_nan_that_stays_is_no_fault():
+    """NaN is unlike itself."""
+    solver = Wrapped()
+    solver.module.register_buffer("mask", torch.full((2,), torch.nan), persistent=False)
+    testing.check_buffers(solver, testing.draw_instances(solver, SIZE))
