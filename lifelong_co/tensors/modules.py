@@ -60,27 +60,6 @@ def evaluating(module: nn.Module) -> Iterator[None]:
         module.train(was_training)
 
 
-def transient_buffers(module: nn.Module) -> dict[str, Tensor]:
-    """Return copies of the buffers that are not in a module's ``state_dict``."""
-    kept = module.state_dict().keys()
-    return {name: t.clone() for name, t in module.named_buffers() if name not in kept}
-
-
-def changed_buffers(module: nn.Module, before: Mapping[str, Tensor]) -> str:
-    """Return the names of `transient_buffers` with other values than before; empty if none has.
-
-    Those of another shape are caches, which may grow.
-    """
-    now = transient_buffers(module)
-    return ", ".join(
-        name
-        for name, value in before.items()
-        if name in now
-        and now[name].shape == value.shape
-        and not torch.equal(now[name].nan_to_num(), value.nan_to_num())  # NaN is unlike itself
-    )
-
-
 def device_of(module: nn.Module) -> torch.device:
     """Return the device of a module's parameters."""
     return next(module.parameters()).device

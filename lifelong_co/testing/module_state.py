@@ -1,12 +1,13 @@
 """Checks that a solver's behavior follows from its ``state_dict``, and from nothing else."""
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 from lifelong_co.protocols import Solver
-from lifelong_co.tensors.modules import changed_buffers, transient_buffers
 from lifelong_co.testing.behavior import answers
 from lifelong_co.testing.contract import expect, expect_close
 from lifelong_co.testing.samples import mode, observed_rollout
@@ -71,6 +72,27 @@ def check_restored(solver: Solver, other: Solver, instances: Any, *, seed: int =
         expect_close("check_restored", what, came, expected)
 
 
-def probabilities(solver: Solver, instances: Any, seed: int) -> list[torch.Tensor]:
+def probabilities(solver: Solver, instances: Any, seed: int) -> list[Tensor]:
     """Return the probabilities in each state of a random solution, in evaluation mode."""
     return [log_probs.exp() for _, log_probs in answers(solver, instances, seed)]
+
+
+def transient_buffers(module: nn.Module) -> dict[str, Tensor]:
+    """Return copies of the buffers that are not in a module's ``state_dict``."""
+    kept = module.state_dict().keys()
+    return {name: t.clone() for name, t in module.named_buffers() if name not in kept}
+
+
+def changed_buffers(module: nn.Module, before: Mapping[str, Tensor]) -> str:
+    """Return the names of `transient_buffers` with other values than before; empty if none has.
+
+    Those of another shape are caches, which may grow.
+    """
+    now = transient_buffers(module)
+    return ", ".join(
+        name
+        for name, value in before.items()
+        if name in now
+        and now[name].shape == value.shape
+        and not torch.equal(now[name].nan_to_num(), value.nan_to_num())  # NaN is unlike itself
+    )
