@@ -130,9 +130,9 @@ def _changed_sheet(rows: Sequence[Row]) -> Sheet:
         blocks=(tuple(rows),),
         left=len(WHO),
         note="The confidence is that of the buffered behavior: its variance divided by the highest"
-        f" possible one. At most {JUDGED} buffered steps are judged, spread evenly over those of all"
-        " tasks except the last. Their states with more than one feasible action count. The table"
-        " has one run of each problem and solver.",
+        f" possible one. At most {JUDGED} buffered steps are judged, spread evenly over those of"
+        " all tasks except the last. Their states with more than one feasible action count. The"
+        " table has one run of each problem and solver.",
         best_of="none",
     )
 
