@@ -26,7 +26,7 @@ def test_the_section_has_counts_correlation_and_pictures(run, tmp_path):
     keys = {picture.key for picture in report.pictures}
     assert {"buffer-tsp-pomo", "confidence-tsp-pomo"} <= keys
     (drift,) = (sheet for sheet in report.sheets if sheet.key == "drift")
-    assert f"at most {JUDGED} buffered steps" in drift.note
+    assert f"At most {JUDGED} buffered steps" in drift.note
 
 
 def test_llr_bc_is_drawn_where_another_method_has_a_buffer_too(run, tmp_path):
