@@ -11,6 +11,7 @@ from lifelong_co.protocols import FieldSampler, FileFormat
 from lifelong_co.reference_solvers.contract import ReferenceModel
 from lifelong_co.registry.catalog import Entry
 from lifelong_co.registry.factory import check, make
+from lifelong_co.registry.finding import label
 from lifelong_co.registry.plugins import catalog, names
 
 
@@ -29,7 +30,7 @@ def sampler(problem: str, attributes: Sequence[str] = ()) -> FieldSampler | None
     ConfigError
         If there are attributes and the problem has none.
     PluginError
-        If two plugins own a name.
+        If two plugins own a name, or if the factory returns no function.
     """
     options = {"attributes": tuple(attributes)} if attributes else {}
     found = _entry("sampler", problem)
@@ -40,7 +41,10 @@ def sampler(problem: str, attributes: Sequence[str] = ()) -> FieldSampler | None
                 f" them, got {', '.join(attributes)}"
             )
         return None
-    return cast(FieldSampler, make(f"sampler {problem!r}", found.thing, **options))
+    drawn = make(f"sampler {problem!r}", found.thing, **options)
+    if not callable(drawn):
+        raise PluginError(f"{label(found)}: expected to get a function, got {drawn!r:.80}")
+    return cast(FieldSampler, drawn)
 
 
 def order(problem: str, name: str) -> Sequence[Mapping[str, Any]] | None:
@@ -92,12 +96,11 @@ def file_format(problem: str) -> FileFormat:
         If two plugins own a name, or the object lacks a member of its protocol.
     """
     found = catalog().find("file_format", problem)
-    label = f"file_format {problem!r} of {found.component}"
-    check(label, found.thing, FileFormat)
+    check(label(found), found.thing, FileFormat)
     known = found.thing.suffixes
     listed = isinstance(known, tuple | list)
     if not listed or not all(isinstance(one, str) and one.startswith(".") for one in known):
-        raise PluginError(f"{label}: expected suffixes such as ('.vrp',), got {known!r}")
+        raise PluginError(f"{label(found)}: expected suffixes such as ('.vrp',), got {known!r}")
     return cast(FileFormat, found.thing)
 
 

@@ -162,6 +162,9 @@ def gather(plugin: object, *, owner: str, version: str, module: str) -> tuple[En
         )
     entries: dict[tuple[str, str], Entry] = {}
     for hook in implemented:
+        (function,) = getattr(manager.hook, hook).get_hookimpls()
+        if "register" not in function.argnames:
+            raise PluginError(f"plugin {module}, hook {hook}: expected the parameter 'register'")
         component = Component(HOOKS[hook], "", owner, version, module)
         register = functools.partial(_register, entries, component, hook)
         try:
@@ -202,6 +205,11 @@ def _check_order(where: str, name: str, thing: Any) -> None:
     """Refuse an order that is not ``PROBLEM:NAME`` with a sequence of tables."""
     if not all(name.partition(":")):
         raise PluginError(f"{where}: expected a name of the form PROBLEM:NAME, got {name!r}")
+    if name.partition(":")[2].isdecimal():
+        raise PluginError(
+            f"{where}: expected a NAME that is no number, because numbers are the orders of the"
+            f" paper, got {name!r}"
+        )
     listed = isinstance(thing, Sequence) and not isinstance(thing, str) and len(thing) > 0
     if not listed or not all(isinstance(table, Mapping) for table in thing):
         raise PluginError(f"{where}, name {name!r}: expected a list of tables, got {thing!r}")

@@ -2,19 +2,17 @@
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import attrs
 
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.registry.catalog import Component, Entry
-from lifelong_co.registry.factory import by_name
+from lifelong_co.registry.factory import POSITIONAL, by_name
 from lifelong_co.registry.plugins import catalog
 
 WITH_OPTIONS = frozenset({"solver", "buffer", "method", "objective", "distribution"})
 """The kinds of components that are built from options."""
-POSITIONAL: Mapping[str, int] = {"solver": 1, "buffer": 2, "objective": 1, "distribution": 1}
-"""The number of arguments that `lookup` gives a factory by position, by kind."""
 APART = frozenset({"variant", "capacity"})
 """What `lookup` gives the factory of a distribution by name, apart from the options."""
 

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -12,6 +12,8 @@ from lifelong_co.validators import too_large
 
 UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 STATE = ("state_dict", "load_state_dict")
+POSITIONAL: Mapping[str, int] = {"solver": 1, "buffer": 2, "objective": 1, "distribution": 1}
+"""The number of arguments that `lookup` gives a factory by position, by kind."""
 # What an option annotated so takes, in words; the factory checks any other annotation.
 PLAIN = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
@@ -63,13 +65,15 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
         raise ConfigError(f"{label}: unknown option {refused[1]!r} ({error})") from error
 
 
-def defaults(factory: Callable[..., Any]) -> dict[str, Any]:
+def defaults(kind: str, factory: Callable[..., Any]) -> dict[str, Any]:
     """Return the default values of a factory's options; {} if it has no readable signature."""
     try:
-        parameters = inspect.signature(factory).parameters.values()
+        signature = inspect.signature(factory)
     except ValueError:  # some builtins have none
         return {}
-    return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+    options = by_name(signature, POSITIONAL.get(kind, 0))
+    usual = {name: signature.parameters[name].default for name in options}
+    return {name: value for name, value in usual.items() if value is not inspect.Parameter.empty}
 
 
 def option_names(factory: Callable[..., Any]) -> list[str] | None:

@@ -49,7 +49,7 @@ def problem(name: str) -> Problem:
     return cast(Problem, found.thing)
 
 
-def solver(name: str, problem: str | Problem = "cvrp", **options: Any) -> Solver:
+def solver(name: str, /, problem: str | Problem = "cvrp", **options: Any) -> Solver:
     """Build a solver: ``pomo`` or a plugin's.
 
     Parameters
@@ -79,7 +79,7 @@ def divergence(name: str) -> Divergence:
     return cast(Divergence, find("divergence", name).thing)
 
 
-def method(name: str, **options: Any) -> Method:
+def method(name: str, /, **options: Any) -> Method:
     """Build a lifelong-learning method, e.g. ``llr-bc``, from its options.
 
     Raises
@@ -139,7 +139,7 @@ def logger(name: str, folder: Path) -> Logger:
     return cast(Logger, made("logger", name, Logger, folder))
 
 
-def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[Any]:
+def buffer(name: str, /, capacity: int, seed: int = 0, **options: Any) -> Buffer[Any]:
     """Build an empty buffer.
 
     Parameters
@@ -163,6 +163,7 @@ def buffer(name: str, capacity: int, seed: int = 0, **options: Any) -> Buffer[An
 
 def distribution(
     name: str,
+    /,
     problem: str | Problem,
     variant: str = "official",
     capacity: int | None = None,

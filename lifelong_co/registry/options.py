@@ -1,6 +1,7 @@
 """The options of a component, with its defaults or without."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from lifelong_co.errors import ConfigError, UnknownNameError
@@ -12,22 +13,27 @@ from lifelong_co.validators import plain
 def all_options(kind: str, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given options of a component and the defaults of the others, if it is known.
 
+    A whole number given for an option whose default is a float becomes a float: both mean the same
+    run.
+
     Raises
     ------
     ConfigError
-        If an option is None that has another default.
+        If an option is None whose default is not None.
     """
     try:
-        usual = defaults(find(kind, name).thing)
+        usual = defaults(kind, find(kind, name).thing)
     except UnknownNameError:
         return dict(given)
+    chosen = dict(given)
     for option, value in given.items():
-        if value is None and usual.get(option) is not None:  # no file of a run can say it
-            raise ConfigError(
-                f"{kind} {name!r}: {option}: expected a value, got None; leave it out for"
-                f" {usual[option]!r}"
-            )
-    return {**usual, **given}
+        if value is None and usual.get(option, ...) is not None:  # no file of a run can say it
+            instead = f"; leave it out for {usual[option]!r}" if option in usual else ""
+            raise ConfigError(f"{kind} {name!r}: {option}: expected a value, got None{instead}")
+        if type(value) is int and isinstance(usual.get(option), float):
+            with suppress(OverflowError):  # `make` refuses such numbers
+                chosen[option] = float(value)
+    return {**usual, **chosen}
 
 
 def changed_options(kind: str, name: str, given: Mapping[str, Any]) -> dict[str, Any]:

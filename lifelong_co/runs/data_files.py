@@ -17,7 +17,7 @@ FIELDS = ("files", "test_files")
 """The fields of a task that name files."""
 
 Digests = Mapping[str, Mapping[str, str | int]]
-"""Task to what is known of its files: the SHA-256 of ``files`` and ``test_files``, and, if the task
+"""Task to what is known of its files: the `digest` of ``files`` and ``test_files``, and, if a task
 says no size, the ``largest`` size of its ``files``."""
 
 
@@ -52,7 +52,7 @@ def checked(folder: Path, config: Config, learned: int = 0) -> Digests:
 
 
 def require_known(task: Task, field: str, known: Mapping[str, str | int], problem: Problem) -> str:
-    """Return the SHA-256 of a task's ``files`` or ``test_files``, which is the known one, if any.
+    """Return the digest of a task's ``files`` or ``test_files``, which is the known one, if any.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 import functools
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -73,7 +73,16 @@ def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True)
     for exact in WORDS:
         converter.register_structure_hook(exact, _exactly)
+    listed = functools.partial(_listed, converter.get_structure_hook(tuple[str, ...]))
+    converter.register_structure_hook_func(lambda kind: kind == tuple[str, ...], listed)
     return converter
+
+
+def _listed(structured: Callable[[Any, Any], Any], value: Any, kind: Any) -> Any:
+    """Refuse a text where a list of texts belongs: it would become a list of its letters."""
+    if isinstance(value, str):
+        raise ConfigError(f"expected a list, got {value!r}")
+    return structured(value, kind)
 
 
 def _exactly(value: Any, kind: type) -> Any:

@@ -8,7 +8,7 @@ from lifelong_co.tasks.task import Task
 
 
 def digest(place: str, problem: Problem) -> str:
-    """Return the SHA-256 of a file, or over the files of a folder.
+    """Return the SHA-256 over the SHA-256 digests of a file, or of the files of a folder.
 
     The files of a folder come in the order in which they are read. Names do not count.
 

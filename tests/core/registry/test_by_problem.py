@@ -33,6 +33,14 @@ def test_attributes_that_nothing_takes_are_refused(plugin):
         registry.sampler("sailing", ["windy"])
 
 
+@pytest.mark.parametrize("drawn", [None, {"wind": 1}])
+def test_factory_of_a_sampler_gives_a_function(drawn, plugin):
+    """A forgotten ``return`` would drop the fields without a word."""
+    lco.register_plugin(plugin("register_samplers", "sailing", lambda attributes=(): drawn))  # noqa: ARG005
+    with pytest.raises(PluginError, match=r"sampler 'sailing' of .*: expected to get a function"):
+        registry.sampler("sailing", ["windy"])
+
+
 def test_order_belongs_to_one_problem(plugin):
     """The same name may mean other tasks for another problem; an unknown one is None."""
     lco.register_plugin(plugin("register_orders", "sailing:storms", ORDER))
@@ -45,6 +53,7 @@ def test_order_belongs_to_one_problem(plugin):
     ("name", "thing", "message"),
     [
         ("storms", ORDER, "a name of the form PROBLEM:NAME, got 'storms'"),
+        ("sailing:1", ORDER, "a NAME that is no number, .* got 'sailing:1'"),
         ("sailing:storms", [], "expected a list of tables"),
         ("sailing:storms", ["U"], "expected a list of tables"),
         ("sailing:storms", "U", "expected a list of tables"),

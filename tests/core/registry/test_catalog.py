@@ -57,6 +57,19 @@ def test_wrong_hook_parameters_are_refused():
         lco.register_plugin(ThirdParty)
 
 
+def test_hook_without_parameters_is_refused():
+    """It could register nothing, and pluggy would call it without a word."""
+
+    class ThirdParty:
+        @lco.hookimpl
+        def register_weightings(self):
+            """Return what should be registered."""
+            return {"new": abs}
+
+    with pytest.raises(lco.PluginError, match="register_weightings: expected the parameter 'reg"):
+        lco.register_plugin(ThirdParty())
+
+
 def test_plugin_without_hooks_is_refused():
     """A forgotten decorator raises an error; otherwise the plugin would register nothing."""
     with pytest.raises(lco.PluginError, match=r"marked with @lifelong_co\.hookimpl, got none"):

@@ -4,6 +4,7 @@
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import attrs
 import pytest
 import torch
 
@@ -198,6 +199,17 @@ def test_wrong_objective_is_refused(name, options, match):
     with pytest.raises(lco.LifelongError, match=match):
         lco.objective(name, SOLVER, **options)
     assert lco.objective("preference", SOLVER, beta=1).state_dict() == {}
+
+
+def test_option_may_be_called_name(plugin):
+    """The name of the method itself is given by position only."""
+
+    def named(name="ema"):
+        return attrs.evolve(Method(), knows_all_tasks=name == "all")
+
+    lco.register_plugin(plugin("register_methods", "named", named))
+    assert not lco.method("named", name="ema").knows_all_tasks
+    assert lco.method("named", name="all").knows_all_tasks
 
 
 def test_seed_and_capacity_reach_the_buffer():

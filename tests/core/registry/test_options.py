@@ -22,6 +22,35 @@ def test_option_without_a_value_is_refused(plugin):
     assert registry.all_options("method", "limited", {"more": None}) == {"limit": 1, "more": None}
 
 
+def test_required_option_without_a_value_is_refused(plugin):
+    """A file of a run would lack it, so that the run could not be read again."""
+
+    def taught(teacher, strength=1.0):  # noqa: ARG001
+        return METHOD
+
+    lco.register_plugin(plugin("register_methods", "taught", taught))
+    with pytest.raises(lco.ConfigError, match=r"teacher: expected a value, got None$"):
+        registry.all_options("method", "taught", {"teacher": None})
+
+
+def test_whole_number_for_a_float_is_the_same_option():
+    """A command line gives ``alpha=1``, Python may give 1.0: both are one configuration."""
+    (given,) = {repr(registry.all_options("method", "feng", {"alpha": a})) for a in (1, 1.0)}
+    assert "'alpha': 1.0" in given
+    huge = 10**400  # too large for a float; the factory refuses it
+    assert registry.all_options("method", "feng", {"alpha": huge})["alpha"] == huge
+
+
+def test_what_is_given_by_position_is_no_option(plugin):
+    """A solver's factory may have a default problem, which is not in the file of a run."""
+
+    def build(problem="tsp", width=16):
+        return problem, width
+
+    lco.register_plugin(plugin("register_solvers", "own", build))
+    assert registry.all_options("solver", "own", {}) == {"width": 16}
+
+
 def test_all_options_have_the_defaults_of_the_others():
     """What is not installed has no known default."""
     assert registry.all_options("objective", "preference", {}) == {"beta": 0.05}

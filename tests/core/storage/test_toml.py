@@ -24,6 +24,7 @@ class Whole:
     rate: float = 0.5
     on: bool = False
     parts: tuple[Part, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 def read(text: str) -> Whole:
@@ -34,8 +35,8 @@ def read(text: str) -> Whole:
 
 def test_text_gives_the_object() -> None:
     """Parts are objects, what is left out has its default, and ``1`` is a float where due."""
-    found = read('rate = 1\nparts = [{size = 3}, {size = 4}]\nname = "y"')
-    assert found == Whole(name="y", rate=1.0, parts=(Part(3), Part(4)))
+    found = read('rate = 1\nparts = [{size = 3}, {size = 4}]\nname = "y"\nwords = ["a", "b"]')
+    assert found == Whole(name="y", rate=1.0, parts=(Part(3), Part(4)), words=("a", "b"))
     assert type(found.rate) is float
 
 
@@ -51,6 +52,8 @@ def test_text_gives_the_object() -> None:
         ("parts = [{size = true}]", r"parts\[0\]\.size: expected a whole number, got True"),
         ("parts = [{size = 3.0}]", "expected a whole number, got 3.0"),
         ("parts = [{}]", "size"),
+        ('words = "open"', "words: expected a list, got 'open'"),
+        ("words = [1]", r"words\[0\]: expected a text, got 1"),
         ("nmae = 'y'", "Unknown key 'nmae'.*Did you mean 'name'\\?$"),
     ],
 )

@@ -66,6 +66,7 @@ def test_label_is_the_name_or_says_the_source() -> None:
     assert Task(distribution="GM", size=100, **BUDGET).label == "GM100"
     assert Task(distribution="GM", size=100, name="clusters", **BUDGET).label == "clusters"
     assert Task(files="some/where/berlin.npz", **BUDGET).label == "berlin"
+    assert Task(files="orders/2024.06", **BUDGET).label == "2024.06"  # a folder
 
 
 def test_attributes_are_part_of_label_and_tests() -> None:
@@ -81,6 +82,12 @@ def test_attributes_that_are_no_different_names_are_refused(attributes: tuple[st
     """They are parts of labels."""
     with pytest.raises(lco.ConfigError, match="attributes: expected different names"):
         Task(distribution="U", size=5, attributes=attributes, **BUDGET)
+
+
+def test_attributes_that_are_one_text_are_refused() -> None:
+    """It would count as its letters."""
+    with pytest.raises(lco.ConfigError, match="attributes: expected a list of names, got 'open'"):
+        Task(distribution="U", size=5, attributes="open", **BUDGET)  # type: ignore[arg-type]
 
 
 def test_attributes_of_files_are_refused() -> None:
