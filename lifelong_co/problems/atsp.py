@@ -20,9 +20,9 @@ import torch
 from torch import Tensor
 
 from lifelong_co.errors import ConfigError, InvalidInstancesError
-from lifelong_co.problems.geometry import all_true
+from lifelong_co.problems.geometry import all_true, require_rows
 from lifelong_co.problems.tsp import TSP, TSPState, ends, visit
-from lifelong_co.problems.validation import fractions, refuse_where
+from lifelong_co.problems.validation import fractions, refuse_where, shaped
 from lifelong_co.protocols import Context
 from lifelong_co.tensors.records import LENGTH
 
@@ -63,22 +63,24 @@ class ATSP:
         Parameters
         ----------
         matrix
-            Float ``[B, n, n]``, ``n >= 2``, each at least 0. The diagonal is set to 0.
+            Float ``[B, n, n]``, ``n >= 2``, each at least 0. The diagonal may have any numbers;
+            it is set to 0.
 
         Raises
         ------
         InvalidInstancesError
             If shape, dtype or values are wrong.
         """
-        given = fractions("matrix", matrix, ("B", "n", "n"))
+        given = shaped("matrix", matrix, ("B", "n", "n"))
         if given.shape[1] != given.shape[2] or given.shape[1] < 2:
             shown = list(given.shape)
             raise InvalidInstancesError(
                 f"matrix: expected [B, n, n] with n at least 2, got {shown}"
             )
-        refuse_where("matrix: expected distances of at least 0", given, given < 0)
         itself = torch.eye(given.shape[1], dtype=torch.bool, device=given.device)
-        return ATSPInstances(matrix=given.masked_fill(itself, 0.0))
+        checked = fractions("matrix", given.masked_fill(itself, 0.0), ("B", "n", "n"))
+        refuse_where("matrix: expected distances of at least 0", checked, checked < 0)
+        return ATSPInstances(matrix=checked)
 
     def reset(self, instances: ATSPInstances, trajectories: int) -> TSPState:
         """Return the state before the first action: at no node."""
@@ -110,6 +112,7 @@ class ATSP:
 
     def cost(self, instances: ATSPInstances, actions: Tensor) -> Tensor:
         """Return the tour length ``[B, S]`` of ``actions`` long ``[B, S, T]``."""
+        require_rows(actions, len(instances.matrix))
         B, S, T = actions.shape
         n = instances.matrix.shape[1]
         legs = actions * n + actions.roll(-1, dims=2)  # where a leg is in the flattened matrix

@@ -154,7 +154,10 @@ class CVRP:
         return all_true(state.visited)
 
     def cost(self, instances: CVRPInstances, actions: Tensor) -> Tensor:
-        """Return the length of all routes ``[B, S]`` of ``actions`` long ``[B, S, T]``."""
+        """Return the length of all routes ``[B, S]`` of ``actions`` long ``[B, S, T]``.
+
+        Actions begin or end at the depot (0): the last leg leads back to the first visit.
+        """
         points = torch.cat((instances.depot, instances.nodes), dim=1)
         return closed_length(points, actions, instances.distance)
 

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from lifelong_co.errors import InvalidInstancesError
 from lifelong_co.problems.distances import lengths
 
 
@@ -27,12 +28,29 @@ def closed_legs(points: Tensor, actions: Tensor, p: Tensor | None = None) -> Ten
     Returns
     -------
     ``[B, S, T]`` in the unit of ``points``. The last leg is the way back to the first visit.
+
+    Raises
+    ------
+    InvalidInstancesError
+        As `require_rows`.
     """
+    require_rows(actions, len(points))
     B, S, T = actions.shape
     flat = actions.reshape(B, S * T, 1).expand(-1, -1, 2)
     ordered = points.gather(1, flat).reshape(B, S, T, 2)
     legs = ordered - ordered.roll(-1, dims=2)  # [B, S, T, 2]
     return lengths(legs, p)
+
+
+def require_rows(actions: Tensor, rows: int) -> None:
+    """Raise `InvalidInstancesError` if actions ``[B, S, T]`` are not those of ``B = rows``.
+
+    ``gather`` would take fewer rows without a word.
+    """
+    if len(actions) != rows:
+        raise InvalidInstancesError(
+            f"actions: expected those of {rows} instances, got those of {len(actions)}", "actions"
+        )
 
 
 def all_true(mask: Tensor) -> Tensor:

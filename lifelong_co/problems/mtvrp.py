@@ -164,7 +164,10 @@ class MTVRP:
         return all_true(state.visited)
 
     def cost(self, instances: MTVRPInstances, actions: Tensor) -> Tensor:
-        """Return the length of all routes ``[B, S]`` of ``actions`` long ``[B, S, T]``."""
+        """Return the length of all routes ``[B, S]`` of ``actions`` long ``[B, S, T]``.
+
+        Actions begin or end at the depot (0): the last leg leads back to the first visit.
+        """
         points = torch.cat((instances.depot, instances.nodes), dim=1)
         legs = closed_legs(points, actions)
         free = (actions.roll(-1, dims=2) == 0) & (instances.open[:, None, None] > 0)

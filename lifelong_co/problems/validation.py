@@ -25,9 +25,9 @@ def fractions(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
     Raises
     ------
     InvalidInstancesError
-        If it is not a tensor of that shape, or holds integers, NaN or infinity.
+        If it is not a tensor of that shape in single or double precision, or holds NaN or infinity.
     """
-    tensor = _shaped(name, value, shape)
+    tensor = shaped(name, value, shape)
     # A finite sum proves finite numbers in a fourth of the time. Only if it is not finite, look at
     # each number: the sum of finite numbers can overflow.
     if not math.isfinite(tensor.detach().sum()):
@@ -37,7 +37,7 @@ def fractions(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
 
 def bounds(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
     """Return ``value`` as `fractions` does, but accept infinity, which stands for no bound."""
-    tensor = _shaped(name, value, shape)
+    tensor = shaped(name, value, shape)
     wrong = torch.isnan(tensor) | (tensor == -torch.inf)
     refuse_where(f"{name}: expected numbers or infinity", tensor, wrong)
     return tensor
@@ -71,7 +71,7 @@ def place(index: tuple[int, ...], row: str = "row") -> str:
     return f"instance {index[0] + 1}" + "".join(f", {row} {k + 1}" for k in index[1:2])
 
 
-def _shaped(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
+def shaped(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
     """Return ``value`` as a floating-point tensor of the expected shape."""
     wanted = "[" + ", ".join(str(size) for size in shape) + "]"
     try:
@@ -90,6 +90,10 @@ def _shaped(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
         raise InvalidInstancesError(f"{name}: expected shape {wanted}, got {got}")
     if not tensor.is_floating_point():
         raise InvalidInstancesError(f"{name}: expected floating-point numbers, got {tensor.dtype}")
+    if tensor.dtype not in (torch.float32, torch.float64):
+        raise InvalidInstancesError(
+            f"{name}: expected single or double precision, got {tensor.dtype}"
+        )
     return tensor
 
 

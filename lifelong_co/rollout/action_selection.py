@@ -8,6 +8,7 @@ from torch import Tensor
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import Decode, Observer
+from lifelong_co.tensors.precision import not_half
 from lifelong_co.tensors.probabilities import probabilities
 
 
@@ -63,7 +64,7 @@ def pick(log_probs: Tensor, decode: Decode, generator: torch.Generator | None = 
     """
     if decode == "greedy":
         return log_probs.argmax(dim=2)
-    cumulative = probabilities(log_probs).cumsum_(dim=2)
+    cumulative = probabilities(not_half(log_probs)).cumsum_(dim=2)
     total = cumulative[..., -1:]
     uniform = torch.rand(total.shape, dtype=total.dtype, device=total.device, generator=generator)
     # The factor keeps the threshold below the total; rounding could make them equal.

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lifelong_co.protocols import Decode, Problem, Rollout, Solver
 from lifelong_co.rollout.action_selection import Decoding, pick, with_default
 from lifelong_co.rollout.cuda_graphs import ASK_EVERY, Graphs
 from lifelong_co.tensors import records
+from lifelong_co.tensors.modules import require_precision
+from lifelong_co.tensors.precision import not_half
 
 
 class Policy(Protocol):
@@ -18,6 +20,10 @@ class Policy(Protocol):
     @property
     def problem(self) -> Problem:
         """The problem."""
+
+    @property
+    def module(self) -> nn.Module:
+        """What has the parameters."""
 
     def encode(self, instances: Any) -> Any:
         """Encode a batch."""
@@ -124,7 +130,9 @@ def decoded(
     # An observer must not see a step after all trajectories are done.
     waits = records.device(instances).type == "cpu" or decoding.observe is not None
 
-    encoding = solver.encode(instances) if encoding is None else encoding
+    if encoding is None:
+        require_precision(solver.module, instances)
+        encoding = solver.encode(instances)
     state = problem.reset(instances, S)
     # One tensor for all actions. Small tensors that are kept, allocated between large ones that
     # are freed, make the heap grow at every step (500 nodes: by 1.6 GiB in total).
@@ -145,7 +153,7 @@ def decoded(
             and bool(problem.done(instances, state).all())
         ):
             break
-        log_probs = solver.log_probs(encoding, state)  # [B, S, A]
+        log_probs = not_half(solver.log_probs(encoding, state))  # [B, S, A]
         if decoding.observe is not None:
             decoding.observe(state, log_probs)
         action = pick(log_probs, decoding.decode, decoding.generator)

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from lifelong_co.protocols import Observer, Rollout, Solver
 from lifelong_co.tensors import records
+from lifelong_co.tensors.precision import not_half
 
 # States decoded at once; CUDA's fused attention does not accept batches of 65,536 or more.
 ROWS = 60_000
@@ -68,7 +69,7 @@ def likelihood(solver: Solver, instances: Any, states: Sequence[Any], taken: Ten
     found = torch.zeros_like(taken[..., 0], dtype=torch.float32)
     for first in range(0, T, at_once):
         joined = side_by_side(states[first : first + at_once])
-        log_probs = solver.log_probs(encoding, joined)  # [B, t * S, A]
+        log_probs = not_half(solver.log_probs(encoding, joined))  # [B, t * S, A]
         action = taken[..., first : first + at_once].transpose(1, 2).reshape(B, -1, 1)
         found = found + log_probs.gather(2, action).view(B, -1, S).sum(dim=1)
     return found

@@ -10,6 +10,7 @@ from torch import Tensor
 from lifelong_co.protocols import Decode, Solver
 from lifelong_co.rollout.action_selection import Decoding, pick
 from lifelong_co.tensors import records
+from lifelong_co.tensors.precision import not_half
 
 Starts = Callable[[Any], Sequence[Tensor]]
 """Returns the forced first actions of a batch, each long ``[B, S]``."""
@@ -69,7 +70,7 @@ class Tape:
 
     def _made(self, decode: Decode) -> dict[str, Tensor]:
         """Choose an action and return it with all that is kept of the step."""
-        log_probs = self.solver.log_probs(self.encoding, self.state)
+        log_probs = not_half(self.solver.log_probs(self.encoding, self.state))
         action = pick(log_probs, decode, self.decoding.generator)
         chosen = log_probs.gather(2, action[..., None]).squeeze(2)
         made = {"action": action, "chosen": chosen}

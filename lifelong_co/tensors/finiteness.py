@@ -42,7 +42,8 @@ def loss_numbers(losses: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 @torch.no_grad()
 def norms(what: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the norm of each tensor, a scalar, under ``what`` and its name."""
+    """Return the norm of each tensor, a scalar, under ``what`` and its name; integers have none."""
+    tensors = {name: each for name, each in tensors.items() if each.is_floating_point()}
     found = torch._foreach_norm(list(tensors.values())) if tensors else ()
     return {f"{what} {name}": norm for name, norm in zip(tensors, found, strict=True)}
 

@@ -10,7 +10,8 @@ from torch.func import functional_call
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
-from lifelong_co.errors import ComponentError
+from lifelong_co.errors import ComponentError, InvalidInstancesError
+from lifelong_co.tensors import records
 
 T = TypeVar("T")
 
@@ -86,6 +87,16 @@ def require_single(name: str, module: nn.Module) -> None:
             )
 
 
+def require_precision(module: nn.Module, instances: Any) -> None:
+    """Raise `InvalidInstancesError` if instances have another precision than a module."""
+    own = next((each.dtype for each in module.parameters() if each.is_floating_point()), None)
+    for field, tensor in records.tensors(instances).items():
+        if own is not None and tensor.is_floating_point() and tensor.dtype != own:
+            raise InvalidInstancesError(
+                f"{field}: expected {own} like the solver's parameters, got {tensor.dtype}"
+            )
+
+
 def require_learnable(name: str, module: nn.Module) -> None:
     """Refuse a module that a run cannot train.
 
@@ -106,8 +117,17 @@ def require_learnable(name: str, module: nn.Module) -> None:
             )
     require_single(name, module)
     for key, part in module.named_modules():
-        if isinstance(part, _DropoutNd) and part.p > 0:
+        if (p := _dropout(part)) > 0:
             raise ComponentError(
-                f"{label} no dropout, got {key} with p = {part.p:g}: it draws from torch's global"
-                " stream, so no run is repeatable"
+                f"{label} no dropout, got {key or type(part).__name__} with p = {p:g}: it draws"
+                " from torch's global stream, so no run is repeatable"
             )
+
+
+def _dropout(part: nn.Module) -> float:
+    """Return the probability with which a layer drops a number."""
+    if isinstance(part, _DropoutNd):
+        return part.p
+    if isinstance(part, nn.MultiheadAttention | nn.RNNBase):  # they have no layer for it
+        return part.dropout
+    return 0.0

@@ -58,6 +58,13 @@ def test_cost_of_actions_in_any_order_in_memory() -> None:
     assert torch.equal(ATSP().cost(batch, turned), ATSP().cost(batch, actions))
 
 
+def test_actions_of_fewer_instances_are_refused() -> None:
+    """They would be the costs of the first instances only."""
+    batch = ATSP().instances(matrix=matrices(3, 4))
+    with pytest.raises(InvalidInstancesError, match=r"those of 3 instances, got those of 1$"):
+        ATSP().cost(batch, torch.arange(4).expand(1, 1, 4))
+
+
 def test_symmetric_matrix_has_the_costs_of_the_tsp() -> None:
     """With Euclidean distances, tours cost the same as in the TSP."""
     nodes = torch.rand(4, 8, 2, dtype=torch.float64)
@@ -69,8 +76,12 @@ def test_symmetric_matrix_has_the_costs_of_the_tsp() -> None:
 
 def test_diagonal_is_set_to_0() -> None:
     """A file may have any number there."""
-    batch = ATSP().instances(matrix=torch.full((1, 3, 3), 9.0))
-    assert batch.matrix.diagonal(dim1=1, dim2=2).tolist() == [[0.0] * 3]
+    for there in (9.0, -1.0, torch.inf, torch.nan):
+        matrix = torch.ones(1, 3, 3)
+        matrix.diagonal(dim1=1, dim2=2).fill_(there)
+        batch = ATSP().instances(matrix=matrix)
+        assert batch.matrix.diagonal(dim1=1, dim2=2).tolist() == [[0.0] * 3]
+        assert batch.matrix.sum() == 6
 
 
 @pytest.mark.parametrize(

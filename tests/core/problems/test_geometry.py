@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import PROBLEMS, Walk, identical, walks
 
+from lifelong_co.errors import InvalidInstancesError
+from lifelong_co.problems.geometry import closed_length
 from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("name", sorted(PROBLEMS))
@@ -42,6 +44,15 @@ def test_cost_is_the_length_of_the_closed_walk(name: str, data: st.DataObject) -
         for b in range(len(points))
     ]
     np.testing.assert_allclose(cost.double().numpy(), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "manhattan"])
+def test_actions_of_fewer_instances_are_refused(distance: str) -> None:
+    """Their costs would be those of other instances."""
+    points = torch.rand(2, 4, 2)
+    p = None if distance == "euclidean" else torch.ones(2)
+    with pytest.raises(InvalidInstancesError, match=r"those of 2 instances, got those of 1$"):
+        closed_length(points, torch.arange(4).expand(1, 1, 4), p)
 
 
 @both

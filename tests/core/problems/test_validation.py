@@ -71,6 +71,14 @@ def test_wrong_shapes_are_refused(name: str, field: str, change: str) -> None:
         PROBLEMS[name].instances(**fields)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_refused(dtype: torch.dtype) -> None:
+    """Its sums of demands would exceed the capacity."""
+    fields = {field: value.to(dtype) for field, value in good("cvrp").items()}
+    with pytest.raises(InvalidInstancesError, match=r"single or double precision, got torch.*16"):
+        PROBLEMS["cvrp"].instances(**fields)
+
+
 @pytest.mark.parametrize("field", ["depot", "demand"])
 def test_mixed_precisions_are_refused(field: str) -> None:
     """A field in another dtype than the nodes is refused, and the message names both."""

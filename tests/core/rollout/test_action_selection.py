@@ -51,6 +51,15 @@ def test_pick_never_takes_an_action_of_probability_zero(
     assert log_probs.exp()[0, 0, action] > 0
 
 
+def test_behavior_in_bfloat16_is_sampled_in_single_precision() -> None:
+    """A cumulative sum of 8 bits would leave out most of the unlikely actions."""
+    probs = torch.tensor([0.9, *[0.001] * 99, 0.001])
+    log_probs = probs.log().bfloat16().expand(1, 20_000, -1)
+    action = pick(log_probs, "sample", seeded())
+    # An action has 20 draws on average: it has none with probability 2e-9.
+    assert action.unique().numel() == len(probs)
+
+
 @pytest.mark.parametrize("bad", [math.nan, -math.inf])
 @pytest.mark.parametrize("decode", ["greedy", "sample"])
 def test_state_without_behavior_gives_an_action_of_no_probability(

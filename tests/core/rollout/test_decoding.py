@@ -14,6 +14,7 @@ from torch import Tensor, nn
 import lifelong_co as lco
 from lifelong_co.protocols import Problem, Rollout
 from lifelong_co.rollout import multi_start, rollout, single
+from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 
@@ -116,6 +117,37 @@ def test_generator_decides_what_is_sampled(problem: str) -> None:
     assert not (shape and torch.equal(runs[0].actions, runs[2].actions))
     multi_start(solver, instances, "greedy", generator=stream)
     assert torch.equal(stream.get_state(), seeded().get_state())
+
+
+@pytest.mark.parametrize("solver", ["pomo", "invit"])
+def test_instances_of_another_precision_are_refused(solver: str) -> None:
+    """Numpy's coordinates have double precision."""
+    options = {"embedding_dim": 16} if solver == "pomo" else {"dim_emb": 16, "nb_heads": 2}
+    model = lco.solver(solver, problem="tsp", **options)
+    double = records.transform(batch("tsp"), Tensor.double)
+    message = "nodes: expected torch.float32 like the solver's parameters, got torch.float64"
+    for context in (torch.no_grad(), torch.enable_grad()):
+        with context, pytest.raises(lco.InvalidInstancesError, match=message):
+            model.rollout(double)
+    model.module.double()
+    assert model.rollout(double).cost.dtype == torch.float64
+
+
+def test_likelihood_of_a_solver_in_bfloat16_is_summed_in_single_precision() -> None:
+    """Torch's autocast on a CPU computes `log_softmax` in bfloat16."""
+
+    class Half(Near):
+        def log_probs(self, encoding: Any, state: Any) -> Tensor:
+            """Return the behavior, rounded."""
+            return super().log_probs(encoding, state).bfloat16()
+
+    instances, seen = batch("tsp", n=20), []
+    found = rollout(
+        Half(lco.problem("tsp")), instances, "sample",
+        trajectories=1, starts=(), generator=seeded(), observe=lambda _, each: seen.append(each),
+    )  # fmt: skip
+    assert {each.dtype for each in seen} == {torch.float32} == {found.log_likelihood.dtype}
+    torch.testing.assert_close(found.log_likelihood, summed(found, seen))
 
 
 def test_unknown_way_to_decode_is_refused() -> None:

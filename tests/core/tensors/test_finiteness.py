@@ -46,6 +46,11 @@ def test_norm_of_tensor_with_one_bad_entry_is_not_finite() -> None:
     assert norms("x", {}) == {}
 
 
+def test_integers_have_no_norm() -> None:
+    """A module may have a frozen parameter of indices; they are always finite."""
+    assert list(norms("x", {"index": torch.arange(3), "w": torch.ones(1)})) == ["x w"]
+
+
 def test_watch_reads_a_step_at_once_on_a_cpu() -> None:
     """Afterwards nothing is left to read."""
     watch = Watch()

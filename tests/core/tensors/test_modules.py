@@ -94,6 +94,8 @@ def test_tied_parameters_are_given_once() -> None:
         (nn.LazyLinear(1), "initialised parameters, got the lazy weight"),
         (nn.Linear(1, 1).double(), "float32, got weight in torch.float64"),
         (nn.Sequential(nn.Linear(1, 1), nn.Dropout(0.1)), "no dropout, got 1 with p = 0.1"),
+        (nn.MultiheadAttention(4, 2, dropout=0.2), "got MultiheadAttention with p = 0.2"),
+        (nn.Sequential(nn.LSTM(1, 1, 2, dropout=0.3)), "no dropout, got 0 with p = 0.3"),
     ],
 )
 def test_module_that_a_run_cannot_train_is_refused(module: nn.Module, message: str) -> None:
@@ -106,6 +108,7 @@ def test_module_that_a_run_can_train_is_accepted() -> None:
     """Also with frozen parameters and a dropout that drops nothing."""
     module = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1).requires_grad_(False), nn.Dropout(0.0))
     require_learnable("mine", module)
+    require_learnable("mine", nn.MultiheadAttention(4, 2))
 
 
 def test_tied_parameter_can_be_given_by_either_name() -> None:

@@ -11,6 +11,7 @@ from lifelong_co.protocols import Solver
 from lifelong_co.replay.joined import joined_state
 from lifelong_co.rollout.one_pass import ROWS, side_by_side
 from lifelong_co.tensors.modules import normalises_over_batch
+from lifelong_co.tensors.precision import not_half
 from lifelong_co_plugins.methods.experience_replay.recorded_queries import encoded
 from lifelong_co_plugins.methods.experience_replay.replayed import Replayed
 
@@ -56,6 +57,6 @@ def decoded(solver: Solver, encoding: Any, states: Iterable[Any], at_once: int) 
     source = iter(states)
     while part := list(islice(source, at_once)):
         state = side_by_side(part) if len(part) > 1 else part[0]
-        log_probs = solver.log_probs(encoding, state)  # [R, t * S, A]
+        log_probs = not_half(solver.log_probs(encoding, state))  # [R, t * S, A]
         found += log_probs.unflatten(1, (len(part), -1)).unbind(dim=1)
     return found

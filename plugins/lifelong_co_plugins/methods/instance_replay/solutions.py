@@ -15,7 +15,7 @@ from lifelong_co.seeding import python_seed, restore
 from lifelong_co.tensors import records
 from lifelong_co.tensors.heap import CopyThread
 from lifelong_co.tensors.modules import device_of
-from lifelong_co.tensors.precision import in_full
+from lifelong_co.tensors.precision import in_full, not_half
 from lifelong_co_plugins.methods.instance_replay.memory import per_process, shape
 
 
@@ -207,5 +207,5 @@ def behavior_along(
         if t >= forced:
             states.append(state)
         state = problem.step(instances, state, actions[..., t])
-    log_probs = solver.log_probs(encoding, side_by_side(states))
+    log_probs = not_half(solver.log_probs(encoding, side_by_side(states)))
     return log_probs.view(b, len(states), s, -1).transpose(1, 2)

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from lifelong_co.protocols import Divergence, LearnerState, Observer, Solver
 from lifelong_co.rollout.one_pass import side_by_side
 from lifelong_co.tensors.modules import device_of, evaluating, with_parameters
+from lifelong_co.tensors.precision import not_half
 
 # Log-probabilities of one pass; more would cost more memory than encoding once more costs time.
 ELEMENTS = 2**21
@@ -72,18 +73,19 @@ class Exemplar:
         for first in range(0, len(states), steps):
             state = side_by_side(states[first : first + steps])
             other = state if teachers is None else side_by_side(teachers[first : first + steps])
-            learner = solver.log_probs(solver.encode(self.instances), state)
+            learner = not_half(solver.log_probs(solver.encode(self.instances), state))
             yield divergence(self.behavior(solver, other), learner).sum()
 
     @torch.no_grad()
     def behavior(self, solver: Solver, state: Any) -> Tensor:
         """Return the exemplar's log-probs ``[B, S, A]``."""
         with evaluating(solver.module):
-            return with_parameters(
+            found = with_parameters(
                 solver.module,
                 self.tensors,
                 lambda: solver.log_probs(solver.encode(self.instances), state),
             )
+        return not_half(found)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the copy; the states of a rollout do not outlive its step."""
