@@ -40,7 +40,8 @@ def evaluate(
         int | None,
         typer.Option(
             metavar="N",
-            help="Test instances of each task (default: as in the run, or all of a file).",
+            help="Test instances of each task (default: as in the run, or all of a file). Another"
+            " number draws other instances; of files it takes the first ones.",
             min=1,
         ),
     ] = None,

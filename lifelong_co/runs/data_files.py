@@ -64,7 +64,7 @@ def require_known(task: Task, field: str, known: Mapping[str, str | int], proble
     if known.get(field, now) != now:
         raise ConfigError(
             f"task {task.label}: {field}: expected the content that {place} had when the run got"
-            " this task, got another one; restore the file, or begin a new run"
+            " this task, got another one; restore it, and give new instances another file"
         )
     return now
 

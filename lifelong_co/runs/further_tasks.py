@@ -48,8 +48,8 @@ def with_tasks(folder: RunFolder, tasks: Sequence[Task], source: str) -> Config:
     if len(last) == len(tasks) and all(map(_same, last, tasks, labels)):
         raise ConfigError(
             f"{folder.path}: expected tasks that come after those of the run, got its last ones"
-            f" again ({', '.join(task.label for task in last)}); resume it without them, or give"
-            " them another name to learn them once more"
+            f" again ({', '.join(task.label for task in last)}); resume it without them; for new"
+            " instances, write new files; to learn the same ones once more, give another name"
         )
     return attrs.evolve(config, tasks=unique_labels((*config.tasks, *tasks)), order=source)
 

@@ -44,12 +44,14 @@ MATRICES = (
 BANDS = " A line is the mean over seeds, and a band shows their range."
 LEAST = (
     "For all five metrics, lower is better. d* is the lowest mean cost on a task among all runs on"
-    " this page, {tests}."
+    " this page{excepted}, {tests}."
 )
+EXCEPTED = " except multi-task ones, whose AP can be below 0"
 COSTS = (
     "Mean test cost. A row holds the costs after learning the task it names; a column holds the"
     " costs on one tested task. Shaded cells: tested just after learning the same task."
 )
+AT_ONCE = " A multi-task run learns all tasks at once: only its last row counts."
 EMPTY = " Empty cells: not measured. Each task is tested after the task before it, and at the end."
 OPEN = 2
 """With more runs than this, the page shows cost matrices only after a click."""
@@ -77,7 +79,9 @@ def make_report(
     runs, groups, problem = comparison.runs, comparison.groups, comparison.problem.upper()
     labels = ", ".join(group.label for group in groups)
     said = WORDS[comparison.definition]
-    common = LEAST.format(tests=said.tests)
+    at_once = [run.knows_all_tasks for run in runs]
+    excepted = EXCEPTED if any(at_once) and not all(at_once) else ""
+    common = LEAST.format(tests=said.tests, excepted=excepted)
     measured = [_noted(tables.metrics_table(comparison), "", common=common)]
     without_tests = ""
     if pairs := pairs_of(comparison):
@@ -98,7 +102,7 @@ def make_report(
     about, pictures = COSTS, tuple[Picture, ...]()
     if any(task.files for run in runs for task in run.config.tasks):
         about += f" {tables.IN_UNIT_SQUARE}"
-    about += EMPTY * any(run.sparse for run in runs)
+    about += EMPTY * any(run.sparse for run in runs) + AT_ONCE * any(at_once)
     if "costs" in images:
         about += MATRICES
         caption = f"Cost matrices of {labels}"

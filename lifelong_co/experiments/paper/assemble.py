@@ -144,7 +144,9 @@ def _part(chapter: Chapter, costs: Sequence[Sheet], log: Callable[[str], None]) 
             "Forgetting and plasticity",
             CURVES,
             pictures=tuple(curves),
-            missing=f"needs matplotlib: {figures.INSTALL}.",
+            missing="needs runs of a lifelong-learning method."
+            if figures.available()
+            else f"needs matplotlib: {figures.INSTALL}.",
         ),
         buffer_section(chapter, log),
         *drift_sections(chapter, log),

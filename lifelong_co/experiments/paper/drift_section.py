@@ -58,8 +58,8 @@ def _section(study: Study, log: Callable[[str], None]) -> Section:
 
 
 def _candidates(study: Study) -> list[FinishedRun]:
-    """Return the runs with checkpoints, except those of methods that restart: nothing drifts."""
-    runs = [run for variant in study.main for run in variant.runs]
+    """Return the lifelong runs with checkpoints, without those that restart: nothing drifts."""
+    runs = [run for variant in study.lifelong for run in variant.runs]
     runs.sort(key=lambda run: run.config.method != FIRST)
     return [
         run for run in runs

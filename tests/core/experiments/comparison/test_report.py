@@ -42,6 +42,19 @@ def test_page_of_three_hundred_tasks_is_small(tmp_path: Path) -> None:
     assert "T1 → T2 → T3 → … (294 more) → T298 → T299 → T300" in text
 
 
+def test_what_holds_of_multi_task_runs_is_said(tmp_path: Path) -> None:
+    """They do not set d*, and learn no task after another."""
+    paths = [
+        synthetic_runs.write(tmp_path / method, synthetic_runs.config(method))
+        for method in ("multi-task-epoch", "fine-tuning")
+    ]
+    said = ("on this page except multi-task ones", "only its last row counts")
+    for chosen, expected in ((paths, [True, True]), (paths[:1], [False, True]),
+                             (paths[1:], [False, False])):  # fmt: skip
+        text = " ".join(page(make_report(compare_folders(chosen), {})).split())
+        assert [each in text for each in said] == expected
+
+
 def test_costs_of_files_are_said_to_be_scaled(tmp_path: Path) -> None:
     """A reader could take them for kilometers; other runs have no unit to lose."""
     task = {"distribution": "", "size": 0, "files": "may.npz", "name": "may"}

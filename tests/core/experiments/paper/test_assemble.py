@@ -50,6 +50,18 @@ def test_a_run_of_one_task_alone_has_no_gap(tmp_path: Path) -> None:
     assert not [sheet for sheet in report.sheets if sheet.key.startswith("split")]
 
 
+def test_multi_task_runs_alone_have_no_curves(tmp_path: Path) -> None:
+    """They learn no task after another; it is not for want of matplotlib. Nothing drifts."""
+    folder = synthetic_runs.write(tmp_path / "run", synthetic_runs.config("multi-task-epoch"))
+    (folder / "checkpoints" / "after-task-1").mkdir(parents=True)
+    (folder / "checkpoints" / "after-task-1" / "parameters.safetensors").touch()
+    said: list[str] = []
+    report = make_report(collect([folder]), Places(tmp_path / "absent"), said.append)
+    expected = "Forgetting and plasticity: needs runs of a lifelong-learning method."
+    assert expected in report.missing
+    assert not [line for line in said if line.startswith("looking for a drifted decision")]
+
+
 def test_without_matplotlib_the_tables_still_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
