@@ -64,6 +64,13 @@ class Comparison:
         return tuple(run for group in self.groups for run in group.runs)
 
     @property
+    def one_by_one(self) -> "Comparison | None":
+        """The groups that learn one task after another, in their colors; None if there are none."""
+        groups = tuple(each for each in self.groups if not each.runs[0].knows_all_tasks)
+        styles = self.styles or tuple(each.label for each in self.groups)
+        return attrs.evolve(self, groups=groups, styles=styles) if groups else None
+
+    @property
     def problem(self) -> str:
         """The name of the problem."""
         return self.runs[0].config.problem

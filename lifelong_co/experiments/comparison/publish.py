@@ -88,13 +88,16 @@ def check_writable(folder: Path, files: Sequence[str] = FILES, *, overwrite: boo
 
 
 def draw(comparison: Comparison) -> dict[str, bytes]:
-    """Return the figures as PNG by name; none if matplotlib is not installed."""
+    """Return the figures as PNG by name; none if matplotlib is not installed.
+
+    Multi-task methods are in no curves: they learn no task after another.
+    """
     if not figures.available():
         return {}
-    found = {
-        "forgetting": figures.forgetting(comparison),
-        "plasticity": figures.plasticity(comparison),
-    }
+    found: dict[str, bytes] = {}
+    if curves := comparison.one_by_one:
+        found["forgetting"] = figures.forgetting(curves)
+        found["plasticity"] = figures.plasticity(curves)
     if len(comparison.runs[0].names) > MANY and not any(run.sparse for run in comparison.runs):
         found["costs"] = figures.matrices(comparison)
     return found

@@ -138,11 +138,16 @@ def plain(sheet: Sheet) -> Sheet:
 
 def _figure(name: str, image: bytes | None, comparison: Comparison) -> Section:
     heading, text = ABOUT[name]
+    drawn = comparison.one_by_one
+    if drawn is None:
+        return Section(
+            heading, missing="needs runs of a method that learns one task after another."
+        )
     if image is None:
         missing = f"needs matplotlib: `{figures.INSTALL}`, then make the report again."
         return Section(heading, missing=missing)
-    labels = ", ".join(group.label for group in comparison.groups)
-    seeds = BANDS * any(len(group.runs) > 1 for group in comparison.groups)
+    labels = ", ".join(group.label for group in drawn.groups)
+    seeds = BANDS * any(len(group.runs) > 1 for group in drawn.groups)
     picture = Picture(name, f"{heading} curves of {labels}", image, wide=True)
     return Section(heading, text + seeds, pictures=(picture,))
 

@@ -53,6 +53,14 @@ def test_what_holds_of_multi_task_runs_is_said(tmp_path: Path) -> None:
                              (paths[1:], [False, False])):  # fmt: skip
         text = " ".join(page(make_report(compare_folders(chosen), {})).split())
         assert [each in text for each in said] == expected
+    both, alone = compare_folders(paths), compare_folders(paths[:1])
+    assert publish.draw(both)["forgetting"].startswith(b"\x89PNG")
+    text = page(make_report(both, publish.draw(both)))
+    assert "Forgetting curves of fine-tuning" in text
+    assert publish.draw(alone) == {}
+    assert "needs runs of a method that learns one task after another" in page(
+        make_report(alone, {})
+    )
 
 
 def test_costs_of_files_are_said_to_be_scaled(tmp_path: Path) -> None:
