@@ -81,7 +81,8 @@ def figure(width: float, height: float, comparison: Comparison) -> "Figure":
 def tasks(axes: Axes, run: FinishedRun, only: int | None = None) -> None:
     """Mark where tasks begin and name them, or shade the epochs of task ``only``.
 
-    If there are many tasks, some of them are marked, by their numbers.
+    If there are many tasks, some of them are marked. Where a name has no room, ``#3`` stands for
+    that of the third task.
     """
     ends = boundaries(run)
     marked = shown(len(run.names), MARKS)
@@ -95,9 +96,11 @@ def tasks(axes: Axes, run: FinishedRun, only: int | None = None) -> None:
     room = axes.bbox.width / axes.figure.dpi / (ends[-1] - ends[first])
     for i in marked[first:]:
         name = f"+ {run.names[i]}" if i > 1 else " + ".join(run.names[: i + 1])
-        fits = len(name) * LETTER < room * (ends[i + 1] - ends[i])
+        width = room * (ends[i + 1] - ends[i])
+        if len(name) * LETTER >= width:  # a number alone could be taken for a cost
+            name = fitted(name, width) if width > 6 * LETTER else f"#{i + 1}"
         axes.annotate(
-            plain(name if fits else str(i + 1)),
+            plain(name),
             ((ends[i] + ends[i + 1]) / 2, 0.985),
             xycoords=("data", "axes fraction"),
             ha="center", va="top", fontsize=8, color=SOFT,

@@ -61,6 +61,22 @@ def test_a_low_cost_before_a_task_is_in_the_frame(comparison: Comparison) -> Non
     assert axes.get_ylim()[0] < 3
 
 
+@pytest.mark.parametrize(
+    ("width", "shown"), [(9, "+ orders in May"), (1.5, "+ orders …"), (0.8, "#3")]
+)
+def test_a_name_without_room_is_no_bare_number(
+    comparison: Comparison, width: float, shown: str
+) -> None:
+    """It would look like a cost."""
+    run = comparison.runs[0]
+    last = attrs.evolve(run.config.tasks[-1], name="orders in May")
+    tasks = (*run.config.tasks[:-1], last)
+    axes = panels.figure(width, 3, comparison).add_subplot()
+    panels.tasks(axes, attrs.evolve(run, config=attrs.evolve(run.config, tasks=tasks)))
+    texts = [text.get_text() for text in axes.texts]
+    assert texts[-1] == shown
+
+
 def test_a_method_has_the_same_color_in_a_picture_of_fewer_methods(comparison: Comparison) -> None:
     """If the comparison says which others there are."""
     group = comparison.groups[0]
