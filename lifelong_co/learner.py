@@ -17,6 +17,7 @@ from lifelong_co.rollout.observing import read_only
 from lifelong_co.rollout.one_pass import one_pass
 from lifelong_co.rollout.soundness import checked
 from lifelong_co.runs.costs import due
+from lifelong_co.runs.epochs import what_it_learns
 from lifelong_co.runs.learning_rate import decay, rate_factor
 from lifelong_co.runs.run import (
     Log,
@@ -223,10 +224,11 @@ def test(run: Run, tasks: range, log: Log) -> None:
     """Test on some tasks and keep the costs; with several processes, only the first one tests."""
     if not run.ranks.first:
         return
-    learner, config = run.learner, run.config
+    learner = run.learner
     rows = task_costs(run, learner.solver, learner.task, learner.epoch, tasks)
     run.journal.add_costs(rows)
     shown = "  ".join(f"{row.name} {row.cost:.3f}" for row in rows[-SHOWN:])
     if len(rows) > SHOWN:
         shown = f"… {len(rows) - SHOWN} tasks  {shown}"
-    log(f"{config.tasks[learner.task].label} epoch {learner.epoch}: cost {shown}")
+    name, number, _ = what_it_learns(run, learner.epoch - 1)
+    log(f"{name} epoch {number}: cost {shown}")

@@ -196,7 +196,7 @@ def carry_out(
     resume: bool,
     ranks: Ranks = ALONE,
     stop: Stop = lambda: False,
-    show: Callable[[Config], AbstractContextManager[Shown]],
+    show: Callable[[], AbstractContextManager[Shown]],
 ) -> Run:
     """Prepare and learn a run inside `runs.workplace.at_work`, and show its progress.
 
@@ -207,11 +207,11 @@ def carry_out(
     stop
         See `learner.learn`.
     show
-        Called with the configuration: `progress.watching` or `progress.quiet`.
+        `progress.watching` or `progress.quiet`.
     """
     with ExitStack() as stack:
         with _naming(config, folder) if resume else nullcontext():
-            shown = stack.enter_context(show(config))
+            shown = stack.enter_context(show())
             run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
         try:
             learn_tasks(run, stop=stop, on_step=shown.on_step, log=shown.log)

@@ -12,6 +12,7 @@ from torch import Tensor
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.runs import data_files
+from lifelong_co.runs.epochs import what_it_learns
 from lifelong_co.runs.run import Run
 
 # Steps between two readings of the cost: on a GPU each reading waits for the device.
@@ -37,7 +38,6 @@ class Plain:
     def on_step(self, run: Run, losses: dict[str, Tensor]) -> None:
         """Print at the end of an epoch."""
         learner = run.learner
-        task = run.config.tasks[learner.task]
         self._clock = clock = self._clock or Clock(run)
         clock.note(run)
         if learner.batch < run.method.batches(learner):
@@ -46,10 +46,8 @@ class Plain:
         # Means over the epoch: those of its last batch alone are mostly noise.
         means = {name: float(run.sums[name]) / learner.batch for name in losses}
         shown = "  ".join(f"{name} {value:.4g}" for name, value in means.items())
-        left = clock.left(run)
-        self.log(
-            f"{task.label} epoch {learner.epoch + 1}/{task.epochs} [{left}, {done:.0%}]: {shown}"
-        )
+        name, number, epochs = what_it_learns(run, learner.epoch)
+        self.log(f"{name} epoch {number}/{epochs} [{clock.left(run)}, {done:.0%}]: {shown}")
 
     def log(self, line: str) -> None:
         """Print a line at once, so that a pipe shows it."""
@@ -67,13 +65,13 @@ class Quiet:
 
 
 @contextmanager
-def quiet(config: Config) -> Iterator[Shown]:  # noqa: ARG001
+def quiet() -> Iterator[Shown]:
     """Yield what shows nothing."""
     yield Quiet()
 
 
 @contextmanager
-def watching(config: Config) -> Iterator[Shown]:
+def watching() -> Iterator[Shown]:
     """Yield what shows the progress of a run: a bar on a terminal, else lines."""
     if not sys.stdout.isatty():
         yield Plain()
@@ -99,22 +97,22 @@ def watching(config: Config) -> Iterator[Shown]:
 
         class Live:
             clock: Clock | None = None
-            cost = float("nan")
+            shown = "starting"
 
             def on_step(self, run: Run, losses: dict[str, Tensor]) -> None:
                 learner = run.learner
-                task = config.tasks[learner.task]
                 self.clock = clock = self.clock or Clock(run)
                 clock.note(run)
                 if learner.batch % SHOW_EVERY == 1:
-                    self.cost = float(losses["cost"])
+                    name, number, epochs = what_it_learns(run, learner.epoch)
+                    cost = float(losses["cost"])
+                    self.shown = f"{name} epoch {number}/{epochs} cost {cost:.3f}"
                 bar.update(
                     row,
                     total=clock.total,
                     completed=clock.done(run),
                     left=clock.left(run),
-                    description=f"{task.label} epoch {learner.epoch + 1}/{task.epochs} "
-                    f"cost {self.cost:.3f}",
+                    description=self.shown,
                 )
 
             def log(self, line: str) -> None:

@@ -10,6 +10,7 @@ from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ComponentError, NotFiniteError
 from lifelong_co.protocols import Problem
 from lifelong_co.protocols.learning import RESERVED
+from lifelong_co.runs.epochs import ALL, what_it_learns
 from lifelong_co.runs.run import Run
 from lifelong_co.tensors.finiteness import step_numbers
 
@@ -61,11 +62,10 @@ def _check_to_make(config: Config, fault: str) -> str:
 def place(run: Run) -> str:
     """Return where the run stands: task, epoch and step of the epoch, each from 1."""
     learner = run.learner
-    task = run.config.tasks[learner.task]
-    return (
-        f"task {task.label}, epoch {learner.epoch + 1} of {task.epochs}, "
-        f"step {learner.batch + 1} of {task.batches}"
-    )
+    name, number, epochs = what_it_learns(run, learner.epoch)
+    learned = name if name == ALL else f"task {name}"
+    steps = run.method.batches(learner)
+    return f"{learned}, epoch {number} of {epochs}, step {learner.batch + 1} of {steps}"
 
 
 def checked_batch(config: Config, problem: Problem, instances: object) -> Any:

@@ -156,13 +156,17 @@ def finish(axes: Axes, title: str, x: str, y: str = "", since: float | None = No
     pad = 0.06 * (high - low)
     # The names of the tasks need room above the curves.
     top = high + (3 * pad if axes.texts else pad)
-    axes.set_ylim(low - pad, top)
     highest = float(every.max())
+    cut = f"values up to {float(f'{highest:.4g}'):.10g} cut off"
+    # The title has 10 points.
+    needed = len(title) * LETTER * 10 / 8 + len(cut) * LETTER
+    inside = needed > axes.bbox.width / axes.figure.dpi
+    if highest > top and inside:
+        top += 2 * pad  # no curve below the text
+    axes.set_ylim(low - pad, top)
     if highest > top:
-        cut = f"values up to {float(f'{highest:.4g}'):.10g} cut off"
         style: dict[str, Any] = {"fontsize": 7, "color": SOFT}
-        # The title has 10 points.
-        if len(title) * LETTER * 10 / 8 + len(cut) * LETTER > axes.bbox.width / axes.figure.dpi:
+        if inside:
             height = 0.91 if axes.texts else 0.98  # below the names of the tasks
             axes.text(0.98, height, cut, ha="right", va="top", transform=axes.transAxes, **style)
         else:

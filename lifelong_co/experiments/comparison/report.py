@@ -51,7 +51,7 @@ COSTS = (
     "Mean test cost. A row holds the costs after learning the task it names; a column holds the"
     " costs on one tested task. Shaded cells: tested just after learning the same task."
 )
-AT_ONCE = " A multi-task run learns all tasks at once: only its last row counts."
+AT_ONCE = " A multi-task run learns all tasks at once: it has one row, at the end."
 EMPTY = " Empty cells: not measured. Each task is tested after the task before it, and at the end."
 OPEN = 2
 """With more runs than this, the page shows cost matrices only after a click."""
@@ -93,7 +93,7 @@ def make_report(
     if references and references.means:
         measured.append(_noted(tables.gap_table(comparison, references), "Optimality gaps"))
     costs = [
-        tables.cost_table(f"{group.label}, seed {run.config.seed}", run.names, run.cost)
+        tables.cost_table(f"{group.label}, seed {run.config.seed}", run, run.cost)
         for group in groups
         for run in group.runs
     ]

@@ -1,7 +1,7 @@
 """The tables of a comparison, and their text, CSV and JSON."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -25,6 +25,7 @@ from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.experiments.sheet import Cell, Row, Sheet, words
 from lifelong_co.experiments.spread import cell
 from lifelong_co.runs import measured
+from lifelong_co.runs.epochs import ALL
 
 GAPS = "Mean test cost after the last task, and gap to the references"
 """The title of `gap_table`, without the folders."""
@@ -59,19 +60,21 @@ def metrics_table(comparison: Comparison) -> Sheet:
     )
 
 
-def cost_table(title: str, names: Sequence[str], cost: Callable[[int, int], float]) -> Sheet:
+def cost_table(title: str, run: FinishedRun, cost: Callable[[int, int], float]) -> Sheet:
     """Return a cost matrix: a row after learning each task, a column for each task tested.
 
     The cells of the diagonal, just after learning that task, are marked. The cell of a cost that
-    was not measured, ``nan``, is empty. If there are many tasks, the table has some of them.
+    was not measured, ``nan``, is empty. If there are many tasks, the table has some of them. The
+    matrix of a method that learns all tasks at once has one row, at the end.
     """
+    names, at_once = run.names, run.knows_all_tasks
     chosen = shown(len(names), MARKS)
     rows: list[Row] = []
-    for i in chosen:
-        values = [(cost(i, j), i == j) for j in chosen]
+    for i in chosen[-1:] if at_once else chosen:
+        values = [(cost(i, j), i == j and not at_once) for j in chosen]
         shown_as = ("" if math.isnan(value) else f"{value:.4f}" for value, _ in values)
         cells = (Cell(text, marked=on) for text, (_, on) in zip(shown_as, values, strict=True))
-        rows.append((Cell(f"{i + 1}. {names[i]}"), *cells))
+        rows.append((Cell(ALL if at_once else f"{i + 1}. {names[i]}"), *cells))
     return Sheet(
         key="costs",
         title=title,
@@ -147,7 +150,7 @@ def as_text(
     for group in comparison.groups:
         several = f" (mean of {len(group.runs)} runs)" if len(group.runs) > 1 else ""
         title = f"Mean test cost, {group.label}{several}"
-        sheets.append(cost_table(title, group.runs[0].names, group.cost))
+        sheets.append(cost_table(title, group.runs[0], group.cost))
     if references and references.means:
         sheets.append(gap_table(comparison, references))
     parts = [formats.text(sheet) for sheet in sheets]

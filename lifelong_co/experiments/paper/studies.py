@@ -188,12 +188,9 @@ def _named_apart(chapter: Chapter) -> Chapter:
 
 
 def _chapter(key: str, runs: Sequence[FinishedRun], definition: str) -> Chapter:
-    named: dict[Arrival, str] = {}
-    for run in runs:
-        name = naming.order_name(run.config)
-        if run.names not in named and name in named.values():
-            name = " → ".join(run.names)
-        named.setdefault(run.names, name)
+    named = {run.names: naming.order_name(run.config) for run in reversed(runs)}
+    taken = [name for name, count in Counter(named.values()).items() if count > 1]
+    named |= {names: " → ".join(names) for names, name in named.items() if name in taken}
     orders = dict(sorted(named.items(), key=lambda item: naming.order_rank(item[1])))
     presets = ", ".join(dict.fromkeys(run.config.preset for run in runs))
     tasks = next(iter(orders))

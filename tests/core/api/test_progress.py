@@ -89,7 +89,7 @@ def test_duration_is_short(seconds, shown):
 
 def test_quiet_shows_nothing(run, capsys):
     """Neither steps nor lines."""
-    with quiet(run.config) as shown:
+    with quiet() as shown:
         shown.on_step(run, {})
         shown.log("a line")
     assert capsys.readouterr().out == ""

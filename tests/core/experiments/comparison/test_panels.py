@@ -26,6 +26,9 @@ def test_a_few_extreme_tests_do_not_flatten_a_panel(
     said = f"values up to {extreme:g} cut off"
     assert axes.get_title("right") == said * (cut and title == "cost")
     assert below == [said] * (cut and title != "cost")
+    for text in axes.texts:  # the curve ends below it
+        low, high = axes.get_ylim()
+        assert (11 - low) / (high - low) < text.get_position()[1] - 0.06
 
 
 def test_the_range_over_seeds_has_room_below_and_is_said_to_be_cut_above(

@@ -5,6 +5,7 @@ import html
 import io
 import json
 import re
+from itertools import takewhile
 from pathlib import Path
 
 import attrs
@@ -37,6 +38,10 @@ def test_multi_task_has_only_ap(tmp_path: Path) -> None:
     assert "except multi-task" not in alone.replace("\n", " ")
     values = tables.as_json(found)["groups"][0]["runs"][0]["metrics"]
     assert values["AF"] is None
+    lines = text.splitlines()
+    first = lines.index(next(each for each in lines if "cost, multi-task-epoch" in each))
+    rows = list(takewhile(bool, lines[first + 4 :]))
+    assert [row.split("  ")[0] for row in rows] == ["all tasks"]
     assert (
         summary([[1.0, 2.0], [1.5, 1.0]], synthetic_runs.config("multi-task-batch"))["metrics"][
             "AF"

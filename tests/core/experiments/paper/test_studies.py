@@ -60,6 +60,15 @@ def test_chapters_with_one_title_are_named_apart(root, tmp_path):
     assert [one.title for one in chapters(collect([root]).runs)] == ["Preset small, 3 tasks"]
 
 
+def test_two_orders_of_one_name_are_called_by_their_tasks(tmp_path):
+    """Say files of one name in two folders; a run with further tasks has the name of the last."""
+    for folder, tasks in (("a", "CGR"), ("b", "GRC")):
+        other = synthetic_runs.config("fine-tuning", tuple(tasks), order=f"{folder}/june.toml")
+        synthetic_runs.write(tmp_path / folder, other)
+    (chapter,) = chapters(collect([tmp_path]).runs)
+    assert list(chapter.orders.values()) == [" → ".join(names) for names in chapter.orders]
+
+
 def test_other_images_at_test_are_another_study(tmp_path):
     """Runs that test on other images have no common d*."""
     for symmetries in ("square", "random"):
