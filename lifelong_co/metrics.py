@@ -6,7 +6,7 @@ Here ``d*`` is the lowest cost on the task among all the runs that are compared.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
@@ -83,21 +83,50 @@ def summarize(costs: Any, best: Any = None, *, definition: str = "text") -> Metr
     UnknownNameError
         If there is no such definition.
     """
+    gaps = _gaps(costs, best).tolist()
+    return of_gaps(lambda i, j: gaps[i][j], len(gaps), definition)
+
+
+def of_gaps(gap: Callable[[int, int], float], k: int, definition: str = "text") -> Metrics:
+    """Return the metrics of one run by its gaps.
+
+    Parameters
+    ----------
+    gap
+        ``gap(i, j)`` is the gap on task ``j`` after learning the first ``i + 1`` tasks, ``nan`` if
+        it was not measured. A metric that needs it is then ``nan``.
+    k
+        The number of tasks.
+    definition
+        As in `summarize`, with its error.
+    """
     if definition not in DEFINITIONS:
         raise UnknownNameError("definition", definition, DEFINITIONS)
-    gap = _gaps(costs, best)
-    k = len(gap)
-    learned = np.diagonal(gap)
-    rise = np.maximum(0.0, gap - learned)  # rise[j, i]: forgetting of task i after task j
     earlier = range(k - 1)
     stop = k if definition == "text" else k - 1  # forgetting is seen after tasks 1 to stop
+
+    def highest(i: int) -> float:
+        top = gap(i, i)
+        for j in range(i + 1, stop):
+            value = gap(j, i)
+            if math.isnan(value):
+                return value
+            top = max(top, value)
+        return top
+
     return Metrics(
-        AP=_mean(gap[-1]),
-        AF=_mean(rise[stop - 1, i] for i in earlier),
-        AMF=_mean(rise[i:stop, i].max() for i in earlier),
-        APl=_mean(learned),
-        AG=_mean(gap[i, i + 1] for i in earlier),
+        AP=_mean(gap(k - 1, j) for j in range(k)),
+        AF=_mean(_rise(gap(i, i), gap(stop - 1, i)) for i in earlier),
+        AMF=_mean(_rise(gap(i, i), highest(i)) for i in earlier),
+        APl=_mean(gap(i, i) for i in range(k)),
+        AG=_mean(gap(i, i + 1) for i in earlier),
     )
+
+
+def _rise(before: float, after: float) -> float:
+    """Return how far a gap rose, at least 0; ``nan`` if one of the two is."""
+    rise = after - before
+    return rise if math.isnan(rise) else max(0.0, rise)
 
 
 def split(costs: Any, best: Any = None) -> Split:

@@ -6,12 +6,10 @@ that was measured (`Config.tests_after`). Tasks are counted from 0.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean
 from typing import Any
 
 from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import Config
-from lifelong_co.errors import UnknownNameError
 from lifelong_co.metrics import Metrics, Split
 from lifelong_co.runs.costs import Cost, due
 
@@ -75,38 +73,19 @@ def summarize(
 
     Raises
     ------
-    ConfigError, UnknownNameError
-        As in `metrics.summarize`.
+    UnknownNameError
+        If there is no such definition.
     """
     k = len(rows)
-    if all(j in row for row in rows for j in range(k)):
-        matrix = [[row[j] for j in range(k)] for row in rows]
-        return metrics.summarize(matrix, best, definition=definition)
-    if definition not in metrics.DEFINITIONS:
-        raise UnknownNameError("definition", definition, metrics.DEFINITIONS)
     lowest = least(rows)
     reference = [lowest[j] for j in range(k)] if best is None else best
+    alone = k == 1 and best is None  # nothing to be compared with
 
     def gap(i: int, j: int) -> float:
-        return (rows[i].get(j, math.nan) - reference[j]) / reference[j]
+        found = math.nan if alone else rows[i].get(j, math.nan)
+        return (found - reference[j]) / reference[j]
 
-    def rise(j: int, i: int) -> float:  # forgetting of task i after task j
-        risen = gap(j, i) - gap(i, i)
-        return risen if math.isnan(risen) else max(0.0, risen)
-
-    def highest(i: int) -> float:
-        seen = range(i, stop)
-        return max(rise(j, i) for j in seen) if all(i in rows[j] for j in seen) else math.nan
-
-    earlier = range(k - 1)
-    stop = k if definition == "text" else k - 1
-    return Metrics(
-        AP=fmean(gap(k - 1, j) for j in range(k)),
-        AF=fmean(rise(stop - 1, i) for i in earlier),
-        AMF=fmean(highest(i) for i in earlier),
-        APl=fmean(gap(i, i) for i in range(k)),
-        AG=fmean(gap(i, i + 1) for i in earlier),
-    )
+    return metrics.of_gaps(gap, k, definition)
 
 
 def split(rows: Sequence[Mapping[int, float]], best: Sequence[float]) -> Split:
