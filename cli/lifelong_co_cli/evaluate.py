@@ -105,6 +105,10 @@ def evaluate(
             except LifelongError as error:  # show the costs even without a gap
                 typer.echo(f"no gap on {one.label}: {error}", err=True)
                 known = []
+            else:
+                if references and not any(known):
+                    said = f"no gap on {one.label}: {references} has no references of its {count}"
+                    typer.echo(f"{said} test instances", err=True)
             gap = gap_of(each.tolist(), known)
             shown = f"  {gap} to {looked.named(origins(known))}" if gap else ""
             print(f"{one.label:<12} {costs[one.label]:.4f}{shown}", flush=True)

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import UnknownNameError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.problems.distances import lengths
 from lifelong_co.problems.mtvrp_instances import absent
 from lifelong_co.protocols import FieldSampler
@@ -114,6 +114,8 @@ def sampler(*, attributes: Sequence[str] = ()) -> FieldSampler:
 
 
 def _check(names: Collection[str]) -> None:
+    if isinstance(names, str):
+        raise ConfigError(f"attributes of mtvrp: expected a list of names, got {names!r}")
     for name in names:
         if name not in ATTRIBUTES:
             raise UnknownNameError("attribute of mtvrp", name, ATTRIBUTES)

@@ -85,6 +85,17 @@ def test_evaluate_names_the_source_of_references(finished, official):
     assert f"no gap on U20: {file}, line 1: expected" in torn.err
 
 
+def test_evaluate_says_that_a_given_folder_has_no_references(tmp_path, finished):
+    """Without the option nobody expects a gap."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    options = ("evaluate", finished().folder, "--task", "U:20", "--tests", "3", "--device", "cpu")
+    given, plain = call(*options, "--references", folder), call(*options)
+    assert given.out == plain.out
+    assert f"no gap on U20: {folder} has no references of its 3 test instances\n" in given.err
+    assert "no gap" not in plain.err
+
+
 def test_published_file_of_r_has_no_gap(finished, official):
     """The published costs belong to the demands of the generator."""
     below = official / "CVRP" / "generated_test_instances"

@@ -5,7 +5,7 @@ import torch
 from variants import VARIANTS, drawn
 
 import lifelong_co as lco
-from lifelong_co.errors import UnknownNameError
+from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.problems import mtvrp_sampler
 from lifelong_co.problems.mtvrp_sampler import ATTRIBUTES
 from lifelong_co.tensors import records
@@ -81,6 +81,8 @@ def test_unknown_attribute_is_refused() -> None:
     empty = torch.zeros(1, 2, 2)
     with pytest.raises(UnknownNameError, match="time-windows"):
         mtvrp_sampler.drawn(empty[:, :1], empty, empty[..., 0], ["time-window"])
+    with pytest.raises(ConfigError, match=r"expected a list of names, got 'open'"):
+        mtvrp_sampler.sampler(attributes="open")
 
 
 @pytest.mark.parametrize("names", [(), ATTRIBUTES])
