@@ -41,7 +41,7 @@ def evaluate(
         typer.Option(
             metavar="N",
             help="Test instances of each task (default: as in the run, or all of a file). Another"
-            " number draws other instances; of files it takes the first ones.",
+            " number may draw other instances; of files it takes the first ones.",
             min=1,
         ),
     ] = None,

@@ -1,5 +1,6 @@
 """Task files: a sequence of tasks in TOML (docs/guides/tasks.md)."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,17 @@ def read_tasks(path: Path) -> tuple[Task, ...]:
 
 
 def with_whole_paths(task: Task, folder: Path) -> Task:
-    """Return a task with absolute paths of its files; relative ones are those in ``folder``."""
+    """Return a task with absolute paths of its files; relative ones are those in ``folder``.
+
+    A folder such as ``2024.06`` keeps its dot in the name of the task.
+    """
     paths: dict[str, Any] = {
         field: str((folder / getattr(task, field)).resolve())
         for field in ("files", "test_files")
         if getattr(task, field)
     }
+    suffix = Path(task.files).suffix
+    if suffix and not task.name and not re.match(r"\.[A-Za-z]", suffix):  # not a type of files
+        stem = Path(task.files).stem
+        paths["name"] = stem + suffix + task.label.removeprefix(stem)
     return attrs.evolve(task, **paths)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from lifelong_co.errors import ConfigError, UnknownNameError
-from lifelong_co.registry.factory import defaults
+from lifelong_co.registry.factory import defaults, option_names
 from lifelong_co.registry.finding import find
 from lifelong_co.validators import plain
 
@@ -22,12 +22,14 @@ def all_options(kind: str, name: str, given: Mapping[str, Any]) -> dict[str, Any
         If an option is None whose default is not None.
     """
     try:
-        usual = defaults(kind, find(kind, name).thing)
+        factory = find(kind, name).thing
     except UnknownNameError:
         return dict(given)
+    usual, known = defaults(kind, factory), option_names(factory) or ()
     chosen = dict(given)
     for option, value in given.items():
-        if value is None and usual.get(option, ...) is not None:  # no file of a run can say it
+        # No file of a run can say None. Of an option of `**options` no default is known.
+        if value is None and option in known and usual.get(option, ...) is not None:
             instead = f"; leave it out for {usual[option]!r}" if option in usual else ""
             raise ConfigError(f"{kind} {name!r}: {option}: expected a value, got None{instead}")
         if type(value) is int and isinstance(usual.get(option), float):

@@ -85,6 +85,7 @@ def multi_start(
     S = decoding.trajectories
     on_gpu = records.device(instances).type == "cuda"
     if graphs is not None and on_gpu and encoding is None and not torch.is_grad_enabled():
+        require_precision(solver.module, instances)
         return graphs.rollout(solver, instances, decoding, lambda batch: problem.starts(batch, S))
     return decoded(solver, instances, decoding, problem.starts(instances, S), encoding)
 

@@ -79,8 +79,8 @@ def _converter() -> cattrs.Converter:
 
 
 def _listed(structured: Callable[[Any, Any], Any], value: Any, kind: Any) -> Any:
-    """Refuse a text where a list of texts belongs: it would become a list of its letters."""
-    if isinstance(value, str):
+    """Refuse a text or a table for a list of texts: it would become its letters or its keys."""
+    if isinstance(value, str | dict):
         raise ConfigError(f"expected a list, got {value!r}")
     return structured(value, kind)
 

@@ -1,6 +1,5 @@
 """A task: a distribution and a size, or files (paper, appendix "Task and Order Details")."""
 
-import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ def _known(instance: object, attribute: "attrs.Attribute[str]", value: str) -> N
 
 
 def _listed(instance: object, attribute: "attrs.Attribute[Any]", value: tuple[str, ...]) -> None:
-    if isinstance(value, str):
+    if not isinstance(value, list | tuple):
         raise ConfigError(f"task attributes: expected a list of names, got {value!r}")
     for name in value:
         printable(instance, attribute, name)
@@ -140,14 +139,9 @@ class Task:
         """The name to show: `name` if given, else for example ``GM100`` or the file's stem."""
         if self.name:
             return self.name
-        label = f"{self.distribution}{self.size}" if self.distribution else self._stem
+        label = f"{self.distribution}{self.size}" if self.distribution else Path(self.files).stem
         distance = () if self.distance == EUCLIDEAN else (self.distance,)
         return " ".join((label, *self.attributes, *distance))
-
-    @property
-    def _stem(self) -> str:
-        """The name of `files` without the type of a file; the folder ``2024.06`` keeps its dot."""
-        return re.sub(r"\.[A-Za-z]\w*$", "", Path(self.files).name)
 
     @property
     def instances(self) -> int:

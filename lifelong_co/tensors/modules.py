@@ -88,8 +88,16 @@ def require_single(name: str, module: nn.Module) -> None:
 
 
 def require_precision(module: nn.Module, instances: Any) -> None:
-    """Raise `InvalidInstancesError` if instances have another precision than a module."""
+    """Raise `InvalidInstancesError` if instances have another precision than a module.
+
+    A module in half precision can have no instances: `ComponentError`.
+    """
     own = next((each.dtype for each in module.parameters() if each.is_floating_point()), None)
+    if own not in (None, torch.float32, torch.float64):
+        raise ComponentError(
+            f"solver: expected parameters in single or double precision, got {own}; for bfloat16"
+            " set precision=bfloat16 instead"
+        )
     for field, tensor in records.tensors(instances).items():
         if own is not None and tensor.is_floating_point() and tensor.dtype != own:
             raise InvalidInstancesError(
@@ -128,6 +136,8 @@ def _dropout(part: nn.Module) -> float:
     """Return the probability with which a layer drops a number."""
     if isinstance(part, _DropoutNd):
         return part.p
-    if isinstance(part, nn.MultiheadAttention | nn.RNNBase):  # they have no layer for it
+    if isinstance(part, nn.MultiheadAttention):  # it has no layer for it
+        return part.dropout
+    if isinstance(part, nn.RNNBase) and part.num_layers > 1:  # it drops between its layers
         return part.dropout
     return 0.0

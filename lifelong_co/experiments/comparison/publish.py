@@ -15,6 +15,8 @@ from lifelong_co.storage.files import refuse_unwritable, write_whole
 
 FILES = ("table.txt", "table.csv", "forgetting.png", "plasticity.png", "report.html")
 """The files of a comparison; the figures need matplotlib."""
+PICTURES = ("forgetting", "plasticity", "costs")
+"""The names that `draw` may give."""
 
 
 def write_run_report(run_dir: Path | str, *, references: MeanReferences | None = None) -> Path:
@@ -42,7 +44,9 @@ def write_run_report(run_dir: Path | str, *, references: MeanReferences | None =
     images = draw(comparison)
     report = page(make_report(comparison, images, references))
     files = {f"figures/{name}.png": image for name, image in images.items()}
-    return write_files({**files, "report.html": report.encode()}, folder)[-1]
+    path = write_files({**files, "report.html": report.encode()}, folder)[-1]
+    _remove_others(folder / "figures", images)
+    return path
 
 
 def write_report(
@@ -72,7 +76,16 @@ def write_report(
         **{f"{name}.png": image for name, image in images.items()},
         "report.html": page(make_report(comparison, images, references)).encode(),
     }
-    return write_files(files, folder)
+    paths = write_files(files, folder)
+    _remove_others(folder, images)
+    return paths
+
+
+def _remove_others(folder: Path, images: Mapping[str, bytes]) -> None:
+    """Remove the figures of a former report that the new one does not have."""
+    for name in PICTURES:
+        if name not in images:
+            (folder / f"{name}.png").unlink(missing_ok=True)
 
 
 def check_writable(folder: Path, files: Sequence[str] = FILES, *, overwrite: bool) -> None:

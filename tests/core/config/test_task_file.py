@@ -76,6 +76,10 @@ def test_task_file_gives_the_tasks(task_file: Any, tmp_path: Path) -> None:
             r"expected a whole number, got 5\.0",
         ),
         (BUDGET + "[[tasks]]\ndistribution = 7\nsize = 5", "expected a text, got 7"),
+        (
+            BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 5\nattributes = {open = 1}",
+            "expected a list, got {'open': 1}",
+        ),
         (BUDGET + "[[tasks]]\ndistribution = 'U'\nsize = 1", "at least 2 nodes, got 1"),
         (BUDGET + "[[tasks]]\nsize = 5", "either a distribution or files"),
         (
@@ -90,6 +94,20 @@ def test_bad_task_file_is_refused(task_file: Any, content: str, match: str) -> N
     with pytest.raises(lco.ConfigError, match=match) as caught:
         read_tasks(path)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("files", "label"), [("2024.06", "2024.06"), ("may.npz", "may"), ("a.b.vrp", "a.b")]
+)
+def test_folder_keeps_its_dot(task_file: Any, files: str, label: str) -> None:
+    """The name is stored: a run of a former version, which has none, keeps the label it had."""
+    (task,) = read_tasks(task_file(BUDGET + f"[[tasks]]\nfiles = '{files}'"))
+    assert task.label == label
+    stored = Task(files=files, epochs=1, batches=1, batch_size=1)
+    assert stored.label == Path(files).stem
+    table = f"[[tasks]]\nfiles = '{files}'\ndistance = 'manhattan'"
+    (task,) = read_tasks(task_file(BUDGET + table))
+    assert task.label == f"{label} manhattan"
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe\x00"])

@@ -33,6 +33,17 @@ def test_required_option_without_a_value_is_refused(plugin):
         registry.all_options("method", "taught", {"teacher": None})
 
 
+def test_option_of_any_name_may_have_no_value(plugin):
+    """The factory behind it may have None as its default; a wrong name is not said to lack one."""
+
+    def wrapped(**options):  # noqa: ARG001
+        return METHOD
+
+    lco.register_plugin(plugin("register_methods", "wrapped", wrapped))
+    assert registry.all_options("method", "wrapped", {"size": None}) == {"size": None}
+    assert registry.all_options("method", "feng", {"unknown": None})["unknown"] is None
+
+
 def test_whole_number_for_a_float_is_the_same_option():
     """A command line gives ``alpha=1``, Python may give 1.0: both are one configuration."""
     (given,) = {repr(registry.all_options("method", "feng", {"alpha": a})) for a in (1, 1.0)}

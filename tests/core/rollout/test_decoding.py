@@ -12,6 +12,7 @@ from paths import PROGRAMS
 from torch import Tensor, nn
 
 import lifelong_co as lco
+from lifelong_co.errors import ComponentError
 from lifelong_co.protocols import Problem, Rollout
 from lifelong_co.rollout import multi_start, rollout, single
 from lifelong_co.tensors import records
@@ -131,6 +132,9 @@ def test_instances_of_another_precision_are_refused(solver: str) -> None:
             model.rollout(double)
     model.module.double()
     assert model.rollout(double).cost.dtype == torch.float64
+    model.module.bfloat16()
+    with pytest.raises(ComponentError, match=r"solver: expected parameters .* torch\.bfloat16"):
+        model.rollout(double)
 
 
 def test_likelihood_of_a_solver_in_bfloat16_is_summed_in_single_precision() -> None:

@@ -66,7 +66,6 @@ def test_label_is_the_name_or_says_the_source() -> None:
     assert Task(distribution="GM", size=100, **BUDGET).label == "GM100"
     assert Task(distribution="GM", size=100, name="clusters", **BUDGET).label == "clusters"
     assert Task(files="some/where/berlin.npz", **BUDGET).label == "berlin"
-    assert Task(files="orders/2024.06", **BUDGET).label == "2024.06"  # a folder
 
 
 def test_attributes_are_part_of_label_and_tests() -> None:

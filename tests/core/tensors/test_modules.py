@@ -109,6 +109,9 @@ def test_module_that_a_run_can_train_is_accepted() -> None:
     module = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1).requires_grad_(False), nn.Dropout(0.0))
     require_learnable("mine", module)
     require_learnable("mine", nn.MultiheadAttention(4, 2))
+    with pytest.warns(UserWarning, match="dropout"):
+        single = nn.LSTM(1, 1, 1, dropout=0.3)  # it would drop between its layers
+    require_learnable("mine", single)
 
 
 def test_tied_parameter_can_be_given_by_either_name() -> None:

@@ -73,6 +73,21 @@ def test_existing_reports_are_not_overwritten_by_default(
         publish.write_report(compare_folders(folders), out / "table.txt")
 
 
+def test_figures_of_a_former_report_do_not_stay(folders: list[Path], tmp_path: Path) -> None:
+    """The new page says that there are none; a figure of the user stays."""
+    config = synthetic_runs.config("multi-task-epoch")
+    alone = compare_folders([synthetic_runs.write(tmp_path / "multi", config)])
+    for folder, written in ((tmp_path / "out", False), (tmp_path / "multi", True)):
+        pictures = folder / "figures" if written else folder
+        publish.write_report(compare_folders(folders), pictures)
+        (pictures / "mine.png").write_bytes(b"")
+        if written:
+            publish.write_run_report(folder)
+        else:
+            publish.write_report(alone, folder, overwrite=True)
+        assert [path.name for path in pictures.glob("*.png")] == ["mine.png"]
+
+
 def test_written_comparison_has_gaps(comparison, tmp_path):
     """Text, CSV and page in the folder; they say which references were used."""
     publish.write_report(comparison, tmp_path / "out", references=FOUND)
