@@ -137,7 +137,7 @@ def _dropout(part: nn.Module) -> float:
     if isinstance(part, _DropoutNd):
         return part.p
     if isinstance(part, nn.MultiheadAttention):  # it has no layer for it
-        return part.dropout
+        return float(part.dropout)
     if isinstance(part, nn.RNNBase) and part.num_layers > 1:  # it drops between its layers
         return part.dropout
     return 0.0
