@@ -107,8 +107,8 @@ def evaluate(
                 known = []
             else:
                 if references and not any(known):
-                    said = f"no gap on {one.label}: {references} has no references of its {count}"
-                    typer.echo(f"{said} test instances", err=True)
+                    said = f"{references} has no references of its {len(each)} test instances"
+                    typer.echo(f"no gap on {one.label}: {said}", err=True)
             gap = gap_of(each.tolist(), known)
             shown = f"  {gap} to {looked.named(origins(known))}" if gap else ""
             print(f"{one.label:<12} {costs[one.label]:.4f}{shown}", flush=True)

@@ -28,8 +28,8 @@ def all_options(kind: str, name: str, given: Mapping[str, Any]) -> dict[str, Any
     usual, known = defaults(kind, factory), option_names(factory) or ()
     chosen = dict(given)
     for option, value in given.items():
-        # No file of a run can say None. Of an option of `**options` no default is known.
-        if value is None and option in known and usual.get(option, ...) is not None:
+        named = option in usual or option in known  # of other `**options` no default is known
+        if value is None and named and usual.get(option, ...) is not None:  # no file can say it
             instead = f"; leave it out for {usual[option]!r}" if option in usual else ""
             raise ConfigError(f"{kind} {name!r}: {option}: expected a value, got None{instead}")
         if type(value) is int and isinstance(usual.get(option), float):

@@ -17,6 +17,8 @@ FILES = ("table.txt", "table.csv", "forgetting.png", "plasticity.png", "report.h
 """The files of a comparison; the figures need matplotlib."""
 PICTURES = ("forgetting", "plasticity", "costs")
 """The names that `draw` may give."""
+WRITTEN = (*FILES, "costs.png")
+"""All files that `write_report` may write: the last only if there are many tasks."""
 
 
 def write_run_report(run_dir: Path | str, *, references: MeanReferences | None = None) -> Path:
@@ -88,7 +90,7 @@ def _remove_others(folder: Path, images: Mapping[str, bytes]) -> None:
             (folder / f"{name}.png").unlink(missing_ok=True)
 
 
-def check_writable(folder: Path, files: Sequence[str] = FILES, *, overwrite: bool) -> None:
+def check_writable(folder: Path, files: Sequence[str] = WRITTEN, *, overwrite: bool) -> None:
     """Raise `ConfigError` if ``folder`` is a file, or holds files that may not be replaced."""
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder}: expected a folder for the report, found a file")
@@ -103,7 +105,7 @@ def check_writable(folder: Path, files: Sequence[str] = FILES, *, overwrite: boo
 def draw(comparison: Comparison) -> dict[str, bytes]:
     """Return the figures as PNG by name; none if matplotlib is not installed.
 
-    Multi-task methods are in no curves: they learn no task after another.
+    Multi-task methods are in no figure: they learn no task after another.
     """
     if not figures.available():
         return {}
@@ -111,8 +113,8 @@ def draw(comparison: Comparison) -> dict[str, bytes]:
     if curves := comparison.one_by_one:
         found["forgetting"] = figures.forgetting(curves)
         found["plasticity"] = figures.plasticity(curves)
-    if len(comparison.runs[0].names) > MANY and not any(run.sparse for run in comparison.runs):
-        found["costs"] = figures.matrices(comparison)
+        if len(curves.runs[0].names) > MANY and not any(run.sparse for run in curves.runs):
+            found["costs"] = figures.matrices(curves)
     return found
 
 

@@ -49,9 +49,10 @@ LEAST = (
 EXCEPTED = " except multi-task ones, whose AP can be below 0"
 COSTS = (
     "Mean test cost. A row holds the costs after learning the task it names; a column holds the"
-    " costs on one tested task. Shaded cells: tested just after learning the same task."
+    " costs on one tested task."
 )
-AT_ONCE = " A multi-task run learns all tasks at once: it has one row, at the end."
+SHADED = " Shaded cells: tested just after learning the same task."
+AT_ONCE = " A multi-task run learns all tasks at once: its table has one row, at the end."
 EMPTY = " Empty cells: not measured. Each task is tested after the task before it, and at the end."
 OPEN = 2
 """With more runs than this, the page shows cost matrices only after a click."""
@@ -99,14 +100,15 @@ def make_report(
     ]
     orders = "; ".join(dict.fromkeys(sequence(run.names) for run in runs))
     many, tasks = len(runs[0].names) > MANY, tuple(_tasks(groups))
-    about, pictures = COSTS, tuple[Picture, ...]()
+    about, pictures = COSTS + SHADED * (not all(at_once)), tuple[Picture, ...]()
     if any(task.files for run in runs for task in run.config.tasks):
         about += f" {tables.IN_UNIT_SQUARE}"
     about += EMPTY * any(run.sparse for run in runs) + AT_ONCE * any(at_once)
     if "costs" in images:
         about += MATRICES
-        caption = f"Cost matrices of {labels}"
-        pictures = (Picture("costs", caption, images["costs"], wide=len(groups) > 1),)
+        drawn = [group.label for group in groups if not group.runs[0].knows_all_tasks]
+        caption = f"Cost matrices of {', '.join(drawn)}"
+        pictures = (Picture("costs", caption, images["costs"], wide=len(drawn) > 1),)
     warning = mixed(runs)
     warned = f" Warning: {warning}." if warning else ""
     sections = (

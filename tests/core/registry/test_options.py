@@ -36,11 +36,13 @@ def test_required_option_without_a_value_is_refused(plugin):
 def test_option_of_any_name_may_have_no_value(plugin):
     """The factory behind it may have None as its default; a wrong name is not said to lack one."""
 
-    def wrapped(**options):  # noqa: ARG001
+    def wrapped(*, alpha=1.0, **options):  # noqa: ARG001
         return METHOD
 
     lco.register_plugin(plugin("register_methods", "wrapped", wrapped))
-    assert registry.all_options("method", "wrapped", {"size": None}) == {"size": None}
+    assert registry.all_options("method", "wrapped", {"size": None})["size"] is None
+    with pytest.raises(lco.ConfigError, match=r"alpha: expected a value, got None; leave it out"):
+        registry.all_options("method", "wrapped", {"alpha": None})
     assert registry.all_options("method", "feng", {"unknown": None})["unknown"] is None
 
 

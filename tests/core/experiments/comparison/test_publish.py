@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import attrs
 import pages
 import pytest
 import synthetic_runs
@@ -12,6 +13,8 @@ from lifelong_co import registry
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison import publish, tables
 from lifelong_co.experiments.comparison.comparison import compare_folders
+from lifelong_co.experiments.comparison.report import make_report
+from lifelong_co.experiments.page import page
 from lifelong_co.experiments.references import gaps
 from lifelong_co.experiments.references.places import Places
 from lifelong_co.tasks import instances as streams
@@ -71,6 +74,31 @@ def test_existing_reports_are_not_overwritten_by_default(
     assert sorted(path.name for path in out.iterdir()) == sorted(publish.FILES)
     with pytest.raises(ConfigError, match="expected a folder for the report, found a file"):
         publish.write_report(compare_folders(folders), out / "table.txt")
+
+
+def test_picture_of_the_user_is_not_replaced(folders: list[Path], tmp_path: Path) -> None:
+    """A comparison of many tasks writes a picture of this name, another one would remove it."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "costs.png").write_bytes(b"mine")
+    with pytest.raises(ConfigError, match=r"holds costs\.png already"):
+        publish.write_report(compare_folders(folders), tmp_path / "out")
+    assert (tmp_path / "out" / "costs.png").read_bytes() == b"mine"
+
+
+def test_matrices_are_those_of_lifelong_runs(tmp_path: Path) -> None:
+    """The picture is there with many tasks only; a multi-task run has no matrix to show."""
+    made = []
+    for method in ("multi-task-epoch", "fine-tuning"):
+        config = synthetic_runs.config(method, epochs=1)
+        tasks = [attrs.evolve(config.tasks[i % 3], name=f"T{i + 1}") for i in range(30)]
+        config = attrs.evolve(config, tasks=tuple(tasks))
+        made.append(synthetic_runs.write(tmp_path / method, config))
+    both, alone = compare_folders(made), compare_folders(made[:1])
+    images = publish.draw(both)
+    assert set(images) == {"forgetting", "plasticity", "costs"}
+    assert "Cost matrices of fine-tuning<" in page(make_report(both, images))
+    assert publish.draw(alone) == {}
+    assert "Shaded" not in page(make_report(alone, {}))
 
 
 def test_figures_of_a_former_report_do_not_stay(folders: list[Path], tmp_path: Path) -> None:

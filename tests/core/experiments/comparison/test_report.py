@@ -48,7 +48,7 @@ def test_what_holds_of_multi_task_runs_is_said(tmp_path: Path) -> None:
         synthetic_runs.write(tmp_path / method, synthetic_runs.config(method))
         for method in ("multi-task-epoch", "fine-tuning")
     ]
-    said = ("on this page except multi-task ones", "it has one row")
+    said = ("on this page except multi-task ones", "its table has one row")
     for chosen, expected in ((paths, [True, True]), (paths[:1], [False, True]),
                              (paths[1:], [False, False])):  # fmt: skip
         text = " ".join(page(make_report(compare_folders(chosen), {})).split())
