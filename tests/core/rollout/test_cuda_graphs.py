@@ -53,7 +53,7 @@ def batch(problem: str, n: int, seed: int, rows: int = 3) -> Any:
 
 def on_gpu(tensor: torch.Tensor) -> torch.Tensor:
     """Return one like it on a GPU; without values, inside `FakeTensorMode`."""
-    return torch.empty(tensor.shape, dtype=torch.float32, device="cuda")
+    return torch.empty(tensor.shape, dtype=tensor.dtype, device="cuda")
 
 
 def replayed(
@@ -156,4 +156,7 @@ def test_pomo_replays_graphs_only_on_a_gpu_without_gradients(problem: str) -> No
         solver.graphs.rollout = lambda *given, **options: asked.append((given, options))
         with torch.no_grad():
             solver.rollout(there, "sample")
+        single = records.transform(there, torch.Tensor.float)
+        with torch.no_grad(), pytest.raises(lco.InvalidInstancesError, match="parameters, got"):
+            solver.rollout(single)  # the solver has double precision
     assert len(asked) == 1
