@@ -7,18 +7,16 @@ from pathlib import Path
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison import figures, tables
 from lifelong_co.experiments.comparison.comparison import Comparison, compare_folders
-from lifelong_co.experiments.comparison.report import make_report
+from lifelong_co.experiments.comparison.report import ABOUT, make_report
 from lifelong_co.experiments.comparison.selection import MANY
 from lifelong_co.experiments.page import page
 from lifelong_co.experiments.references.gaps import MeanReferences
 from lifelong_co.storage.files import refuse_unwritable, write_whole
 
-FILES = ("table.txt", "table.csv", "forgetting.png", "plasticity.png", "report.html")
-"""The files of a comparison; the figures need matplotlib."""
-PICTURES = ("forgetting", "plasticity", "costs")
-"""The names that `draw` may give."""
-WRITTEN = (*FILES, "costs.png")
-"""All files that `write_report` may write: the last only if there are many tasks."""
+PICTURES = (*ABOUT, "costs")
+"""The names that `draw` may give; ``costs`` only if there are many tasks."""
+FILES = ("table.txt", "table.csv", "report.html", *(f"{name}.png" for name in PICTURES))
+"""The files that a comparison may have; the figures need matplotlib."""
 
 
 def write_run_report(run_dir: Path | str, *, references: MeanReferences | None = None) -> Path:
@@ -90,7 +88,7 @@ def _remove_others(folder: Path, images: Mapping[str, bytes]) -> None:
             (folder / f"{name}.png").unlink(missing_ok=True)
 
 
-def check_writable(folder: Path, files: Sequence[str] = WRITTEN, *, overwrite: bool) -> None:
+def check_writable(folder: Path, files: Sequence[str] = FILES, *, overwrite: bool) -> None:
     """Raise `ConfigError` if ``folder`` is a file, or holds files that may not be replaced."""
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder}: expected a folder for the report, found a file")
