@@ -13,6 +13,7 @@ from torch import Tensor
 
 from lifelong_co.api.stored import StoredRun, folder_of, listed
 from lifelong_co.config.run_config import Config
+from lifelong_co.config.task_file import with_whole_paths
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.evaluation import best_costs, named_test
 from lifelong_co.protocols import Solver
@@ -152,6 +153,8 @@ def chosen_tasks(names: Sequence[str | Task] | None, known: Sequence[Task]) -> l
     for task in chosen:
         if not isinstance(task, Task):
             raise ConfigError(f"tasks: expected names or lifelong_co.Task objects, got {task!r}")
+    # A task of the run has whole paths; its label stays as it is, whatever version learned it.
+    chosen = [task if task in known else with_whole_paths(task, Path()) for task in chosen]
     tests = {_without_budget(task): task for task in chosen}
     return list(unique_labels(tuple(tests.values())))
 

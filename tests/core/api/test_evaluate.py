@@ -121,6 +121,17 @@ def test_task_of_a_file_has_the_tests_of_the_run_under_any_label(tmp_path):
     assert first["mine (2)"] == last["mine"]
 
 
+def test_relative_files_are_those_of_the_run(tmp_path, monkeypatch):
+    """Under the label that the run has, and with as many tests; a folder keeps its dot."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "2024.06").mkdir()
+    of_a_file(tmp_path / "2024.06" / "orders.npz", 1)
+    task = lco.Task(files="2024.06", epochs=1, batches=1, batch_size=2)
+    options = {"tests": 1, "device": "cpu", "solver_options": MODEL, "progress": False}
+    run = lco.learn(problem="tsp", tasks=[task], out="run", **options)
+    assert lco.evaluate(run, [task], device="cpu") == {"2024.06": run.costs[0][0]}
+
+
 def test_changed_file_of_a_task_is_warned_of(tmp_path):
     """The costs are those of other instances than in the run."""
     task = of_a_file(tmp_path / "a.npz", 1)
