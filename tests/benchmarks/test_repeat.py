@@ -1,0 +1,58 @@
+"""Stored runs are repeated up to the second task, and compared to the bit."""
+
+import pytest
+
+from lifelong_co.learner import learn
+from lifelong_co.runs.prepare import prepare
+
+TASKS = """
+batches = 1
+batch_size = 4
+distribution = "U"
+[[tasks]]
+size = 5
+epochs = 1
+[[tasks]]
+size = 6
+epochs = 2
+[[tasks]]
+size = 7
+epochs = 1
+"""
+FILE = """
+preset = "demo"
+problems = ["tsp"]
+device = "cpu"
+tests = 4
+tasks = ["tasks.toml"]
+seeds = "1-2"
+methods = ["fine-tuning", "llr-bc"]
+"""
+
+
+@pytest.fixture
+def study(program, tmp_path):
+    """Return a study with all its runs."""
+    (tmp_path / "tasks.toml").write_text(TASKS)
+    (tmp_path / "tiny.toml").write_text(FILE)
+    found = program("study").Study(tmp_path / "tiny.toml", tmp_path / "tiny.csv", tmp_path / "runs")
+    for job in found.plan.jobs.values():
+        learn(prepare(job.config, job.folder))
+    found.store(job.folder for job in found.plan.jobs.values())
+    return found
+
+
+def test_run_of_the_same_code_has_equal_costs(program, study):
+    """Three tests are after the first task, and two after an epoch of the second."""
+    repeat = program("repeat")
+    names = [*repeat.chosen(study)]
+    assert names == [f"tsp-pomo-{method}-demo-tasks-seed1" for method in ("fine-tuning", "llr-bc")]
+    for name in names:
+        row = repeat.compared(study, name)
+        assert (row["tests"], row["equal"], row["largest"]) == (5, 5, 0.0)
+    text = study.stored.read_text()
+    stored = study.lines()[names[1]][0]["cost"]
+    study.stored.write_text(text.replace(stored, repr(float(stored) * 1.25)))
+    row = repeat.compared(study, names[1])
+    assert row["equal"] < row["tests"] == 5
+    assert row["largest"] == pytest.approx(0.2)
