@@ -70,6 +70,21 @@ def not_negative(instance: object, attribute: "attrs.Attribute[float]", value: f
         raise ConfigError(f"{attribute.name}: expected a finite number, got {value!r}")
 
 
+def scalar(value: Any) -> Any:
+    """Return a NumPy number as one of Python, a path as a text, and anything else as it came."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def scalars(
+    cls: type,  # noqa: ARG001
+    fields: "list[attrs.Attribute[Any]]",
+) -> "list[attrs.Attribute[Any]]":
+    """Let each field of an attrs class take a `scalar`: it is a ``field_transformer``."""
+    return [field.evolve(converter=scalar) for field in fields]
+
+
 def plain(value: Any) -> Any:
     """Return a NumPy number as one of Python, a path as a text, and a tuple as a list.
 
@@ -77,13 +92,9 @@ def plain(value: Any) -> Any:
 
     The files of a run hold only such values. So a run has the same ones before and after a resume.
     """
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else scalar(value)
 
 
 def options(name: str, given: object) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def resolve(
         method=method,
         preset=preset,
         order=source,
-        seed=seed,
+        seed=check.scalar(seed),
         device=device,
         start_from=str(start_from.resolve()) if start_from else "",
         buffer_from=str(buffer_from.resolve()) if buffer_from else "",

@@ -69,9 +69,11 @@ def test_setting_with_a_wrong_value_is_refused(name: str, value: object, message
 def test_numbers_of_numpy_become_plain_ones() -> None:
     """The files of a run hold no others; a rate of `np.logspace` would stop its first save."""
     config = resolve(
+        seed=np.int64(3),
         more_settings={"learning_rate": np.float64(1e-3), "weight_decay": np.float32(0.5)},
         method_options={"alpha": np.float64(3.0), "more": [np.int64(2)]},
     )
+    assert type(config.seed) is int
     assert type(config.learning_rate) is type(config.weight_decay) is float
     assert type(config.method_options["alpha"]) is float
     assert type(config.method_options["more"][0]) is int

@@ -4,6 +4,7 @@
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 
 import lifelong_co as lco
@@ -28,6 +29,13 @@ def test_unknown_option_lists_the_valid_ones(plugin):
     with pytest.raises(lco.ConfigError, match=message):
         lco.method("new", strenght=2)
     assert lco.method("new", strength=2) is METHOD
+
+
+def test_number_of_numpy_is_a_plain_one():
+    """An option of a loop over an array."""
+    one, two = (lco.solver("pomo", "tsp", embedding_dim=width) for width in (16, np.int64(16)))
+    sizes = [[x.shape for x in each.module.parameters()] for each in (one, two)]
+    assert sizes[0] == sizes[1]
 
 
 def test_missing_option_is_named(plugin):

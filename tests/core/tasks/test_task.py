@@ -1,6 +1,9 @@
 """Tasks."""
 
+from pathlib import Path
+
 import attrs
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,3 +133,11 @@ def test_repeated_task_is_numbered() -> None:
     task = Task(distribution="U", size=20, **BUDGET)
     labels = [each.label for each in unique_labels((task, task, task))]
     assert labels == ["U20", "U20 (2)", "U20 (3)"]
+
+
+def test_numbers_of_numpy_and_paths_are_taken() -> None:
+    """As the numbers and texts that they stand for."""
+    task = Task(distribution="U", size=np.int64(5), **{**BUDGET, "epochs": np.arange(3)[2]})
+    assert (task.size, task.epochs) == (5, 2)
+    assert type(task.size) is type(task.epochs) is int
+    assert Task(files=Path("june.npz"), **BUDGET).files == "june.npz"  # type: ignore[arg-type]
