@@ -1,6 +1,7 @@
 """Tables of the documentation that come from no study.
 
-They are of the shipped weights, of `improve.py`, `libraries.py`, `teaching.py` and `ranking.py`.
+They are of the shipped weights, of `improve.py`, `libraries.py`, `teaching.py`, `ranking.py` and
+`repeat.py`.
 """
 
 import csv
@@ -10,6 +11,7 @@ from statistics import fmean, stdev
 
 import libraries
 import ranking
+import repeat
 import study
 import teaching
 from lifelong_co_adapters import shipped
@@ -127,3 +129,19 @@ def ranked() -> Sheet:
         rows.append(words(f"`{problem}`", *shown))
     header = ("pairs ranked as in the paper", *NAMES)
     return Sheet(key="ranked", title="", header=header, blocks=(tuple(rows),), best_of="none")
+
+
+def repeated() -> Sheet:
+    """Return for each study how many stored runs gave the same bits again (`repeat.py`)."""
+    found = repeat.read()
+    rows = []
+    for name in dict.fromkeys(line["study"] for line in found):
+        own = [line for line in found if line["study"] == name]
+        commits = len({line["commit"] for line in own})
+        others = [line for line in own if line["equal"] != line["tests"]]
+        labels = [f"`{one['method']}` of {one['commit'][:7]} ({one['problem']})" for one in others]
+        counts = (str(count) for count in (commits, len(own), len(own) - len(others)))
+        rows.append(words(f"`{name}.toml`", *counts, ", ".join(labels) or "-"))
+    header = ("study", "commits", "runs repeated", "with the same bits", "with other costs")
+    note = f"Repeated with commit {', '.join(sorted({line['today'][:7] for line in found}))}."
+    return Sheet(key="repeated", title="", header=header, blocks=(tuple(rows),), note=note)

@@ -56,3 +56,19 @@ def test_run_of_the_same_code_has_equal_costs(program, study):
     row = repeat.compared(study, names[1])
     assert row["equal"] < row["tests"] == 5
     assert row["largest"] == pytest.approx(0.2)
+
+
+def test_table_counts_the_runs_of_each_study(program, tmp_path, monkeypatch):
+    """A run with other costs is named with its commit."""
+    repeat = program("repeat")
+    monkeypatch.setattr(repeat, "STORED", tmp_path / "repeat.csv")
+    lines = (
+        "comparison,a,1111111aaaaa,cvrp,pomo,feng,preference,9999999bbbbb,9,9,0.0",
+        "comparison,b,2222222aaaaa,tsp,pomo,rehearsal,preference,9999999bbbbb,9,3,0.01",
+    )
+    repeat.STORED.write_text("\n".join((",".join(repeat.COLUMNS), *lines)) + "\n")
+    sheet = program("other_tables").repeated()
+    ((row,),) = sheet.blocks
+    shown = ["`comparison.toml`", "2", "2", "1", "`rehearsal` of 2222222 (tsp)"]
+    assert [cell.shown for cell in row] == shown
+    assert sheet.note == "Repeated with commit 9999999."
