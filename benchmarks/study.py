@@ -1,5 +1,6 @@
 """A study: a file of grids (``benchmarks/NAME.toml``) and its runs (``results/NAME.csv``)."""
 
+import importlib
 import sys
 from collections.abc import Iterable
 from functools import cached_property
@@ -10,6 +11,7 @@ import attrs
 sys.path.insert(0, str(Path(__file__).parent))
 import tidy
 
+from lifelong_co import registry
 from lifelong_co.experiments.sweep.grid import read_grids
 from lifelong_co.experiments.sweep.job import Job
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
@@ -50,6 +52,10 @@ class Study:
     def results(self) -> Results:
         """Return the stored runs with their comparisons."""
         jobs, stored = self.plan.jobs, self.lines()
+        if {job.config.method for job in jobs.values()} - {*registry.names("method")}:
+            # The plugin of ideas.toml; its runs can be read where it is not installed.
+            sys.path.append(str(HERE / "ideas"))
+            registry.register_plugin(importlib.import_module("lifelong_co_ideas"))
         found = {name: tidy.as_run(lines, jobs[name].config) for name, lines in stored.items()}
         return results_of(self.plan, found)
 
