@@ -3,8 +3,8 @@
     python benchmarks/repeat.py STUDY... [--workers 2]
 
 Of each study one run is repeated for each commit, problem, solver, method and objective: the one of
-the lowest seed that was done on a CPU. It is repeated up to its first tests in the second task. The
-results are in results/repeat.csv; a run that is there is not repeated again.
+the lowest seed that one commit did on a CPU. It is repeated up to its first tests in the second
+task. The results are in results/repeat.csv; a run that is there is not repeated again.
 """
 
 import argparse
@@ -42,8 +42,9 @@ def chosen(study: Study) -> Iterator[str]:
     lines = study.lines()
     for name in sorted(lines, key=lambda name: int(lines[name][0]["seed"])):
         first = lines[name][0]
-        key = (first["commit"].split()[0], *(first[column] for column in KIND))
-        if "+cu" not in first["torch"] and key not in found:
+        key = (first["commit"], *(first[column] for column in KIND))
+        of_one = " " not in first["commit"] and "+cu" not in first["torch"]
+        if of_one and key not in found:
             found[key] = name
     yield from found.values()
 
@@ -69,7 +70,7 @@ def compared(study: Study, name: str) -> dict[str, object]:
     lines, config = study.lines()[name], study.plan.jobs[name].config
     labels = [task.label for task in config.tasks]
     stored = {(line["learning"], int(line["epoch"]), line["tested"]): line for line in lines}
-    second = [int(line["epoch"]) for line in lines if line["learning"] == labels[1]]
+    second = [int(line["epoch"]) for line in lines if line["learning"] in labels[1:2]]
     epoch = min(second, default=1)
     differences = [
         cost.cost / float(stored[labels[cost.learning - 1], cost.epoch, cost.name]["cost"]) - 1
@@ -79,7 +80,7 @@ def compared(study: Study, name: str) -> dict[str, object]:
     return {
         "study": study.file.stem,
         "run": name,
-        "commit": lines[0]["commit"].split()[0],
+        "commit": lines[0]["commit"],
         **{column: lines[0][column] for column in KIND},
         "today": tidy.commit(provenance.present("cpu")),
         "tests": len(differences),
@@ -97,7 +98,7 @@ def read() -> list[dict[str, str]]:
 
 
 def main() -> None:
-    """Repeat what is not stored for today's commit, and store each result as it comes."""
+    """Repeat what is not stored, and store each result as it comes."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -105,18 +106,22 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     rows: list[dict[str, object]] = [{**row} for row in read()]
-    done = {(row["study"], row["run"]) for row in rows}
+    done = {(row["study"], row["run"], row["commit"]) for row in rows}
     left = [
         (study, name)
         for study in map(Study.named, given.studies)
         for name in chosen(study)
-        if (study.file.stem, name) not in done
+        if (study.file.stem, name, study.lines()[name][0]["commit"]) not in done
     ]
     print(f"{len(left)} runs to repeat", flush=True)
     with ProcessPoolExecutor(given.workers) as pool:
         for each in as_completed(pool.submit(compared, study, name) for study, name in left):
+            if error := each.exception():  # the others go on
+                print(f"not repeated: {error!r}", flush=True)
+                continue
             row = each.result()
-            rows.append(row)
+            same = (row["study"], row["run"])
+            rows = [old for old in rows if (old["study"], old["run"]) != same] + [row]
             text = io.StringIO()
             write = csv.DictWriter(text, COLUMNS, lineterminator="\n")
             write.writeheader()

@@ -39,9 +39,7 @@ Line = Mapping[str, str]
 def said(config: Config) -> dict[str, str]:
     """Return what the columns `SAID` have for a run; options are those that are not `USUAL`."""
     usual = json.loads(USUAL.read_text(encoding="utf-8")).get(config.method, {})
-    every = config.method_options  # those of a plugin that is not installed
-    if config.method in registry.names("method"):
-        every = registry.all_options("method", config.method, every)
+    every = registry.all_options("method", config.method, config.method_options)
     options = {name: of for name, of in every.items() if name not in usual or usual[name] != of}
     each = {name: str(getattr(config, name)) for name in SAID if name != "options"}
     return {

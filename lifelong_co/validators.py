@@ -70,19 +70,33 @@ def not_negative(instance: object, attribute: "attrs.Attribute[float]", value: f
         raise ConfigError(f"{attribute.name}: expected a finite number, got {value!r}")
 
 
+def number(value: Any) -> Any:
+    """Return a NumPy number as one of Python, and anything else as it came."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def scalar(value: Any) -> Any:
     """Return a NumPy number as one of Python, a path as a text, and anything else as it came."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return os.fspath(value) if isinstance(value, os.PathLike) else value
+    return os.fspath(value) if isinstance(value, os.PathLike) else number(value)
 
 
 def scalars(
     cls: type,  # noqa: ARG001
     fields: "list[attrs.Attribute[Any]]",
 ) -> "list[attrs.Attribute[Any]]":
-    """Let each field of an attrs class take a `scalar`: it is a ``field_transformer``."""
-    return [field.evolve(converter=scalar) for field in fields]
+    """Let each field of an attrs class take a `scalar`, and make a list a tuple.
+
+    It is a ``field_transformer``.
+    """
+
+    def converted(field: "attrs.Attribute[Any]") -> "attrs.Attribute[Any]":
+        def convert(value: Any) -> Any:
+            return tuple(value) if isinstance(value, list) else scalar(value)
+
+        convert.__annotations__ = {"value": field.type}  # for the signature that `help` shows
+        return field.evolve(converter=convert)
+
+    return [converted(field) for field in fields]
 
 
 def plain(value: Any) -> Any:

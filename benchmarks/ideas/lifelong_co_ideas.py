@@ -6,6 +6,7 @@ options: `llr-bc` has those of preset `demo`.
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -53,8 +54,12 @@ def both(first: Method, second: Method) -> Method:
         return observe if observers else None
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterator[tuple[str, Tensor]]:
+        theirs = iter(second.loss_terms(learner, rollout))
+        # Asked for before any backward pass but that of the policy: units are of its gradient.
+        ahead = [*islice(theirs, 1)]
         yield from first.loss_terms(learner, rollout)
-        yield from second.loss_terms(learner, rollout)
+        yield from ahead
+        yield from theirs
 
     def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
         first.load_state_dict(learner, state["first"])
@@ -87,8 +92,9 @@ def second_half() -> Method:
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterator[tuple[str, Tensor]]:
         present = learner.tasks[learner.task]
-        if 2 * learner.step_of(learner.task) >= present.epochs * present.batches:
-            yield from whole.loss_terms(learner, rollout)
+        late = 2 * learner.step_of(learner.task) >= present.epochs * present.batches
+        # As in the first task nothing is replayed, but the norm of the gradient is noted.
+        yield from whole.loss_terms(learner if late else attrs.evolve(learner, task=0), rollout)
 
     return attrs.evolve(whole, loss_terms=loss_terms)
 
@@ -131,17 +137,19 @@ def loosening() -> Method:
     average of the task.
     """
     whole = of_demo("llr-bc")
-    seen = {"loss": 0.0, "highest": 0.0}
+    seen = {"loss": 0.0, "highest": 0.0, "steps": 0}
 
     def before_task(learner: LearnerState) -> None:
         whole.before_task(learner)
-        seen.update(loss=0.0, highest=0.0)
+        seen.update(loss=0.0, highest=0.0, steps=0)
 
     def loss_terms(learner: LearnerState, rollout: Rollout) -> Iterator[tuple[str, Tensor]]:
         for name, term in whole.loss_terms(learner, rollout):
             seen["loss"] = 0.9 * seen["loss"] + 0.1 * term.item()
-            seen["highest"] = max(seen["highest"], seen["loss"])
-            share = seen["loss"] / seen["highest"] if seen["highest"] else 1.0
+            seen["steps"] += 1
+            average = seen["loss"] / (1 - 0.9 ** seen["steps"])
+            seen["highest"] = max(seen["highest"], average)
+            share = average / seen["highest"] if seen["highest"] else 1.0
             yield name, share * term
 
     def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
@@ -174,8 +182,9 @@ def best_start(name: str) -> Method:
     def before_task(learner: LearnerState) -> None:
         if not solvers:
             note(learner)
+        whole.before_epoch(learner)  # `rehearsal` solves with the solver from the last task
         module = learner.solver.module
-        stream = generator(learner.seed, f"best start {learner.task}", device_of(module))
+        stream = generator(learner.schedule_seed, f"best start {learner.task}", device_of(module))
         drawn = training(learner.tasks[learner.task], learner.problem)(stream, 128)
         instances = records.to(drawn, device_of(module))
         costs = []

@@ -99,7 +99,7 @@ def resolve(
         method=method,
         preset=preset,
         order=source,
-        seed=check.scalar(seed),
+        seed=check.number(seed),
         device=device,
         start_from=str(start_from.resolve()) if start_from else "",
         buffer_from=str(buffer_from.resolve()) if buffer_from else "",

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from lifelong_co.errors import ConfigError, PluginError, UnknownNameError
-from lifelong_co.validators import scalar, too_large
+from lifelong_co.validators import number, too_large
 
 UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 STATE = ("state_dict", "load_state_dict")
@@ -39,7 +39,7 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
         signature = inspect.signature(factory)
     except ValueError:  # some builtins have none
         return factory(*given, **options)
-    options = {option: scalar(value) for option, value in options.items()}
+    options = {name: number(value) for name, value in options.items()}
     named = _options(signature, len(given))
     for option in options:
         if named == []:

@@ -25,6 +25,7 @@ from lifelong_co.protocols import (
 from lifelong_co.registry.factory import check, option_names
 from lifelong_co.registry.finding import find, label, made
 from lifelong_co.registry.plugins import catalog
+from lifelong_co.validators import number
 
 TESTS_OF = ("generator", "published")
 
@@ -158,7 +159,9 @@ def buffer(name: str, /, capacity: int, seed: int = 0, **options: Any) -> Buffer
     ConfigError
         If the buffer does not know an option, or the capacity is negative.
     """
-    return cast(Buffer[Any], made("buffer", name, Buffer, capacity, seed, **options))
+    return cast(
+        Buffer[Any], made("buffer", name, Buffer, number(capacity), number(seed), **options)
+    )
 
 
 def distribution(

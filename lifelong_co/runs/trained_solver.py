@@ -15,6 +15,7 @@ from lifelong_co.storage import checkpoint
 from lifelong_co.storage.checkpoint import CheckpointWarning
 from lifelong_co.storage.tree import Tree, flatten, octets
 from lifelong_co.tensors.modules import require_single
+from lifelong_co.validators import number
 
 
 def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") -> Solver:
@@ -52,7 +53,7 @@ def load_solver_and_path(
     """Return the solver of a run, as `load_solver`, and the checkpoint that it comes from."""
     run = RunFolder(folder)
     config = run.config()
-    k = len(config.tasks)
+    k, after = len(config.tasks), number(after)
     if after is not None and (type(after) is not int or not 1 <= after <= k):
         raise ConfigError(f"{folder}: tasks learned: expected 1 to {k}, got {after!r}")
     place = run.checkpoints if after is None else run.after_task(after)

@@ -61,24 +61,49 @@ def test_both_have_their_terms_and_observers(ideas):
     assert seen == ["a", "b", "c"]
 
 
+def test_second_method_is_asked_before_the_terms_of_the_first(ideas):
+    """It can note the norm of the policy's gradient, to which the first one's terms add."""
+    asked: list[str] = []
+
+    def asking(name: str) -> Method:
+        def loss_terms(*_: Any) -> Iterator[tuple[str, torch.Tensor]]:
+            asked.append(name)
+            yield name, torch.tensor(0.0)
+
+        return Method(loss_terms=loss_terms)
+
+    for name, _ in ideas.both(asking("one"), asking("two")).loss_terms(None, None):
+        asked.append(f"{name} differentiated")
+    assert asked.index("two") < asked.index("one differentiated")
+
+
 def test_second_half_replays_there_only(ideas, monkeypatch):
     """In the last two of four steps."""
-    monkeypatch.setattr(ideas, "of_demo", lambda _: with_losses([1.0] * 4))
+    noted: list[int] = []
+
+    def loss_terms(learner: Any, _: Any) -> Iterator[tuple[str, torch.Tensor]]:
+        noted.append(learner.task)
+        if learner.task:
+            yield "replay", torch.tensor(1.0)
+
+    monkeypatch.setattr(ideas, "of_demo", lambda _: Method(loss_terms=loss_terms))
     method = ideas.second_half()
     learner = trial(method).learner
+    learner.task = 1
     replays = []
     for step in range(4):
         learner.epoch, learner.batch = divmod(step, 2)
         replays.append(len([*method.loss_terms(learner, None)]))
     assert replays == [0, 0, 1, 1]
+    assert len(noted) == 4  # the norm of the gradient is noted in each step
 
 
 def test_loosening_follows_the_average_loss(ideas, monkeypatch):
-    """As long as the loss rises, the weight is whole."""
+    """As long as the average rises, the weight is whole."""
     monkeypatch.setattr(ideas, "of_demo", lambda _: with_losses([1.0, 2.0, 0.1]))
     method = ideas.loosening()
     found = [float(term) for _ in range(3) for _, term in method.loss_terms(None, None)]
-    assert found == pytest.approx([1.0, 2.0, 0.1 * 0.271 / 0.29])
+    assert found == pytest.approx([1.0, 2.0, 0.1 * (0.271 / 0.271) / (0.29 / 0.19)])
 
 
 def test_best_start_takes_the_solver_of_the_lowest_cost(ideas, monkeypatch):
@@ -134,3 +159,10 @@ def test_samples_change_no_stored_solution(ideas, monkeypatch, name):
         assert all(torch.equal(a, b) for one in of for a, b in zip(one, of[0], strict=True))
     assert (third[0][0] <= second[0][0]).all()
     assert torch.equal(third[0][0], second[0][0]) == (name == "solutions_stay")
+
+
+@pytest.mark.usefixtures("fresh_registry")
+def test_runs_are_read_without_the_installed_plugin(program):
+    """The tables of the documentation need no installation."""
+    found = program("study").Study.named("ideas").results()
+    assert all(len(found.metrics(row)) > 4 for block in found.plan.blocks for row in block.rows)

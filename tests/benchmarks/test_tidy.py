@@ -5,7 +5,6 @@ import io
 import json
 import runpy
 
-import attrs
 from paths import ROOT
 from tiny_runs import tiny_config, tiny_learn
 
@@ -37,9 +36,3 @@ def test_stored_options_do_not_follow_a_new_default(tmp_path, monkeypatch):
         assert json.loads(tidy["said"](config)["options"]) == named
     usual.write_text("{}")
     assert json.loads(tidy["said"](config)["options"]) == options
-
-
-def test_options_of_a_method_that_is_not_installed_are_those_given(program):
-    """So a study of a plugin can be read without it."""
-    config = attrs.evolve(tiny_config("feng"), method="nobody", method_options={"alpha": 1.0})
-    assert program("tidy").said(config)["options"] == '{"alpha": 1.0}'

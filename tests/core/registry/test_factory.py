@@ -1,6 +1,7 @@
 """The factories of components: their options, and a check of what they return."""
 # ruff: noqa: ARG005  (a factory has the parameters of its contract, used or not)
 
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -36,6 +37,16 @@ def test_number_of_numpy_is_a_plain_one():
     one, two = (lco.solver("pomo", "tsp", embedding_dim=width) for width in (16, np.int64(16)))
     sizes = [[x.shape for x in each.module.parameters()] for each in (one, two)]
     assert sizes[0] == sizes[1]
+    assert lco.buffer("reservoir", np.int64(4), seed=np.int64(2)).capacity == 4
+
+
+def test_path_reaches_a_factory_as_it_is(plugin):
+    """It may take a path."""
+    given = []
+    factory = lambda file=Path("a"): given.append(file) or METHOD  # noqa: E731
+    lco.register_plugin(plugin("register_methods", "new", factory))
+    lco.method("new", file=Path("b"))
+    assert given == [Path("b")]
 
 
 def test_missing_option_is_named(plugin):

@@ -1,5 +1,6 @@
 """Tasks."""
 
+import inspect
 from pathlib import Path
 
 import attrs
@@ -141,3 +142,12 @@ def test_numbers_of_numpy_and_paths_are_taken() -> None:
     assert (task.size, task.epochs) == (5, 2)
     assert type(task.size) is type(task.epochs) is int
     assert Task(files=Path("june.npz"), **BUDGET).files == "june.npz"  # type: ignore[arg-type]
+    listed = Task(distribution="U", size=5, attributes=["open"], **BUDGET)  # type: ignore[arg-type]
+    assert hash(listed) == hash(attrs.evolve(listed, attributes=("open",)))
+
+
+def test_signature_has_the_types_of_the_fields() -> None:
+    """A notebook shows them."""
+    types = inspect.signature(Task).parameters
+    assert types["size"].annotation in (int, "int")
+    assert types["files"].annotation in (str, "str")
