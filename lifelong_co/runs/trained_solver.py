@@ -3,6 +3,7 @@
 import hashlib
 import json
 import warnings
+from numbers import Integral
 from pathlib import Path
 
 import torch
@@ -15,7 +16,6 @@ from lifelong_co.storage import checkpoint
 from lifelong_co.storage.checkpoint import CheckpointWarning
 from lifelong_co.storage.tree import Tree, flatten, octets
 from lifelong_co.tensors.modules import require_single
-from lifelong_co.validators import number
 
 
 def load_solver(folder: Path, *, after: int | None = None, device: str = "cpu") -> Solver:
@@ -53,8 +53,9 @@ def load_solver_and_path(
     """Return the solver of a run, as `load_solver`, and the checkpoint that it comes from."""
     run = RunFolder(folder)
     config = run.config()
-    k, after = len(config.tasks), number(after)
-    if after is not None and (type(after) is not int or not 1 <= after <= k):
+    k = len(config.tasks)
+    whole = isinstance(after, Integral) and not isinstance(after, bool)  # NumPy's, too
+    if after is not None and (not whole or not 1 <= after <= k):
         raise ConfigError(f"{folder}: tasks learned: expected 1 to {k}, got {after!r}")
     place = run.checkpoints if after is None else run.after_task(after)
     found = checkpoint.latest(place) if place.is_dir() else None
