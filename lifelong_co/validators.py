@@ -80,7 +80,7 @@ def scalar(value: Any) -> Any:
     return os.fspath(value) if isinstance(value, os.PathLike) else number(value)
 
 
-def scalars(
+def converted_fields(
     cls: type,  # noqa: ARG001
     fields: "list[attrs.Attribute[Any]]",
 ) -> "list[attrs.Attribute[Any]]":

@@ -9,7 +9,7 @@ import attrs
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.problems.distances import EUCLIDEAN, exponent
 from lifelong_co.registry.lookup import TESTS_OF
-from lifelong_co.validators import at_least, boolean, printable, scalars
+from lifelong_co.validators import at_least, boolean, converted_fields, printable
 
 
 def _known(instance: object, attribute: "attrs.Attribute[str]", value: str) -> None:  # noqa: ARG001
@@ -27,7 +27,7 @@ def _listed(instance: object, attribute: "attrs.Attribute[Any]", value: tuple[st
             )
 
 
-@attrs.frozen(kw_only=True, field_transformer=scalars)
+@attrs.frozen(kw_only=True, field_transformer=converted_fields)
 class Task:
     """A distribution (or files) and a size, with a training budget.
 

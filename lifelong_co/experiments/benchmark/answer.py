@@ -18,12 +18,12 @@ from lifelong_co.instance_files.route_rules import in_time
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.solve import best_each
 from lifelong_co.protocols import Problem, Solver
-from lifelong_co.validators import at_least, not_negative, scalars
+from lifelong_co.validators import at_least, converted_fields, not_negative
 
 Integers = npt.NDArray[np.int64]
 
 
-@attrs.frozen(kw_only=True, field_transformer=scalars)
+@attrs.frozen(kw_only=True, field_transformer=converted_fields)
 class Effort:
     """What is done for a file."""
 
