@@ -140,7 +140,8 @@ def repeated() -> Sheet:
         commits = len({line["commit"] for line in own})
         others = [line for line in own if line["equal"] != line["tests"]]
         labels = [f"`{one['method']}` of {one['commit'][:7]} ({one['problem']})" for one in others]
-        counts = (str(count) for count in (commits, len(own), len(own) - len(others)))
+        asked = len([*repeat.chosen(study.Study.named(name))])
+        counts = (str(commits), f"{len(own)} of {asked}", str(len(own) - len(others)))
         rows.append(words(f"`{name}.toml`", *counts, ", ".join(labels) or "-"))
     header = ("study", "commits", "runs repeated", "with the same bits", "with other costs")
     note = f"Repeated with commit {', '.join(sorted({line['today'][:7] for line in found}))}."

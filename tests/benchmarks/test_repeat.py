@@ -62,6 +62,7 @@ def test_table_counts_the_runs_of_each_study(program, tmp_path, monkeypatch):
     """A run with other costs is named with its commit."""
     repeat = program("repeat")
     monkeypatch.setattr(repeat, "STORED", tmp_path / "repeat.csv")
+    monkeypatch.setattr(repeat, "chosen", lambda _: "abc")
     lines = (
         "comparison,a,1111111aaaaa,cvrp,pomo,feng,preference,9999999bbbbb,9,9,0.0",
         "comparison,b,2222222aaaaa,tsp,pomo,rehearsal,preference,9999999bbbbb,9,3,0.01",
@@ -69,6 +70,6 @@ def test_table_counts_the_runs_of_each_study(program, tmp_path, monkeypatch):
     repeat.STORED.write_text("\n".join((",".join(repeat.COLUMNS), *lines)) + "\n")
     sheet = program("other_tables").repeated()
     ((row,),) = sheet.blocks
-    shown = ["`comparison.toml`", "2", "2", "1", "`rehearsal` of 2222222 (tsp)"]
+    shown = ["`comparison.toml`", "2", "2 of 3", "1", "`rehearsal` of 2222222 (tsp)"]
     assert [cell.shown for cell in row] == shown
     assert sheet.note == "Repeated with commit 9999999."
