@@ -55,7 +55,7 @@ class Study:
         if {job.config.method for job in jobs.values()} - {*registry.names("method")}:
             # The plugin of ideas.toml; its runs can be read where it is not installed.
             sys.path.append(str(HERE / "ideas"))
-            registry.register_plugin(importlib.import_module("lifelong_co_ideas"))
+            registry.register_plugin(importlib.import_module("lifelong_co_ideas.plugin"))
         found = {name: tidy.as_run(lines, jobs[name].config) for name, lines in stored.items()}
         return results_of(self.plan, found)
 

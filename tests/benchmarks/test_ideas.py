@@ -1,14 +1,21 @@
 """The methods of ``benchmarks/ideas``: each resumes to the same bytes, and does what it says."""
 
+import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 import torch
+from lifelong_co_plugins.methods import rehearsal
+from lifelong_co_plugins.methods.experience_replay.replayed import ReplayedBundle
+from lifelong_co_plugins.methods.experience_replay.weights import Weights
+from lifelong_co_plugins.methods.instance_replay.solved import SolvedTasks
 from paths import ROOT
 
 import lifelong_co as lco
 from lifelong_co.protocols import Method
+from lifelong_co.replay.consolidation import consolidation_loss
+from lifelong_co.replay.experience import record
 from lifelong_co.testing import check_method
 from lifelong_co.testing.trial import Trial, new_trial
 
@@ -17,9 +24,15 @@ TINY = {"embedding_dim": 16, "encoder_layer_num": 1, "ff_hidden_dim": 16}
 
 @pytest.fixture
 def ideas(monkeypatch: pytest.MonkeyPatch, program: Callable[[str], Any]) -> Any:
-    """Return the module of the plugin."""
+    """Return the package of the plugin."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks" / "ideas"))
+    program("lifelong_co_ideas.plugin")
     return program("lifelong_co_ideas")
+
+
+def sample(count: int, size: int) -> Any:
+    """Return uniform instances of the CVRP."""
+    return lco.distribution("U", problem="cvrp").sample(count, size)
 
 
 def trial(method: Method) -> Trial:
@@ -39,12 +52,22 @@ def with_losses(values: Sequence[float]) -> Method:
 
 @pytest.mark.parametrize(
     "name",
-    ["rehearsal-consolidated", "rehearsal-solved-again", "llr-bc-best-start", "llr-bc-loosening"],
+    [
+        "rehearsal-consolidated",
+        "rehearsal-solved-again",
+        "rehearsal-two-replays",
+        "rehearsal-weight-space",
+        "rehearsal-where-worse",
+        "llr-bc-best-start",
+        "llr-bc-loosening",
+        "llr-bc-overwritten",
+        "llr-bc-where-worse",
+    ],
 )
 def test_those_with_a_state_go_on_after_an_interruption(ideas, name):
     """As if there had been none."""
     found: dict[str, Any] = {}
-    ideas.register_methods(found.__setitem__)
+    ideas.plugin.register_methods(found.__setitem__)
     check_method(found[name], lambda: lco.solver("pomo", "tsp", **TINY))
 
 
@@ -56,10 +79,13 @@ def test_both_have_their_terms_and_observers(ideas):
         return Method(observer=lambda *_: lambda *_: seen.append(name))
 
     one, two = with_losses([1.0, 1.0]), with_losses([2.0, 2.0])
-    assert [float(term) for _, term in ideas.both(one, two).loss_terms(None, None)] == [1.0, 2.0]
-    assert ideas.both(one, two).observer(None, None) is None
-    ideas.both(observing("a"), observing("b")).observer(None, None)(None, None)
-    ideas.both(one, observing("c")).observer(None, None)(None, None)
+    assert [float(term) for _, term in ideas.together.both(one, two).loss_terms(None, None)] == [
+        1.0,
+        2.0,
+    ]
+    assert ideas.together.both(one, two).observer(None, None) is None
+    ideas.together.both(observing("a"), observing("b")).observer(None, None)(None, None)
+    ideas.together.both(one, observing("c")).observer(None, None)(None, None)
     assert seen == ["a", "b", "c"]
 
 
@@ -74,7 +100,7 @@ def test_second_method_is_asked_before_the_terms_of_the_first(ideas):
 
         return Method(loss_terms=loss_terms)
 
-    for name, _ in ideas.both(asking("one"), asking("two")).loss_terms(None, None):
+    for name, _ in ideas.together.both(asking("one"), asking("two")).loss_terms(None, None):
         asked.append(f"{name} differentiated")
     assert asked.index("two") < asked.index("one differentiated")
 
@@ -88,8 +114,8 @@ def test_second_half_replays_there_only(ideas, monkeypatch):
         if learner.task:
             yield "replay", torch.tensor(1.0)
 
-    monkeypatch.setattr(ideas, "of_demo", lambda _: Method(loss_terms=loss_terms))
-    method = ideas.second_half()
+    monkeypatch.setattr(ideas.replay, "of_demo", lambda _: Method(loss_terms=loss_terms))
+    method = ideas.replay.second_half()
     learner = trial(method).learner
     learner.task = 1
     replays = []
@@ -102,19 +128,20 @@ def test_second_half_replays_there_only(ideas, monkeypatch):
 
 def test_loosening_follows_the_average_loss(ideas, monkeypatch):
     """As long as the average rises, the weight is whole."""
-    monkeypatch.setattr(ideas, "of_demo", lambda _: with_losses([1.0, 2.0, 0.1]))
-    method = ideas.loosening()
+    losses = with_losses([1.0, 2.0, 0.1])
+    monkeypatch.setattr(ideas.consolidation, "of_demo", lambda _: losses)
+    method = ideas.consolidation.loosening()
     found = [float(term) for _ in range(3) for _, term in method.loss_terms(None, None)]
     assert found == pytest.approx([1.0, 2.0, 0.1 * (0.271 / 0.271) / (0.29 / 0.19)])
 
 
 def test_best_start_takes_the_solver_of_the_lowest_cost(ideas, monkeypatch):
     """Of the one before the first task and the one after it, whichever is better."""
-    method = ideas.best_start("fine-tuning")
+    method = ideas.parameters.best_start("fine-tuning")
     learner = trial(method).learner
     solver = learner.solver
-    instances = lco.distribution("U", problem="cvrp").sample(128, 6)
-    monkeypatch.setattr(ideas, "training", lambda *_: lambda *_: instances)
+    instances = sample(128, 6)
+    monkeypatch.setattr(ideas.parameters, "training", lambda *_: lambda *_: instances)
 
     def cost() -> float:
         solver.module.eval()
@@ -139,21 +166,21 @@ def test_best_start_takes_the_solver_of_the_lowest_cost(ideas, monkeypatch):
 def test_samples_change_no_stored_solution(ideas, monkeypatch, name):
     """During a task all stored solutions stay; before a task only better ones replace them."""
     kept: list[Any] = []
-    real = ideas.SolvedTasks
+    real = ideas.replay.SolvedTasks
 
     def made() -> Any:
         kept.append(real())
         return kept[-1]
 
-    monkeypatch.setattr(ideas, "SolvedTasks", made)
-    method = getattr(ideas, name)()
+    monkeypatch.setattr(ideas.replay, "SolvedTasks", made)
+    method = getattr(ideas.replay, name)()
     run = new_trial(method, lco.solver("pomo", "cvrp", **TINY), "U", (5, 6, 7), 0)
     costs: list[list[torch.Tensor]] = []
 
     def noted(_: Any) -> None:
         costs.append([one.cost.clone() for one in kept[0].tasks])
 
-    run.method = ideas.both(method, Method(before_epoch=noted, after_step=noted))
+    run.method = ideas.together.both(method, Method(before_epoch=noted, after_step=noted))
     run.run()
     second, third = [one for one in costs if len(one) == 1], [one for one in costs if len(one) == 2]
     for of in (second, third):
@@ -168,3 +195,120 @@ def test_runs_are_read_without_the_installed_plugin(program):
     """The tables of the documentation need no installation."""
     found = program("study").Study.named("ideas").results()
     assert all(len(found.metrics(row)) > 4 for block in found.plan.blocks for row in block.rows)
+
+
+@pytest.fixture
+def bundle() -> Any:
+    """Return instances 1 and 3 of four, in two steps of a rollout, each with weight 1."""
+    solver, instances = lco.solver("pomo", "cvrp", **TINY), sample(4, 5)
+    steps: list[Any] = []
+
+    def keep(state: Any, log_probs: torch.Tensor) -> None:
+        steps.append(record(0, instances, state, log_probs))
+
+    solver.rollout(instances, "greedy", observe=keep)
+    ones = torch.ones(2, steps[0].trajectories_and_actions[0])
+    return ReplayedBundle((steps[0], steps[2]), torch.tensor([1, 3]), (ones, 2 * ones))
+
+
+def test_where_worse_only_worse_instances_count(ideas, bundle):
+    """An instance that costs as much as before does not."""
+    costs = {bundle.steps[0]: torch.tensor([9.0, 2.0, 9.0, 2.0])}
+    found = ideas.consolidation.held(costs, bundle, torch.tensor([2.0, 2.5]))
+    assert torch.equal(found.weights[0], torch.tensor([[0.0], [1.0]]) * bundle.weights[0])
+    assert torch.equal(found.weights[1], torch.tensor([[0.0], [1.0]]) * bundle.weights[1])
+
+
+def test_behavior_is_overwritten_where_the_solver_is_better(ideas, bundle):
+    """Of the two instances of the bundle the second one is better."""
+    solver = lco.solver("pomo", "cvrp", **TINY)
+    for parameter in solver.module.parameters():
+        parameter.data.mul_(-3.0)  # decisions that differ clearly from the stored ones
+    cost = torch.tensor([9.0, 2.0, 9.0, 2.0])
+    before = [step.log_probs() for step in bundle.steps]
+    weights = Weights(consolidation_loss("variance", "rkl"), 1.0, random.Random(0))
+    stale = weights.raw(bundle.steps)
+    solved = torch.tensor([2.0, 1.5])
+    ideas.consolidation.improved(weights, solver, {bundle.steps[0]: cost}, bundle, solved)
+    assert cost.tolist() == [9.0, 2.0, 9.0, 1.5]
+    encoding = solver.encode(bundle.steps[0].instances)
+    for step, old in zip(bundle.steps, before, strict=True):
+        new, present = step.log_probs(), solver.log_probs(encoding, step.state())
+        assert torch.equal(new[:3], old[:3])
+        torch.testing.assert_close(new[3].exp(), present[3].exp(), atol=1e-3, rtol=1e-2)
+        assert not torch.allclose(new[3].exp(), old[3].exp(), atol=1e-2)
+    assert not torch.equal(weights.raw(bundle.steps)[0][3], stale[0][3])
+
+
+def test_costs_are_those_of_greedy_solutions(ideas):
+    """Batches of several sizes, one of them twice."""
+    solver = lco.solver("pomo", "cvrp", **TINY)
+    small, large = (sample(3, size) for size in (5, 6))
+    found = ideas.consolidation.solved(solver, [small, large, small])
+    for batch, cost in zip((small, large, small), found, strict=True):
+        expected = solver.rollout(batch, "greedy").cost.amin(dim=1)
+        torch.testing.assert_close(cost, expected)
+    assert found[0] is not found[2]  # each bundle has costs that change alone
+
+
+@pytest.mark.parametrize(("stored", "all_reached"), [(torch.inf, True), (0.0, False)])
+def test_where_worse_imitates_only_solutions_that_are_not_reached(
+    ideas, monkeypatch, stored, all_reached
+):
+    """If all are reached, the imitation has no loss; if none is, it is that of `rehearsal`."""
+    kept, losses = SolvedTasks(), []
+    monkeypatch.setattr(ideas.replay, "SolvedTasks", lambda: kept)
+    real = rehearsal.mismatch
+
+    def mismatch(solver: Any, batch: Any, encoding: Any, actions: Any, forced: int) -> Any:
+        loss = real(solver, batch, encoding, actions, forced)
+        losses.append(loss.item())
+        return loss
+
+    monkeypatch.setattr(rehearsal, "mismatch", mismatch)
+    method = ideas.replay.where_worse()
+
+    def forget(learner: Any) -> None:
+        if kept.tasks and learner.epoch == 0:
+            kept.tasks[0].cost.fill_(stored)
+            for parameter in learner.solver.module.parameters():
+                parameter.data.add_(0.1 * torch.randn(parameter.shape, generator=stream))
+
+    stream = torch.Generator().manual_seed(0)
+    run = trial(method)
+    run.method = ideas.together.both(method, Method(before_epoch=forget))
+    run.run()
+    assert (losses[0] == 0.0) == all_reached
+
+
+def test_reset_moves_what_matters_least(ideas):
+    """Four fifths of the numbers go halfway back."""
+    value = torch.nn.Parameter(torch.zeros(2, 5))
+    optimizer = torch.optim.Adam([value])
+    importance = torch.tensor([[9.0, 1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0, -10.0]])
+    optimizer.state[value] = {"exp_avg": importance, "exp_avg_sq": torch.ones(2, 5)}
+    ideas.parameters.reset(optimizer, [torch.ones(2, 5)])
+    kept = torch.tensor([[True, *[False] * 4], [*[False] * 4, True]])
+    assert torch.equal(value.data, torch.where(kept, 0.0, 0.5))
+
+
+def test_weight_space_ends_with_the_mean_after_the_reset(ideas):
+    """In the second task only; the first ends with its last parameters."""
+    method = ideas.parameters.consolidated_in_weight_space()
+    after: list[torch.Tensor] = []
+
+    def flat(learner: Any) -> torch.Tensor:
+        return torch.cat([value.data.flatten() for value in learner.solver.module.parameters()])
+
+    def note(learner: Any) -> None:
+        after.append(flat(learner))
+
+    run = trial(method)
+    run.method = ideas.together.both(method, Method(after_step=note, after_task=note))
+    run.run()
+    steps = len(after) // 2 - 1
+    first, second = after[: steps + 1], after[steps + 1 :]
+    assert torch.equal(first[-1], first[-2])
+    late = torch.stack(second[:-1][steps // 4 :])
+    torch.testing.assert_close(second[-1], late.mean(dim=0), atol=1e-6, rtol=1e-5)
+    assert not torch.allclose(second[-1], second[-2], atol=1e-6)

@@ -1,0 +1,1 @@
+"""Methods that were tried and dropped, for the study ``ideas.toml``."""
