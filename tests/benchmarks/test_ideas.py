@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import attrs
 import pytest
 import torch
 from lifelong_co_plugins.methods import rehearsal
@@ -14,8 +15,10 @@ from paths import ROOT
 
 import lifelong_co as lco
 from lifelong_co.protocols import Method
+from lifelong_co.replay.behavior_packing import pack_behavior
 from lifelong_co.replay.consolidation import consolidation_loss
 from lifelong_co.replay.experience import record
+from lifelong_co.tensors import records
 from lifelong_co.testing import check_method
 from lifelong_co.testing.trial import Trial, new_trial
 
@@ -57,10 +60,8 @@ def with_losses(values: Sequence[float]) -> Method:
         "rehearsal-solved-again",
         "rehearsal-two-replays",
         "rehearsal-weight-space",
-        "rehearsal-where-worse",
         "llr-bc-best-start",
         "llr-bc-loosening",
-        "llr-bc-overwritten",
         "llr-bc-where-worse",
     ],
 )
@@ -240,6 +241,41 @@ def test_behavior_is_overwritten_where_the_solver_is_better(ideas, bundle):
     assert not torch.equal(weights.raw(bundle.steps)[0][3], stale[0][3])
 
 
+@pytest.mark.parametrize("name", ["where_worse", "overwritten"])
+@pytest.mark.parametrize("change", [1.0, -1.0])
+def test_costs_of_past_tasks_are_compared_with_those_of_replayed_instances(
+    ideas, monkeypatch, name, change
+):
+    """Here all replayed instances cost more, or less, than at the start of the second task."""
+    real, starts, terms, written = ideas.consolidation.solved, [True], [], []
+
+    def solved(solver: Any, batches: Sequence[Any]) -> list[torch.Tensor]:
+        now = 0.0 if starts[-1] else change
+        return [torch.full_like(cost, 5.0 + now) for cost in real(solver, batches)]
+
+    def write(behavior: torch.Tensor) -> Any:
+        written.append(len(behavior))
+        return pack_behavior(behavior)
+
+    monkeypatch.setattr(ideas.consolidation, "solved", solved)
+    monkeypatch.setattr(ideas.consolidation, "pack_behavior", write)
+    method = getattr(ideas.consolidation, name)()
+
+    def loss_terms(learner: Any, rollout: Any) -> Iterator[tuple[str, torch.Tensor]]:
+        for label, term in method.loss_terms(learner, rollout):
+            terms.append(term.item())
+            yield label, term
+
+    run = trial(attrs.evolve(method, loss_terms=loss_terms))
+    starting = Method(
+        before_task=lambda _: starts.append(True), before_epoch=lambda _: starts.append(False)
+    )
+    run.method = ideas.together.both(starting, run.method)
+    run.run()
+    assert (terms[0] > 1e-6) == (change > 0)  # what was just stored is the present behavior
+    assert bool(written) == (name == "overwritten" and change < 0)
+
+
 def test_costs_are_those_of_greedy_solutions(ideas):
     """Batches of several sizes, one of them twice."""
     solver = lco.solver("pomo", "cvrp", **TINY)
@@ -251,34 +287,41 @@ def test_costs_are_those_of_greedy_solutions(ideas):
     assert found[0] is not found[2]  # each bundle has costs that change alone
 
 
-@pytest.mark.parametrize(("stored", "all_reached"), [(torch.inf, True), (0.0, False)])
-def test_where_worse_imitates_only_solutions_that_are_not_reached(
-    ideas, monkeypatch, stored, all_reached
-):
-    """If all are reached, the imitation has no loss; if none is, it is that of `rehearsal`."""
-    kept, losses = SolvedTasks(), []
-    monkeypatch.setattr(ideas.replay, "SolvedTasks", lambda: kept)
-    real = rehearsal.mismatch
+def test_where_worse_imitates_only_solutions_that_are_not_reached(ideas, monkeypatch):
+    """Here the solver reaches those of even places: their imitation has no loss."""
+    kept, places, losses = SolvedTasks(), [], []
+    real, take = rehearsal.mismatch, kept.take
+
+    def taken(task: int, at: Sequence[int]) -> torch.Tensor:
+        places.append(at)
+        return take(task, at)
 
     def mismatch(solver: Any, batch: Any, encoding: Any, actions: Any, forced: int) -> Any:
-        loss = real(solver, batch, encoding, actions, forced)
-        losses.append(loss.item())
-        return loss
-
-    monkeypatch.setattr(rehearsal, "mismatch", mismatch)
-    method = ideas.replay.where_worse()
+        for i, place in enumerate(places[-1]):
+            one, T = records.select(batch, slice(i, i + 1)), kept.tasks[0].actions.shape[1]
+            loss = real(solver, one, solver.encode(one), actions[i : i + 1], forced)
+            losses.append((place, loss.item(), torch.equal(actions[i, 0, :T], known[place])))
+        return real(solver, batch, encoding, actions, forced)
 
     def forget(learner: Any) -> None:
-        if kept.tasks and learner.epoch == 0:
-            kept.tasks[0].cost.fill_(stored)
+        if learner.task and learner.epoch == 0:
+            kept.tasks[0].cost[0::2], kept.tasks[0].cost[1::2] = torch.inf, 0.0
+            known.extend(kept.tasks[0].actions.clone())
             for parameter in learner.solver.module.parameters():
                 parameter.data.add_(0.1 * torch.randn(parameter.shape, generator=stream))
 
+    known: list[torch.Tensor] = []
     stream = torch.Generator().manual_seed(0)
-    run = trial(method)
-    run.method = ideas.together.both(method, Method(before_epoch=forget))
+    monkeypatch.setattr(kept, "take", taken)
+    monkeypatch.setattr(ideas.replay, "SolvedTasks", lambda: kept)
+    monkeypatch.setattr(rehearsal, "mismatch", mismatch)
+    run = trial(ideas.replay.where_worse())
+    run.method = ideas.together.both(run.method, Method(before_epoch=forget))
     run.run()
-    assert (losses[0] == 0.0) == all_reached
+    even, odd = ([each for each in losses if each[0] % 2 == k] for k in (0, 1))
+    assert max(loss for _, loss, _ in even) < 1e-6
+    assert all(same for _, _, same in odd)
+    assert max(loss for _, loss, _ in odd) > 1e-3
 
 
 def test_reset_moves_what_matters_least(ideas):
@@ -292,8 +335,14 @@ def test_reset_moves_what_matters_least(ideas):
     assert torch.equal(value.data, torch.where(kept, 0.0, 0.5))
 
 
-def test_weight_space_ends_with_the_mean_after_the_reset(ideas):
-    """In the second task only; the first ends with its last parameters."""
+def test_weight_space_ends_with_the_mean_after_the_reset(ideas, monkeypatch):
+    """In the second task only; the first ends with its last parameters, to which it goes back."""
+    resets: list[tuple[int, torch.Tensor]] = []
+
+    def reset(_: Any, before: list[torch.Tensor]) -> None:
+        resets.append((len(after), torch.cat([each.flatten() for each in before])))
+
+    monkeypatch.setattr(ideas.parameters, "reset", reset)
     method = ideas.parameters.consolidated_in_weight_space()
     after: list[torch.Tensor] = []
 
@@ -309,6 +358,9 @@ def test_weight_space_ends_with_the_mean_after_the_reset(ideas):
     steps = len(after) // 2 - 1
     first, second = after[: steps + 1], after[steps + 1 :]
     assert torch.equal(first[-1], first[-2])
+    [(when, before)] = resets
+    assert when == len(first) + steps // 4 - 1  # `after` has this step only later
+    assert torch.equal(before, first[-1])
     late = torch.stack(second[:-1][steps // 4 :])
     torch.testing.assert_close(second[-1], late.mean(dim=0), atol=1e-6, rtol=1e-5)
     assert not torch.allclose(second[-1], second[-2], atol=1e-6)

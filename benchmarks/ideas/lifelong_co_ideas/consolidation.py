@@ -65,7 +65,8 @@ def loosening() -> Method:
 def where_worse() -> Method:
     """Return `llr-bc` that holds only the instances that the solver solves worse than its teacher.
 
-    What counts is the greedy cost. The teacher is the solver at the end of the experience's task.
+    What counts is the greedy cost of the whole instance. That of the teacher is from the end of the
+    task in whose last epoch the behavior was recorded.
     """
     return by_cost(overwrite=False)
 
@@ -73,7 +74,8 @@ def where_worse() -> Method:
 def overwritten() -> Method:
     """Return `llr-bc` that overwrites stored behaviors where the present solver is better.
 
-    What counts is the greedy cost of the instance, as in `where_worse`.
+    What counts is the greedy cost, as in `where_worse`. The behavior of all trajectories is
+    overwritten; the states stay those of the past solver.
     """
     return by_cost(overwrite=True)
 

@@ -80,7 +80,8 @@ def consolidated_in_weight_space() -> Method:
     From the second task on: after a quarter of its steps, four fifths of each parameter's numbers
     go halfway back to the solver before the task, those of the lowest ``|m| v`` (`m` and `v` are
     Adam's averages of the gradient and of its square). The mean of the parameters after each later
-    step is the solver at the end of the task.
+    step is the solver at the end of the task. The quarter and a mean over all later steps are our
+    choice.
     """
     before: list[Tensor] = []
     average: list[Tensor] = []
@@ -95,7 +96,7 @@ def consolidated_in_weight_space() -> Method:
     @torch.no_grad()
     def after_step(learner: LearnerState) -> None:
         task = learner.tasks[learner.task]
-        late = learner.step_of(learner.task) + 1 - task.epochs * task.batches // 4
+        late = learner.step_of(learner.task) + 1 - max(1, task.epochs * task.batches // 4)
         if not learner.task or late < 0:
             return
         if late == 0:

@@ -80,7 +80,8 @@ def solved_again() -> Method:
 def where_worse() -> Method:
     """Return `rehearsal` that imitates only the solutions that the solver does not reach greedily.
 
-    For other instances its own greedy solution is taken, where the imitation has no loss.
+    What counts is the image that is replayed. For the other instances the solver's own greedy
+    solution is taken, where the imitation has no loss.
     """
     kept = SolvedTasks()
     present: dict[str, Tensor] = {}
@@ -104,7 +105,7 @@ def where_worse() -> Method:
 def two_replays() -> Method:
     """Return `rehearsal` that consolidates behaviors instead of imitating solutions.
 
-    The behaviors are those of `overwritten`, so both replays go on getting better, as in DREE
-    (arXiv 2601.22509).
+    The behaviors are those of `overwritten`, so what is kept gets better beside the replayed
+    instances, as in DREE (arXiv 2601.22509).
     """
     return both(of_demo("rehearsal", imitation=0.0), overwritten())
