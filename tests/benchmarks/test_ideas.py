@@ -56,7 +56,6 @@ def with_losses(values: Sequence[float]) -> Method:
 @pytest.mark.parametrize(
     "name",
     [
-        "rehearsal-consolidated",
         "rehearsal-solved-again",
         "rehearsal-two-replays",
         "rehearsal-weight-space",
