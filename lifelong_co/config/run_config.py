@@ -28,7 +28,7 @@ class Config:
     problem: str
     method: str
     preset: str
-    order: str
+    order: str = attrs.field(validator=check.printable)
     """Number of one of the paper's orders, name of another one, path of the latest task file, or
     ``tasks`` for those given in Python."""
     seed: int = attrs.field(validator=check.at_least(0))
@@ -99,7 +99,7 @@ def read_config(folder: Path) -> Config:
     """
     file = folder / "config.toml"
     try:
-        return from_toml(file.read_text(encoding="utf-8"), str(file))
+        return from_toml(file.read_text(encoding="utf-8-sig"), str(file))
     except OSError as error:
         runs = [
             run.parent for many in ("*", "runs/*") for run in folder.glob(f"{many}/config.toml")

@@ -23,7 +23,7 @@ def read_tasks(path: Path) -> tuple[Task, ...]:
         If the file is missing or a field is unknown, missing or ill-typed.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"task file {path}: cannot be read ({reason})") from error

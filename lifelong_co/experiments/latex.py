@@ -73,7 +73,9 @@ def latex(sheet: Sheet) -> str:
                 rf"\textbf{{{each}}}" if (number, j) in best else each
                 for j, each in enumerate(shown)
             ]
-            lines.append(" & ".join(cells) + r" \\")
+            # After the end of a row, LaTeX takes [...] as a length and * as an option.
+            guard = "{}" if cells[0].startswith(("[", "*")) else ""
+            lines.append(guard + " & ".join(cells) + r" \\")
             number += 1
     lines += [r"\bottomrule", r"\end{tabular}" + "}" * scaled, r"\end{table}"]
     made = "\n".join(lines) + "\n"

@@ -47,10 +47,10 @@ def weights(header: Header, count: int, *, symmetric: bool = True) -> npt.NDArra
     if "EDGE_WEIGHT" not in header.ids:
         raise refuse(header.path, f"expected a {title}, got none")
     lower = header.value("EDGE_WEIGHT_FORMAT").upper() == "LOWER_ROW"
-    places = np.tri(count, k=-1, dtype=bool) if lower else np.ones((count, count), dtype=bool)
-    words, expected = header.ids["EDGE_WEIGHT"], int(places.sum())
-    if len(words) != expected:
+    words, expected = header.ids["EDGE_WEIGHT"], count * (count - 1) // 2 if lower else count**2
+    if len(words) != expected:  # before there is a matrix of a size that a wrong file states
         raise refuse(header.path, f"{title}: expected {expected} distances, got {len(words)}")
+    places = np.tri(count, k=-1, dtype=bool) if lower else np.ones((count, count), dtype=bool)
     numbers = np.zeros((count, count))
     try:
         numbers[places] = np.array(words, dtype=np.float64)

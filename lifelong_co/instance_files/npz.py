@@ -126,8 +126,10 @@ def scaled(file: Path, found: Mapping[str, Array], problem: Problem) -> dict[str
     in_length = [name for name in found if kinds[name].metadata.get(LENGTH)]
     points = [name for name in COORDINATES if name in found]
     for name in (*points, *in_length):
-        if not np.issubdtype(found[name].dtype, np.number) or not found[name].size:
-            raise refuse(file, f"{name}: expected numbers, got {found[name].dtype}")
+        kind = found[name].dtype
+        real = np.issubdtype(kind, np.number) and not np.issubdtype(kind, np.complexfloating)
+        if not real or not found[name].size:
+            raise refuse(file, f"{name}: expected numbers, got {kind}")
         finite = np.isfinite(found[name])
         if name in points and not finite.all():  # scaling would spread it over its instance
             index = tuple(np.argwhere(~finite)[0].tolist())

@@ -186,7 +186,8 @@ def read_solution(path: str | os.PathLike[str]) -> Solution:
 
 def _read_sol(path: str | os.PathLike[str], text: str) -> Solution:
     # vrplib knows a route by the word "Route" in its line, and splits it at single spaces only.
-    text = _ROUTE.sub(r"Route #\1:", _COUNT.sub("Number", text.replace("\t", " ")))
+    lines = "\n".join(text.replace("\t", " ").splitlines())  # those of Windows end in \r
+    text = _ROUTE.sub(r"Route #\1:", _COUNT.sub("Number", lines))
     try:
         parsed = parse_solution(text)
         found = [action for route in parsed["routes"] for action in (0, *route)]

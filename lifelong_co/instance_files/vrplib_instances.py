@@ -23,6 +23,7 @@ from lifelong_co.instance_files.vrplib_parser import (
     table,
     warn_of_cut,
 )
+from lifelong_co.storage.csv_cells import escaped
 
 # "(Augerat et al, No of trucks: 5, Optimal value: 784)"; without the colon "optimal 3-opt" fits.
 _BEST = re.compile(
@@ -85,7 +86,7 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
     coordinates = table(header, parsed, section, 2, count) if section else np.empty((count, 0))
     demand, capacity = (None, None) if tour else _load(header, parsed, count)
     instance = FileInstance(
-        name=header.values.get("NAME") or Path(path).stem,
+        name=escaped(header.values.get("NAME") or Path(path).stem),
         problem="mtvrp" if "TIME_WINDOW" in header.ids or _limited(header) else _PROBLEMS[kind],
         coordinates=coordinates,
         demand=demand,

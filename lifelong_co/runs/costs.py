@@ -93,12 +93,19 @@ def parse(text: str, file: Path) -> Iterator[tuple[int, Cost]]:
         If a line is no row; the message names the file and the line.
     """
     reader = csv.reader(io.StringIO(text, newline=""))
-    header = next(reader, [])
+
+    def rows() -> Iterator[list[str]]:
+        try:
+            yield from reader
+        except csv.Error as error:
+            raise FileFormatError(f"{file}, line {reader.line_num}: no CSV ({error})") from error
+
+    header = next(rows(), [])
     if tuple(header) != HEADER:
         raise FileFormatError(
             f"{file}, line 1: expected the header {','.join(HEADER)}, got {','.join(header)}"
         )
-    for row in reader:
+    for row in rows():
         try:
             learning, epoch, tested, name, cost = row
             found = Cost(int(learning), int(epoch), int(tested), name, float(cost))

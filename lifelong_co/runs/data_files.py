@@ -142,7 +142,7 @@ def read(folder: Path) -> Digests:
         return {task: {**fields} for task, fields in held.items()}
     except FileNotFoundError:
         return {}
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise FileFormatError(
             f"{file}: expected an object of tasks with the SHA-256 of their files, or no such file"
             f" ({error})"

@@ -195,7 +195,12 @@ def plain(value: Tensor) -> bool:
     """Return whether a tensor has values, and all are real and finite in single precision."""
     if value.layout != torch.strided or value.is_quantized or value.is_meta or value.is_complex():
         return False
-    return bool(value.to(torch.float32).isfinite().all())
+    if value.is_nested or value.untyped_storage().nbytes() < value.numel() * value.element_size():
+        return False  # one number can be said to be a tensor that no memory holds
+    try:
+        return bool(value.to(torch.float32).isfinite().all())
+    except RuntimeError:  # a type of numbers that torch cannot convert
+        return False
 
 
 def _all_tensors(parameters: Mapping[Any, Any]) -> bool:

@@ -49,7 +49,7 @@ def resume(
     path, state = found
     try:
         load(state)
-    except (LookupError, TypeError, ValueError, RuntimeError) as error:
+    except checkpoint.MALFORMED as error:
         # The checkpoint is complete, so it or the configuration belongs to another run.
         reason = " ".join(str(error).split())
         raise CheckpointError(

@@ -57,7 +57,7 @@ def read(folder: Path) -> dict[str, str]:
         return {str(name): str(known) for name, known in json.loads(file.read_bytes()).items()}
     except FileNotFoundError:
         return {}
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, RecursionError) as error:
         raise FileFormatError(
             f"{file}: expected an object of settings with the SHA-256 of a checkpoint ({error})"
         ) from error

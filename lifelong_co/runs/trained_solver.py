@@ -72,7 +72,7 @@ def load_solver_and_path(
     require_single(config.solver, solver.module)
     try:
         solver.module.load_state_dict(found[1]["parameters"])
-    except (LookupError, TypeError, RuntimeError) as error:
+    except checkpoint.MALFORMED as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(
             f"{found[0]}: does not fit {folder / 'config.toml'} ({reason:.200})"
@@ -89,7 +89,7 @@ def _warn_of_older(run: RunFolder, path: Path, state: Tree) -> None:
             older = last["iteration"] > state["iteration"]
         else:
             older = (last["learning"], last["epoch"]) > (state["task"] + 1, state["epoch"])
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return  # an import has no log, and a damaged log says nothing about the checkpoint
     if older:
         warnings.warn(

@@ -28,7 +28,7 @@ UNFINISHED = ".unfinished"
 METADATA = "lifelong_co"  # the key of the skeleton in the file's metadata
 NAME = re.compile(r"checkpoint-(\d{8,})\.safetensors(\.sha256)?")
 # The errors that our code raises on a file of another program.
-MALFORMED = (AttributeError, LookupError, TypeError, ValueError, RuntimeError)
+MALFORMED = (AttributeError, LookupError, OverflowError, TypeError, ValueError, RuntimeError)
 
 
 class CheckpointWarning(UserWarning):

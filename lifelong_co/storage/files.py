@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import hashlib
 import os
 import re
 import secrets
@@ -12,6 +13,16 @@ from lifelong_co.errors import ConfigError
 
 TEMPORARY = re.compile(r"\..+\.[0-9a-f]+\.tmp")
 """Names of the files that `write_whole` makes first; a killed process leaves them behind."""
+LONGEST = 180
+"""Bytes of a name that is made of other names; a file system allows 255."""
+
+
+def short_name(name: str) -> str:
+    """Return a name of a file or folder; a long one is cut and ends in a part of its hash."""
+    if len(name.encode()) <= LONGEST:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:6]
+    return f"{name.encode()[:LONGEST].decode(errors='ignore')}-{digest}"
 
 
 def write_whole(path: Path, data: bytes | str) -> None:
@@ -33,7 +44,8 @@ def write_whole(path: Path, data: bytes | str) -> None:
     content = data.encode() if isinstance(data, str) else data
     # In the same folder, because a rename is atomic only within one file system. With a random
     # name, because two processes may write the same file.
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    start = os.fsencode(path.name)[:LONGEST].decode(errors="ignore")
+    fresh = path.with_name(f".{start}.{secrets.token_hex(4)}.tmp")
     try:
         with fresh.open("xb") as file:
             file.write(content)

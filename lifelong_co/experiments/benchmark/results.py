@@ -1,6 +1,7 @@
 """The results of a benchmark; they are stored after every batch, so that it can be continued."""
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,8 @@ def read(folder: Path) -> Benchmark:
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
         results = [cattrs.structure(row, Result) for row in stored["results"]]
+        if not all(0 <= each < math.inf for one in results for each in (one.cost, one.length)):
+            raise ValueError("expected costs and lengths of at least 0")
         names = stored.get("files")  # None: an older version
         shown = [one for one in results if names is None or one.instance in names]
         others = [] if names is None else [one for one in results if one.instance not in names]

@@ -235,6 +235,7 @@ def _seconds(file: Path) -> float | None:
     try:
         lines = checked(file).splitlines()
         total = math.fsum(float(json.loads(line)["seconds"]) for line in lines)
-    except (OSError, ValueError, KeyError, TypeError):  # a FileFormatError is a ValueError
+    # A FileFormatError is a ValueError.
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
     return total if lines and math.isfinite(total) else None

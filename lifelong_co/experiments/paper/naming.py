@@ -11,6 +11,7 @@ from lifelong_co.config.ablations import ABLATIONS
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError
 from lifelong_co.experiments.comparison.labels import UNLIKE, settings
+from lifelong_co.storage.files import short_name
 from lifelong_co.tasks.task import drifting
 
 PAPERS = "llr-bc"
@@ -135,8 +136,8 @@ def order_title(name: str) -> str:
 
 
 def file_name(text: str) -> str:
-    """Return text as part of a file's name."""
-    return re.sub(r"[^\w.+-]+", "-", text).strip("-") or "runs"
+    """Return text as the name of a file without its ending, or as its first part."""
+    return short_name(re.sub(r"[^\w.+-]+", "-", text).strip("-") or "runs")
 
 
 def order_rank(name: str) -> tuple[int, int, str]:

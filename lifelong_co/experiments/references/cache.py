@@ -65,12 +65,12 @@ class Cache:
             reference = Reference(**json.loads(file.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise FileFormatError(
                 f"{file}: expected a reference as JSON ({error}); delete the file to find it again"
             ) from error
         cost, actions = reference.cost, reference.actions
-        if not isinstance(cost, int | float) or not math.isfinite(cost) or cost < 0:
+        if not isinstance(cost, int | float) or not 0 <= cost < math.inf:
             raise FileFormatError(f"{file}: cost: expected a number of at least 0, got {cost!r}")
         if not isinstance(actions, list) or any(type(action) is not int for action in actions):
             raise FileFormatError(

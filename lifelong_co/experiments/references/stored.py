@@ -6,6 +6,7 @@ as ``CVRPinstances_GM_100_10000_seed0_HGS_solution``. They have one line for eac
 actions, cost and seconds; the last line may be incomplete.
 """
 
+import lzma
 import math
 import re
 import zlib
@@ -28,11 +29,12 @@ from lifelong_co.tensors import records
 _OFFICIAL_NAMES = {"G": "Grid", "R": "Ring"}
 
 
-# What reading a damaged archive raises. RuntimeError: it seems encrypted, or compressed
-# by an unknown method.
+# What reading a damaged archive raises. RuntimeError: it seems encrypted, or compressed by an
+# unknown method. MemoryError: it states a shape that is far too large. AttributeError: a member
+# is no array.
 READING = (
-    *(OSError, ValueError, TypeError, KeyError, EOFError, RuntimeError),
-    *(BadZipFile, zlib.error),
+    *(OSError, ValueError, TypeError, KeyError, AttributeError, EOFError, RuntimeError),
+    *(MemoryError, BadZipFile, zlib.error, lzma.LZMAError),
 )
 
 

@@ -136,7 +136,7 @@ def read_grids(path: Path) -> tuple[Grid, ...]:
         If the file is missing, or a key is unknown or has a wrong type; the message names the file.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"sweep file {path}: cannot be read ({reason})") from error

@@ -17,13 +17,13 @@ from lifelong_co.experiments.sweep.job import Job
 from lifelong_co.experiments.sweep.ranges import parse_orders, parse_ranges
 from lifelong_co.experiments.sweep.rows import Variant
 from lifelong_co.runs.names import check_names
+from lifelong_co.storage.files import short_name
 
 AS_IN_RUN = (
     *("preset", "device", "tests", "curve_every", "augment", "images", "one_pass", "precision"),
     *("objective", "objective_options", "schedule", "tests_of"),
 )
 """Settings that have the same name in a grid and in `resolve`."""
-LONGEST = 180  # bytes of a run's name; a file system allows 255
 KINDS = ("solver", "method", "objective")
 CHECKED = ("problem", "loggers", "tests", *KINDS, *(f"{kind}_options" for kind in KINDS))
 """Settings that `check_names` reads, besides the tasks."""
@@ -128,8 +128,7 @@ class _Planner:
             return self.names[result]
         words = (config.problem, config.solver, row.name, config.preset, order)
         name = re.sub(r"[^\w.+=-]+", "_", f"{'-'.join(words)}-seed{config.seed}")
-        if len(name.encode()) > LONGEST:
-            name = f"{name.encode()[:LONGEST].decode(errors='ignore')}-{_short(name)}"
+        name = short_name(name)
         if name in self.jobs:  # another run, from a row with the same name
             name = f"{name}-{_short(to_toml(config))}"
         if self.checks:

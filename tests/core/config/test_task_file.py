@@ -48,6 +48,8 @@ def test_task_file_gives_the_tasks(task_file: Any, tmp_path: Path) -> None:
         test_files=str((tmp_path.parent / "other.npz").resolve()),
     )
     assert read_tasks(path) == (uniform, mixture, files, uniform)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())  # as some editors of Windows write it
+    assert read_tasks(path) == (uniform, mixture, files, uniform)
     config = resolve(tasks_file=path)
     assert [task.label for task in config.tasks] == ["U20", "GM7", "mine", "U20 (2)"]
     assert config.order == str(path)

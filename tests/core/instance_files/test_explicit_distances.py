@@ -56,6 +56,16 @@ def test_unusable_explicit_distances_are_refused(
         read_text(tmp_path, text.replace(old, new))
 
 
+def test_stated_size_takes_no_memory(tmp_path: Path) -> None:
+    """The distances are counted before there is a matrix."""
+    text = (
+        "NAME: m\nTYPE: ATSP\nDIMENSION: 100000000\nEDGE_WEIGHT_TYPE: EXPLICIT\n"
+        "EDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n1 2 3\nEOF\n"
+    )
+    with pytest.raises(FileFormatError, match=f"expected {10**16} distances, got 3"):
+        read_text(tmp_path, text)
+
+
 def test_unit_of_listed_distances_is_that_of_most_roads() -> None:
     """One closed road does not change it; places that are all the same have no unit."""
     points = np.random.default_rng(0).random((12, 2))

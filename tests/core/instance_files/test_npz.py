@@ -127,10 +127,12 @@ def test_matrix_is_divided_by_its_largest_distance(tmp_path: Path) -> None:
     assert torch.equal(again.matrix, batch.matrix)
 
 
-def test_scaling_of_texts_is_refused(tmp_path: Path) -> None:
+def test_scaling_of_what_is_no_number_is_refused(tmp_path: Path) -> None:
     """The error names the field."""
     with pytest.raises(FileFormatError, match="nodes: expected numbers, got <U1"):
         read(saved(tmp_path, nodes=np.array([["a"]])), TSP(), scale=True)
+    with pytest.raises(FileFormatError, match="nodes: expected numbers, got complex128"):
+        read(saved(tmp_path, nodes=np.ones((1, 3, 2), complex)), TSP(), scale=True)
 
 
 @pytest.mark.parametrize(

@@ -174,6 +174,7 @@ def test_failed_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("Route 1 2\n", "not in the CVRPLIB form"),
         ("Vehicle 1: 1 2\nCost 7\n", "expected 'Route #1: …' for each route, got 'Vehicle 1: 1 2'"),
         ("7\n1 0 2 3 0\n", "expected 'Route #1: …' for each route"),
+        ("1 2\r\n3 4 5\r\nCost 20\r\n", "expected 'Route #1: …' for each route, got '1 2'"),
         (f"Route #1: {10**30}\n", "not in the CVRPLIB form"),
         ("Route #1: 1 2\nCost cheap\n", "Cost: expected a number of at least 0, got 'cheap'"),
         ("Route #1: 1 2\nCost -3\n", "Cost: expected a number of at least 0, got -3"),

@@ -253,3 +253,9 @@ def test_published_files_are_read(name: str, size: int, capacity: int | None) ->
     instance = read_instance(OFFICIAL / name)
     assert (instance.name, instance.size, instance.capacity) == (name[:-4], size, capacity)
     assert to_instances(instance, PROBLEMS[instance.problem]).nodes.shape == (1, size, 2)
+
+
+def test_name_has_no_control_characters(tmp_path: Path) -> None:
+    """It is shown on a terminal, which would obey them."""
+    text = TSP_TEXT.replace("NAME", "NAME : a\x1b[2Jb\nCOMMENT", 1)
+    assert read_text(tmp_path, text).name == r"a\x1b[2Jb"

@@ -56,6 +56,7 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path, name: str) -> None:
         ("1,1,1,U5,9.0", "1,1,1,U5,-9.0", "line 2: expected learning, epoch"),
         ("1,1,1,U5,9.0", "1,1,1,U5", "line 2: expected learning, epoch"),
         ("1,1,1,U5,9.0", "1,x,1,U5,9.0", "line 2: expected learning, epoch"),
+        ("1,1,1,U5,9.0", f"1,1,1,{'U' * 200_000},9.0", "line 2: no CSV (field larger"),
     ],
 )
 def test_line_that_is_no_row_is_refused(old: str, new: str, said: str) -> None:

@@ -76,7 +76,7 @@ def test_checkpoint_that_was_taken_is_pinned(config, tmp_path):
 
 def test_damaged_file_is_named(tmp_path):
     """Nothing is guessed."""
-    for text in ("{", "[]", "\xff"):
+    for text in ("{", "[]", "\xff", "[" * 100_000):
         (tmp_path / starts.FILE).write_text(text, encoding="latin-1")
         with pytest.raises(FileFormatError, match=r"starts\.json: expected an object of settings"):
             starts.read(tmp_path)

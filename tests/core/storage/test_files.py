@@ -38,6 +38,22 @@ def test_failed_write_keeps_the_old_content(
         files.synchronize(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["a" * 255, "é" * 127, "日" * 85], ids=len)
+def test_longest_names_are_written(tmp_path: Path, name: str) -> None:
+    """The file that is made first has a shorter name."""
+    files.write_whole(tmp_path / name, "x")
+    assert [found.name for found in tmp_path.iterdir()] == [name]
+
+
+def test_long_names_are_cut_and_stay_different() -> None:
+    """A short one is as it was."""
+    assert files.short_name("tasks") == "tasks"
+    one, two = (files.short_name("日" * 100 + end) for end in "ab")
+    assert one != two
+    assert one.startswith("日" * 60)
+    assert len(one.encode()) < 200
+
+
 def test_folder_that_can_be_made_passes(tmp_path: Path) -> None:
     """It may be missing together with folders above it; nothing is made."""
     files.refuse_unwritable(tmp_path)

@@ -27,6 +27,15 @@ def test_results_are_kept_and_only_of_one_benchmark(tmp_path):
         results.load(tmp_path, {})
 
 
+@pytest.mark.parametrize("field", ["cost", "length"])
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -1.0])
+def test_costs_that_are_none_are_refused(tmp_path, field, wrong):
+    """They would be shown in tables."""
+    results.save(tmp_path, {}, [attrs.evolve(made()[0], **{field: wrong})], ["a"])
+    with pytest.raises(FileFormatError, match="expected costs and lengths of at least 0"):
+        results.read(tmp_path)
+
+
 def test_results_of_older_versions_are_read_but_not_continued(tmp_path):
     """They do not say which weights they are of."""
     rows = [attrs.asdict(one) for one in made()]

@@ -27,8 +27,9 @@ def test_without_a_usable_log_only_the_time_is_unknown(tmp_path: Path) -> None:
     logged = synthetic_runs.write(tmp_path / "logged", synthetic_runs.config()) / "log.jsonl"
     logged.write_text(logged.read_text().replace("1.5", "2.5", 1))
     assert load_run(logged.parent).seconds is None
-    (folder / "log.jsonl").write_text('{"seconds": 1.0}\n{"seco')
-    assert load_run(folder).seconds is None
+    for damaged in ('{"seconds": 1.0}\n{"seco', '{"seconds": 1e308}\n' * 2, "[" * 100_000):
+        (folder / "log.jsonl").write_text(damaged)
+        assert load_run(folder).seconds is None
 
 
 def test_folders_without_a_run_are_refused(tmp_path: Path) -> None:

@@ -28,9 +28,13 @@ def test_a_damaged_reference_is_named(tmp_path):
     file.write_text("{")
     with pytest.raises(FileFormatError, match=r"\.json: expected a reference .*delete the file"):
         find(cache, 1)
-    file.write_text(json.dumps({**content, "cost": "x"}))
-    with pytest.raises(FileFormatError, match="cost: expected a number"):
+    file.write_text("[" * 100_000)
+    with pytest.raises(FileFormatError, match=r"\.json: expected a reference"):
         find(cache, 1)
+    for cost in ("x", -1, float("nan"), float("inf")):
+        file.write_text(json.dumps({**content, "cost": cost}))
+        with pytest.raises(FileFormatError, match="cost: expected a number"):
+            find(cache, 1)
     for name, wrong in {"actions": None, "proven": "no"}.items():
         file.write_text(json.dumps({**content, name: wrong}))
         with pytest.raises(FileFormatError, match=rf"{name}: expected .* got"):

@@ -1,5 +1,8 @@
 """Published references that are damaged."""
 
+import io
+import zipfile
+
 import numpy as np
 import pytest
 from synthetic_references import published, squares
@@ -10,6 +13,16 @@ from lifelong_co.experiments.references import lookup
 from lifelong_co.experiments.references.stored import stored
 
 TSP = registry.problem("tsp")
+
+
+def archive_with_shape(count):
+    """Return an archive whose costs state a shape that no memory holds."""
+    header, archive = io.BytesIO(), io.BytesIO()
+    shape = {"descr": "<f8", "fortran_order": False, "shape": (count,)}
+    np.lib.format.write_array_header_1_0(header, shape)
+    with zipfile.ZipFile(archive, "w") as members:
+        members.writestr("reference_cost.npy", header.getvalue() + bytes(8))
+    return archive.getvalue()
 
 
 def test_a_torn_archive_is_named(tmp_path):
@@ -28,6 +41,14 @@ def test_a_torn_archive_is_named(tmp_path):
     for field, value in ((8, b"\x01"), (10, b"\x63")):  # encrypted; an unknown compression
         at = place + field
         file.write_bytes(whole[:at] + value + whole[at + 1 :])
+        with pytest.raises(FileFormatError, match=r"tsp-U4\.npz: expected instances"):
+            lookup.references([tmp_path], TSP, squares(3), "U")
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("reference_cost.npy", whole * 9)
+    packed = file.read_bytes()
+    torn = packed[:60] + bytes(8) + packed[68:]
+    for content in (torn, archive_with_shape(10**15)):
+        file.write_bytes(content)
         with pytest.raises(FileFormatError, match=r"tsp-U4\.npz: expected instances"):
             lookup.references([tmp_path], TSP, squares(3), "U")
     file.unlink()

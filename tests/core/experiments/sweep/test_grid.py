@@ -17,7 +17,7 @@ def test_a_file_is_read_and_written_back(tmp_path):
     assert [(grid.preset, grid.seeds, grid.tests) for grid in grids] == [("small", "0,1", 4)] * 2
     assert [row.name for row in grids[1].rows] == ["llr-bc", "KLD", "alpha 1"]
     assert grids_from_toml(grids_to_toml(grids), "again", tmp_path) == grids
-    (tmp_path / "sweep.toml").write_text('methods = ["ewc"]\ntasks = ["own.toml"]')
+    (tmp_path / "sweep.toml").write_text('\ufeffmethods = ["ewc"]\ntasks = ["own.toml"]')
     [grid] = read_grids(tmp_path / "sweep.toml")
     assert grid.tasks == (str(tmp_path / "own.toml"),)
 
