@@ -74,7 +74,7 @@ def latex(sheet: Sheet) -> str:
                 for j, each in enumerate(shown)
             ]
             # After the end of a row, LaTeX takes [...] as a length and * as an option.
-            guard = "{}" if cells[0].startswith(("[", "*")) else ""
+            guard = "{}" if cells[0].lstrip().startswith(("[", "*")) else ""
             lines.append(guard + " & ".join(cells) + r" \\")
             number += 1
     lines += [r"\bottomrule", r"\end{tabular}" + "}" * scaled, r"\end{table}"]

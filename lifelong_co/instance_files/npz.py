@@ -68,7 +68,7 @@ def read(file: Path, problem: Problem, *, scale: bool = False) -> Any:
             for name, array in found.items()
         }
     for name in COORDINATES:
-        if name in found and np.issubdtype(found[name].dtype, np.number):
+        if name in found and _real(found[name]):
             _in_unit_square(file, name, found[name])
     try:
         return problem.instances(**values(found))
@@ -126,10 +126,8 @@ def scaled(file: Path, found: Mapping[str, Array], problem: Problem) -> dict[str
     in_length = [name for name in found if kinds[name].metadata.get(LENGTH)]
     points = [name for name in COORDINATES if name in found]
     for name in (*points, *in_length):
-        kind = found[name].dtype
-        real = np.issubdtype(kind, np.number) and not np.issubdtype(kind, np.complexfloating)
-        if not real or not found[name].size:
-            raise refuse(file, f"{name}: expected numbers, got {kind}")
+        if not _real(found[name]) or not found[name].size:
+            raise refuse(file, f"{name}: expected numbers, got {found[name].dtype}")
         finite = np.isfinite(found[name])
         if name in points and not finite.all():  # scaling would spread it over its instance
             index = tuple(np.argwhere(~finite)[0].tolist())
@@ -187,6 +185,10 @@ def _member(file: Path, archive: Any, field: str) -> Array:
         return np.asarray(archive[field])
     except Exception as error:  # zipfile, zlib and numpy's parser raise different errors
         raise refuse(file, f"{field}: cannot be read ({error})") from error
+
+
+def _real(array: Array) -> bool:
+    return array.dtype.kind in "iuf"  # NumPy calls complex numbers and durations numbers, too
 
 
 def _in_unit_square(file: Path, field: str, array: Array) -> None:

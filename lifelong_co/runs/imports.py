@@ -195,10 +195,14 @@ def plain(value: Tensor) -> bool:
     """Return whether a tensor has values, and all are real and finite in single precision."""
     if value.layout != torch.strided or value.is_quantized or value.is_meta or value.is_complex():
         return False
-    if value.is_nested or value.untyped_storage().nbytes() < value.numel() * value.element_size():
-        return False  # one number can be said to be a tensor that no memory holds
+    if value.is_nested:
+        return False
+    # One stored number can be said to be a tensor that no memory holds.
+    stored = value[tuple(slice(None) if step else 0 for step in value.stride())]
+    if stored.untyped_storage().nbytes() < stored.numel() * stored.element_size():
+        return False
     try:
-        return bool(value.to(torch.float32).isfinite().all())
+        return bool(stored.to(torch.float32).isfinite().all())
     except RuntimeError:  # a type of numbers that torch cannot convert
         return False
 

@@ -13,6 +13,7 @@ from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.storage.files import write_whole
 
 FILE = "results.json"
+NUMBERS = ("best_known", "cost", "length", "seconds", "nearest_neighbor")
 
 
 @attrs.frozen
@@ -68,8 +69,10 @@ def read(folder: Path) -> Benchmark:
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
         results = [cattrs.structure(row, Result) for row in stored["results"]]
-        if not all(0 <= each < math.inf for one in results for each in (one.cost, one.length)):
-            raise ValueError("expected costs and lengths of at least 0")
+        for name in NUMBERS:
+            values = [getattr(one, name) for one in results]
+            if not all(value is None or 0 <= value < math.inf for value in values):
+                raise ValueError(f"{name}: expected numbers of at least 0")
         names = stored.get("files")  # None: an older version
         shown = [one for one in results if names is None or one.instance in names]
         others = [] if names is None else [one for one in results if one.instance not in names]

@@ -5,7 +5,7 @@ write to one folder. When a program is interrupted, the references found so far 
 """
 
 import json
-import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ class Cache:
                 f"{file}: expected a reference as JSON ({error}); delete the file to find it again"
             ) from error
         cost, actions = reference.cost, reference.actions
-        if not isinstance(cost, int | float) or not 0 <= cost < math.inf:
+        if type(cost) not in (int, float) or not 0 <= cost <= sys.float_info.max:
             raise FileFormatError(f"{file}: cost: expected a number of at least 0, got {cost!r}")
         if not isinstance(actions, list) or any(type(action) is not int for action in actions):
             raise FileFormatError(

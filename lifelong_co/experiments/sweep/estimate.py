@@ -61,7 +61,7 @@ def logged(folder: Path) -> float:
     try:
         for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines():
             seconds += float(json.loads(line)["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         pass
     return seconds
 

@@ -30,11 +30,11 @@ def test_latex_is_a_booktabs_table():
 
 def test_names_at_the_start_of_a_row_are_no_options():
     """LaTeX takes brackets and a star after the end of a row as options of the row's end."""
-    rows = (words("[x] y", "1"), words("*star", "2"), words("x [y]", "3"))
+    rows = (words("[x] y", "1"), words(" *star", "2"), words("x [y]", "3"))
     made = latex(Sheet(key="x", title="T", header=("a", "b"), blocks=(rows,))).splitlines()
     assert made[made.index(r"\midrule") + 1 :][:3] == [
         r"{}[x] y & 1 \\",
-        r"{}*star & 2 \\",
+        r"{} *star & 2 \\",
         r"x [y] & 3 \\",
     ]
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import FileFormatError
+from lifelong_co.errors import FileFormatError, LifelongError
 from lifelong_co.instance_files.npz import fields, read
 from lifelong_co.instance_files.pool import load_instances
 from lifelong_co.problems.atsp import ATSP
@@ -131,8 +131,12 @@ def test_scaling_of_what_is_no_number_is_refused(tmp_path: Path) -> None:
     """The error names the field."""
     with pytest.raises(FileFormatError, match="nodes: expected numbers, got <U1"):
         read(saved(tmp_path, nodes=np.array([["a"]])), TSP(), scale=True)
-    with pytest.raises(FileFormatError, match="nodes: expected numbers, got complex128"):
-        read(saved(tmp_path, nodes=np.ones((1, 3, 2), complex)), TSP(), scale=True)
+    for kind in ("complex128", "timedelta64[s]"):
+        nodes = np.ones((1, 3, 2)).astype(kind)
+        with pytest.raises(FileFormatError, match=r"nodes: expected numbers, got [ct]"):
+            read(saved(tmp_path, nodes=nodes), TSP(), scale=True)
+        with pytest.raises(LifelongError, match=r"nodes: expected .*"):
+            read(saved(tmp_path, nodes=nodes), TSP())
 
 
 @pytest.mark.parametrize(

@@ -294,11 +294,23 @@ def test_parameters_of_our_own_solver_are_taken(tmp_path, suffix, monkeypatch):
         (lambda value: value.double() + 1e39, "expected finite real numbers"),
         (lambda value: value.to_sparse(), "expected finite real numbers"),
         (lambda value: value.to("meta"), "expected finite real numbers"),
-        (lambda _: torch.ones(1).expand(10**12), "expected finite real numbers"),
+        (lambda _: torch.ones(1).expand(10**12), "copying a param with shape"),
+        (lambda _: torch.ones(64).as_strided((32, 32), (1, 1)), "expected finite real numbers"),
         (lambda value: value.to(torch.uint8).view(torch.bits8), "expected finite real numbers"),
         (lambda value: value.long(), "expected torch.float32, got torch.int64"),
     ],
-    ids=["NaN", "infinite", "complex", "too large", "sparse", "meta", "expanded", "bits", "whole"],
+    ids=[
+        "NaN",
+        "infinite",
+        "complex",
+        "too large",
+        "sparse",
+        "meta",
+        "large",
+        "overlap",
+        "bits",
+        "whole",
+    ],
 )
 def test_parameters_that_are_no_usable_numbers_are_refused(change, expected, tmp_path):
     """Of a training that has diverged, for example; the message names the parameter."""

@@ -50,7 +50,9 @@ def test_folder_without_a_checkpoint_begins(tmp_path: Path) -> None:
     assert lines == ["no checkpoint yet: starting from the beginning"]
 
 
-@pytest.mark.parametrize("error", [AttributeError, KeyError, OverflowError, TypeError, ValueError])
+@pytest.mark.parametrize(
+    "error", [AttributeError, KeyError, OverflowError, RuntimeError, TypeError, ValueError]
+)
 def test_checkpoint_of_another_run_is_refused(tmp_path: Path, error: type[Exception]) -> None:
     """The error names the checkpoint, the configuration and the reason."""
 

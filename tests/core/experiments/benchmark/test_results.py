@@ -27,12 +27,12 @@ def test_results_are_kept_and_only_of_one_benchmark(tmp_path):
         results.load(tmp_path, {})
 
 
-@pytest.mark.parametrize("field", ["cost", "length"])
+@pytest.mark.parametrize("field", results.NUMBERS)
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -1.0])
-def test_costs_that_are_none_are_refused(tmp_path, field, wrong):
+def test_numbers_that_are_none_are_refused(tmp_path, field, wrong):
     """They would be shown in tables."""
     results.save(tmp_path, {}, [attrs.evolve(made()[0], **{field: wrong})], ["a"])
-    with pytest.raises(FileFormatError, match="expected costs and lengths of at least 0"):
+    with pytest.raises(FileFormatError, match=f"{field}: expected numbers of at least 0"):
         results.read(tmp_path)
 
 

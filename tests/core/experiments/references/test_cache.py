@@ -31,7 +31,7 @@ def test_a_damaged_reference_is_named(tmp_path):
     file.write_text("[" * 100_000)
     with pytest.raises(FileFormatError, match=r"\.json: expected a reference"):
         find(cache, 1)
-    for cost in ("x", -1, float("nan"), float("inf")):
+    for cost in ("x", True, -1, 10**400, float("nan"), float("inf")):
         file.write_text(json.dumps({**content, "cost": cost}))
         with pytest.raises(FileFormatError, match="cost: expected a number"):
             find(cache, 1)

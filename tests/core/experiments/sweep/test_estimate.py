@@ -67,8 +67,9 @@ def test_a_log_counts_up_to_a_torn_line(tmp_path: Path) -> None:
     """The estimate goes by what can be read."""
     assert estimate.logged(tmp_path) == 0
     good = '{"learning": 1, "seconds": 2.0}\n'
-    (tmp_path / "log.jsonl").write_text(good * 2 + '{"learning": 1, "sec')
-    assert estimate.logged(tmp_path) == 4
+    for damaged in ('{"learning": 1, "sec', "[" * 100_000, f'{{"seconds": {10**400}}}'):
+        (tmp_path / "log.jsonl").write_text(good * 2 + damaged)
+        assert estimate.logged(tmp_path) == 4
 
 
 def test_wall_time_by_hand() -> None:
