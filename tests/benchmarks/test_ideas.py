@@ -39,7 +39,8 @@ def sample(count: int, size: int) -> Any:
 
 
 def trial(method: Method) -> Trial:
-    """Return a run of two tasks that has not begun."""
+    """Return a run of two tasks that has not begun; it always has the same parameters."""
+    torch.manual_seed(0)
     return new_trial(method, lco.solver("pomo", "cvrp", **TINY), "U", (5, 6), 0)
 
 
@@ -271,7 +272,8 @@ def test_costs_of_past_tasks_are_compared_with_those_of_replayed_instances(
     )
     run.method = ideas.together.both(starting, run.method)
     run.run()
-    assert (terms[0] > 1e-6) == (change > 0)  # what was just stored is the present behavior
+    # What was just overwritten is the present behavior, in half precision.
+    assert (abs(terms[0]) > 0.01) == (change > 0)
     assert bool(written) == (name == "overwritten" and change < 0)
 
 
@@ -297,9 +299,12 @@ def test_where_worse_imitates_only_solutions_that_are_not_reached(ideas, monkeyp
 
     def mismatch(solver: Any, batch: Any, encoding: Any, actions: Any, forced: int) -> Any:
         for i, place in enumerate(places[-1]):
-            one, T = records.select(batch, slice(i, i + 1)), kept.tasks[0].actions.shape[1]
+            one, T = (
+                records.select(batch, slice(i, i + 1)),
+                min(len(known[place]), actions.shape[2]),
+            )
             loss = real(solver, one, solver.encode(one), actions[i : i + 1], forced)
-            losses.append((place, loss.item(), torch.equal(actions[i, 0, :T], known[place])))
+            losses.append((place, loss.item(), torch.equal(actions[i, 0, :T], known[place][:T])))
         return real(solver, batch, encoding, actions, forced)
 
     def forget(learner: Any) -> None:
