@@ -198,7 +198,8 @@ def plain(value: Tensor) -> bool:
     if value.is_nested:
         return False
     # One stored number can be said to be a tensor that no memory holds.
-    stored = value[tuple(slice(None) if step else 0 for step in value.stride())]
+    strides = zip(value.stride(), value.shape, strict=True)
+    stored = value[tuple(slice(None) if step or not size else 0 for step, size in strides)]
     if stored.untyped_storage().nbytes() < stored.numel() * stored.element_size():
         return False
     try:

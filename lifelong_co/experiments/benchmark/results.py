@@ -14,6 +14,7 @@ from lifelong_co.storage.files import write_whole
 
 FILE = "results.json"
 NUMBERS = ("best_known", "cost", "length", "seconds", "nearest_neighbor")
+"""The fields of a result that are finite numbers of at least 0, or None."""
 
 
 @attrs.frozen
