@@ -299,10 +299,8 @@ def test_where_worse_imitates_only_solutions_that_are_not_reached(ideas, monkeyp
 
     def mismatch(solver: Any, batch: Any, encoding: Any, actions: Any, forced: int) -> Any:
         for i, place in enumerate(places[-1]):
-            one, T = (
-                records.select(batch, slice(i, i + 1)),
-                min(len(known[place]), actions.shape[2]),
-            )
+            one = records.select(batch, slice(i, i + 1))
+            T = min(len(known[place]), actions.shape[2])  # the rest is waiting
             loss = real(solver, one, solver.encode(one), actions[i : i + 1], forced)
             losses.append((place, loss.item(), torch.equal(actions[i, 0, :T], known[place][:T])))
         return real(solver, batch, encoding, actions, forced)

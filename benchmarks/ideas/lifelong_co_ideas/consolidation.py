@@ -83,14 +83,14 @@ def overwritten() -> Method:
 def by_cost(*, overwrite: bool) -> Method:
     """Return `llr-bc` that compares the greedy cost of replayed instances with the stored one."""
     costs: WeakKeyDictionary[PackedExperience, Tensor] = WeakKeyDictionary()
-    parts: list[Any] = []
+    memories: list[Memory] = []
 
-    def part(build: Any, *arguments: Any, **options: Any) -> Any:
-        parts.append(build(*arguments, **options))
-        return parts[-1]
+    def made(*arguments: Any, **options: Any) -> Memory:
+        memories.append(Memory(*arguments, **options))
+        return memories[-1]
 
     def weights(*arguments: Any) -> Any:
-        own = part(Weights, *arguments)
+        own = Weights(*arguments)
 
         def replayed(learner: LearnerState, bundles: Sequence[Bundle]) -> Replayed:
             found = own.replayed(learner, bundles)
@@ -101,9 +101,9 @@ def by_cost(*, overwrite: bool) -> Method:
 
         return SimpleNamespace(replayed=replayed)
 
-    with patch.multiple(llr_bc, Memory=partial(part, Memory), Weights=weights):
+    with patch.multiple(llr_bc, Memory=made, Weights=weights):
         whole = of_demo("llr-bc")
-    memory = parts[0]
+    [memory] = memories
 
     def before_task(learner: LearnerState) -> None:
         whole.before_task(learner)

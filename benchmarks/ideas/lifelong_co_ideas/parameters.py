@@ -108,8 +108,9 @@ def consolidated_in_weight_space() -> Method:
 
     @torch.no_grad()
     def after_task(learner: LearnerState) -> None:
-        for value, mean in zip(parameters(learner), average, strict=False):
-            value.copy_(mean)
+        if learner.task:
+            for value, mean in zip(parameters(learner), average, strict=True):
+                value.copy_(mean)
 
     def load_state_dict(learner: LearnerState, state: Mapping[str, Any]) -> None:
         device = device_of(learner.solver.module)
