@@ -21,6 +21,7 @@ shown follow. Instead of ``table`` it may be
   `gpu_tables` and its arguments follow.
 
 Within a line, ``<!-- value: NAME NUMBER "ROW" AP -->4.4<!-- end -->`` is one cell of a table;
+``<!-- difference: NAME NUMBER "ROW" "AGAINST" AP -->-1.2<!-- end -->`` that of a paired test;
 ``<!-- speed: "WHAT" cvrp -->2, 2 and 1.5<!-- end -->`` the ratios of `against_official.py` by size;
 ``share``, ``span``, ``steps`` and ``whole`` are other functions of `speed_tables`.
 """
@@ -54,7 +55,9 @@ from lifelong_co.experiments.sweep.plan import Block
 from lifelong_co.experiments.sweep.table import Results, compared, table
 from lifelong_co.metrics import NAMES
 
-VALUE = re.compile(r"(<!-- (value|share|span|speed|steps|whole): (.+?) -->)(.*?)(<!-- end -->)")
+VALUE = re.compile(
+    r"(<!-- (value|difference|share|span|speed|steps|whole): (.+?) -->)(.*?)(<!-- end -->)"
+)
 MARKED = re.compile(
     r"(<!-- (table|paired|orders|published|split|goals|equal|trials|other|measured|gpu): "
     r"(.+?) -->\n)"
@@ -158,6 +161,18 @@ def value(name: str, number: str, row: str, metric: str) -> str:
     return cell
 
 
+def difference(name: str, number: str, row: str, against: str, metric: str) -> str:
+    """Return the difference of a paired test, with its interval."""
+    found = results(name)
+    whole = paired(found, found.plan.blocks[int(number) - 1], [against, metric])
+    column = whole.header.index("difference")
+    (cell,) = (each[column].shown for each in whole.rows if each[0].shown == row)
+    return cell
+
+
+CELLS = {"value": value, "difference": difference}
+
+
 def filled(text: str) -> str:
     """Return a document with its tables and values made again."""
 
@@ -174,7 +189,7 @@ def filled(text: str) -> str:
 
     def inline(match: re.Match[str]) -> str:
         opening, kind, said, _, closing = match.groups()
-        made = value if kind == "value" else getattr(speed_tables, kind)
+        made = CELLS.get(kind) or getattr(speed_tables, kind)
         return f"{opening}{made(*shlex.split(said))}{closing}"
 
     return VALUE.sub(inline, MARKED.sub(replace, text))
