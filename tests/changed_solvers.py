@@ -133,6 +133,16 @@ def double_cost(problem: Any, instances: Any, rollout: Rollout) -> Rollout:  # n
     return attrs.evolve(rollout, cost=2 * rollout.cost)
 
 
+def half_cost(problem: Any, instances: Any, rollout: Rollout) -> Rollout:  # noqa: ARG001
+    """Report a cost of few digits."""
+    return attrs.evolve(rollout, cost=rollout.cost.half())
+
+
+def half_likelihood(problem: Any, instances: Any, rollout: Rollout) -> Rollout:  # noqa: ARG001
+    """Report a log-likelihood of few digits."""
+    return attrs.evolve(rollout, log_likelihood=rollout.log_likelihood.bfloat16())
+
+
 def scaled_in_place(problem: Any, instances: Any, rollout: Rollout) -> Rollout:  # noqa: ARG001
     """Change the instances."""
     instances.nodes.mul_(0.5)

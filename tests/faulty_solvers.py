@@ -80,8 +80,9 @@ class Dropout(Wrapped):
     def log_probs(self, encoding: Any, state: Any) -> Tensor:
         """Add noise."""
         log_probs = super().log_probs(encoding, state)
-        noise = torch.rand_like(log_probs) * float(self.module.training)
-        return (log_probs + noise).log_softmax(dim=2)
+        if not self.module.training:
+            return log_probs
+        return (log_probs + torch.rand_like(log_probs)).log_softmax(dim=2)
 
 
 class LateState(Wrapped):

@@ -5,7 +5,10 @@ from typing import Any, Protocol
 
 
 class Logger(Protocol):
-    """Gets the losses of every epoch and the costs of every test of a run, once each."""
+    """Gets the losses of every epoch and the costs of every test of a run, once each.
+
+    It is made when the run folder is there.
+    """
 
     def start(self, epochs: Sequence[Mapping[str, Any]], tests: Sequence[Any]) -> None:
         """Begin with what the run has learned so far: nothing, or on a resume the saved part.
@@ -22,7 +25,7 @@ class Logger(Protocol):
         """
 
     def tests(self, rows: Sequence[Any]) -> None:
-        """Log tests: rows of ``costs.csv`` (`runs.costs.Cost`)."""
+        """Log tests: rows of ``costs.csv`` (`runs.costs.Cost`), with the names of the tasks."""
 
     def close(self) -> None:
         """Finish, when the run ends or is stopped."""

@@ -22,7 +22,8 @@ def best_of(problem: Problem, instances: Any, rollout: Rollout) -> tuple[Tensor,
 
     It is valid if all costs of the instance are finite, no log-likelihood is NaN, and the best
     trajectory is complete and feasible and has the cost that it is said to have. Only this one is
-    replayed: it is scored, and it takes ``1 / S`` of the work.
+    replayed: it is scored, and it takes ``1 / S`` of the work. The cost of a valid one is counted
+    by the problem: a solver may have rounded it.
     """
     B, S, T = rollout.actions.shape
     cost, index = rollout.cost.min(dim=1)
@@ -32,7 +33,8 @@ def best_of(problem: Problem, instances: Any, rollout: Rollout) -> tuple[Tensor,
     last = problem.feasible(instances, problem.reset(instances, 1)).shape[2] - 1
     counted = problem.cost(instances, actions.clamp(0, last)).squeeze(1)
     valid &= (cost - counted).abs() <= WRONG_COST * counted.abs()
-    return cost, valid & has_numbers(rollout).all(dim=1)
+    valid &= has_numbers(rollout).all(dim=1)
+    return counted.where(valid, cost), valid
 
 
 @torch.no_grad()

@@ -67,7 +67,7 @@ def read_costs(file: Path, names: Sequence[str]) -> Iterator[Cost]:
         if reason:
             raise FileFormatError(f"{file}, line {line}: {reason}")
         found.add(test)
-        yield cost
+        yield attrs.evolve(cost, name=names[cost.tested - 1])
 
 
 def _misplaced(cost: Cost, names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ damaged or missing is rebuilt, and a checkpoint does not grow with the number of
 import hashlib
 import json
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +43,11 @@ class Journal:
     ----------
     folder
         The run folder. It is not read before `restore` or `adopt` is called.
-    loggers
-        They get every test and epoch that is added after `start_loggers`.
     """
 
-    def __init__(self, folder: RunFolder, loggers: Loggers | None = None) -> None:
+    def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
-        self._loggers = loggers or Loggers()
-        self._started = False
+        self._loggers = Loggers()
         self._finished = 0  # tasks whose lines are in the folders of finished tasks
         self._lines = {name: _Lines(Appended(folder.path / name)) for name in (COSTS, LOG)}
         self._lines[COSTS].fresh = as_csv([HEADER])
@@ -59,20 +56,20 @@ class Journal:
         """Add tests to ``costs.csv``."""
         rows = list(rows)
         self._lines[COSTS].fresh += as_lines(rows)
-        if self._started:
-            self._loggers.tests(rows)
+        self._loggers.tests(rows)
 
     def add_epoch(self, entry: Mapping[str, Any]) -> None:
         """Add the entry of an epoch to ``log.jsonl``."""
         self._lines[LOG].fresh += json.dumps(entry) + "\n"
-        if self._started:
-            self._loggers.epoch(entry)
+        self._loggers.epoch(entry)
 
-    def start_loggers(self) -> None:
-        """Give the loggers what the journal holds; they drop what they have beyond it."""
-        self._started = True
-        if self._loggers.named:
-            self._loggers.start(self.epochs(), self.costs())
+    def start_loggers(self, loggers: Loggers, tests: Sequence[Cost]) -> None:
+        """Give loggers what the journal holds, later also what is added to it.
+
+        ``tests`` are `costs` with the names that the tasks have in the configuration.
+        """
+        loggers.start(self.epochs(), tests)
+        self._loggers = loggers
 
     def close_loggers(self) -> None:
         """Close the loggers: nothing more comes."""

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,17 @@ class Loggers:
     named: Mapping[str, Logger] = attrs.field(factory=dict)
 
     def start(self, epochs: Sequence[Mapping[str, Any]], tests: Sequence[Cost]) -> None:
-        """Give what the run has learned so far."""
+        """Give what the run has learned so far; if one fails, those before it are closed."""
+        started: dict[str, Logger] = {}
         for name, logger in self.named.items():
-            with _named(name, "start"):
-                logger.start(copy.deepcopy(epochs), list(tests))
+            try:
+                with _named(name, "start"):
+                    logger.start(copy.deepcopy(epochs), list(tests))
+            except BaseException:
+                with suppress(LifelongError, OSError):  # the first error counts
+                    Loggers(started).close()
+                raise
+            started[name] = logger
 
     def epoch(self, entry: Mapping[str, Any]) -> None:
         """Give the entry of an epoch."""

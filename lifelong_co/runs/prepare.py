@@ -12,6 +12,7 @@ from lifelong_co.runs import data_files, provenance, starts
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.further_tasks import admit
+from lifelong_co.runs.loggers import loggers_of
 from lifelong_co.runs.plugins_used import plugins_used
 from lifelong_co.runs.resume import resume as load_latest
 from lifelong_co.runs.run import Log, Run, load, start
@@ -58,6 +59,7 @@ def prepare(
         if ranks.first:
             run.folder.create(config)
         ranks.wait()
+    loggers = loggers_of(config.loggers if ranks.first else (), folder)  # one may write to it
     files = data_files.checked(folder, config, learned)
     options = registry.changed_options("method", config.method, config.method_options)
     log(brief(attrs.evolve(config, method_options=options), folder / "config.toml"))
@@ -75,12 +77,13 @@ def prepare(
         data_files.keep(folder, files)
         if not restored:
             starts.keep(folder, taken)
-    run.journal.start_loggers()
     if ranks.first and not finished(run):
         made = provenance.present(config.device, ranks.count, plugins_used(config))
         for warning in provenance.differences(folder, made) if resume else ():
             log(warning)
         provenance.note(folder, run.steps, made)
+    if loggers.named:
+        run.journal.start_loggers(loggers, run.costs)  # last, because the caller closes them
     return run
 
 

@@ -18,7 +18,6 @@ from lifelong_co.runs.data_files import unchanged
 from lifelong_co.runs.data_parallel import ALONE, Ranks, shared
 from lifelong_co.runs.folder import RunFolder, with_all_options
 from lifelong_co.runs.journal import Journal
-from lifelong_co.runs.loggers import loggers_of
 from lifelong_co.runs.settings import refuse_others
 from lifelong_co.seeding import generator, python_seed
 from lifelong_co.storage import checkpoint
@@ -77,7 +76,8 @@ class Run:
     @property
     def costs(self) -> list[Cost]:
         """One entry for each test: the rows of ``costs.csv``, read from the disk."""
-        return self.journal.costs()
+        tasks = self.config.tasks  # in the file, a name that looks like a formula is changed
+        return [attrs.evolve(row, name=tasks[row.tested - 1].label) for row in self.journal.costs()]
 
     @property
     def history(self) -> list[dict[str, Any]]:
@@ -130,7 +130,7 @@ def start(config: Config, folder: RunFolder, ranks: Ranks = ALONE, learned: int 
         actions=generator(config.seed, ranks.stream("actions"), config.device),
         stream=stream,
         tests=tests,
-        journal=Journal(folder, loggers_of(config.loggers if ranks.first else (), folder.path)),
+        journal=Journal(folder),
         ranks=ranks,
     )
 

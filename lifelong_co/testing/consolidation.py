@@ -27,8 +27,8 @@ def check_weighting(weighting: Weighting, *, seed: int = 0) -> None:
 
     - It maps probs ``[..., A]`` to finite weights ``[...]`` of the same dtype, at least 0 (up to
       rounding, 1e-4).
-    - The weight of a state depends on its behavior only: it is the same at a second call, and for
-      a part of the states.
+    - The weight of a state depends on its behavior only: it is the same at a second call, for a
+      part of the states, and after other behaviors.
     - It does not change its input.
 
     Raises
@@ -36,7 +36,7 @@ def check_weighting(weighting: Weighting, *, seed: int = 0) -> None:
     ContractError
         If the weighting breaks its contract.
     """
-    check = "check_weighting"
+    check, earlier = "check_weighting", []
     for behavior in _behaviors(seed):
         probs = behavior.exp()
         before, shape = probs.clone(), tuple(probs.shape[:-1])
@@ -50,6 +50,9 @@ def check_weighting(weighting: Weighting, *, seed: int = 0) -> None:
         if len(shape):
             part, want = weighting(probs[-1:]), weights[-1:]
             expect_close(check, "the same weights for a part of the states", part, want)
+        earlier.append((before, weights.clone()))
+    for probs, weights in earlier:
+        expect_close(check, "the same weights after other behaviors", weighting(probs), weights)
 
 
 def check_divergence(divergence: Divergence, *, seed: int = 0) -> None:

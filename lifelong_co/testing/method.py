@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable
 
+import attrs
 import torch
 from torch import Tensor
 
@@ -28,7 +29,7 @@ def check_method(
     - The parameters change, and they stay finite.
     - ``instances`` returns instances of the problem, and ``batches`` a whole number of at least 1.
     - ``loss_terms`` yields pairs of a name and a finite scalar that depends on the parameters.
-    - The same seed gives the same parameters, bit for bit.
+    - The same seed gives the same parameters, bit for bit, also with more calls of ``batches``.
     - ``state_dict`` can be saved in a checkpoint. A new method that loads it goes on to the same
       parameters, bit for bit, as without an interruption, also if another run came in between.
     - It goes on to the same parameters, too, if the second task arrives when the first one is
@@ -69,6 +70,9 @@ def check_method(
     again = make()
     again.run()
     _check_same("from the same seed", again, after)
+    estimated = attrs.evolve(make(), asked=2)
+    estimated.run()
+    _check_same("when batches is called twice before each step", estimated, after)
     for stop, ended in STOPS:
         stopped, resumed = make(), make()
         stopped.run(until=stop, ended=ended)

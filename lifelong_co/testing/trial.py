@@ -34,6 +34,8 @@ class Trial:
     learner: LearnerState
     actions: torch.Generator
     steps: int = 0
+    asked: int = 1
+    """How often `Method.batches` is called each time; an estimate of the time calls it, too."""
 
     def run(self, until: int | None = None, *, ended: bool = False) -> None:
         """Learn to the end, or until a step is finished; the order of calls is that of `learn`.
@@ -64,7 +66,8 @@ class Trial:
 
     def batches(self) -> int:
         """Return the number of batches of the present epoch."""
-        count = self.method.batches(self.learner)
+        for _ in range(self.asked):
+            count = self.method.batches(self.learner)
         whole = isinstance(count, Integral) and count >= 1
         expect(whole, CHECK, "batches of at least 1", repr(count))
         return count

@@ -117,7 +117,10 @@ COVERED_BY = {
         "instances learning logger problem replay solver",
     ),
     "docs/test_plugins_page.py": ("lifelong_co", "hookspecs"),
-    "core/testing/test_suite.py": ("lifelong_co/testing", "behavior gradients memory solutions"),
+    "core/testing/test_suite.py": (
+        "lifelong_co/testing",
+        "behavior gradients joined memory sampling solutions",
+    ),
     "core/testing/test_problem.py": ("lifelong_co/testing", "problem_solutions"),
     "core/testing/test_method.py": ("lifelong_co/testing", "trial"),
     "adapters/invit/test_golden.py": ("lifelong_co_adapters/invit", "decoder layer network"),

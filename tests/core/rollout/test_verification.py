@@ -155,6 +155,17 @@ def test_cost_that_is_not_that_of_the_actions_is_no_fault_of_theirs(wrong: float
     assert not best_of(problem, instances, rollout(actions + 2, cost))[1].any()
 
 
+def test_cost_is_the_one_that_the_problem_counts() -> None:
+    """A solver may have rounded it; the cost of an invalid solution is the solver's."""
+    problem, instances = lco.problem("tsp"), tsp(2)
+    actions = torch.tensor([[[0, 1, 2, 3]], [[3, 1, 0, 2]]])
+    counted = problem.cost(instances, actions)
+    said = counted * torch.tensor([[0.9995], [0.5]])
+    cost, valid = best_of(problem, instances, rollout(actions, said))
+    assert valid.tolist() == [True, False]
+    assert torch.equal(cost, torch.stack([counted[0, 0], said[1, 0]]))
+
+
 def test_refusal_names_solver_and_first_instance() -> None:
     """The first invalid instance is counted from 1."""
     solver = lco.solver("pomo", "tsp")

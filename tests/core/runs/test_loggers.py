@@ -62,6 +62,25 @@ class Broken(Kept):
         raise OSError("the disk is away")
 
 
+class Refuses(Kept):
+    """Raises an error at the start."""
+
+    def start(self, epochs: Any, tests: Any) -> None:  # noqa: ARG002
+        """Raise it."""
+        raise ValueError("no network")
+
+
+def test_loggers_before_one_that_does_not_start_are_closed() -> None:
+    """Nothing more comes; those after it have not been started."""
+    before, after = Kept(), Kept()
+    three = Loggers({"keeps": before, "refuses": Refuses(), "never": after})
+    with pytest.raises(
+        ComponentError, match=r"logger 'refuses': start\(\): ValueError: no network"
+    ):
+        three.start([], [])
+    assert (before.closed, after.closed, after.got) == (True, False, [])
+
+
 def test_logger_gets_what_another_one_has_emptied() -> None:
     """Each has a copy."""
     kept, cost = Kept(), Cost(1, 1, 1, "U5", 2.0)

@@ -1,11 +1,13 @@
 """Preparing a run: new, resumed, or resumed before its first checkpoint."""
 
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 from tiny_runs import parameters, same, tiny_config
 
+import lifelong_co as lco
 from lifelong_co.config.brief import brief
 from lifelong_co.config.run_config import to_toml
 from lifelong_co.errors import CheckpointError, ConfigError, FolderError
@@ -43,6 +45,48 @@ def test_run_without_a_checkpoint_starts_from_the_beginning(tmp_path: Path) -> N
     run = prepare(config, tmp_path / "run", resume=True, log=lines.append)
     assert lines[1:] == ["no checkpoint yet: starting from the beginning"]
     assert same(parameters(run), parameters(source))
+
+
+class Seen:
+    """A logger that opens a file when it is made, and keeps the names of tasks."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "mine.log").write_text("", encoding="utf-8")
+        self.names: list[str] = []
+        SEEN.append(self)
+
+    def start(self, epochs: Any, tests: Any) -> None:  # noqa: ARG002
+        """Keep the names of earlier tests."""
+        self.names += [row.name for row in tests]
+
+    def epoch(self, entry: Any) -> None:
+        """Ignore it."""
+
+    def tests(self, rows: Any) -> None:
+        """Keep the names of new ones."""
+        self.names += [row.name for row in rows]
+
+    def close(self) -> None:
+        """Ignore it."""
+
+
+SEEN: list[Seen] = []
+"""The loggers that were made."""
+
+
+def test_logger_may_write_when_it_is_made_and_gets_the_names_of_the_tasks(
+    tmp_path: Path, plugin: Any
+) -> None:
+    """They are the same after a resume, also where `costs.csv` guards against a formula."""
+    lco.register_plugin(plugin("register_loggers", "seen", Seen))
+    config = attrs.evolve(tiny_config(), loggers=("seen",))
+    tasks = [attrs.evolve(task, name=f"={number}") for number, task in enumerate(config.tasks)]
+    config = attrs.evolve(config, tasks=tuple(tasks))
+    learn(prepare(config, tmp_path / "run"))
+    prepare(config, tmp_path / "run", resume=True)
+    first, resumed = SEEN
+    assert set(first.names) == {task.name for task in tasks}
+    assert resumed.names == first.names
 
 
 def test_missing_start_leaves_no_folder(tmp_path: Path) -> None:

@@ -63,6 +63,14 @@ class WithReplacement(Reservoir[Any]):
         return self.random.choices(self._items, k=k) if k else []
 
 
+class FirstOfMany(Reservoir[Any]):
+    """Draws one item at random, but more in order."""
+
+    def sample(self, k: int) -> list[Any]:
+        """Return the first ones."""
+        return super().sample(k) if k < 2 else self._items[:k]
+
+
 class Short(Reservoir[Any]):
     """Returns at most two items."""
 
@@ -179,7 +187,8 @@ MUTANTS: dict[str, tuple[str, Any]] = {
     "with replacement": ("8 different items of sample(8)", WithReplacement),
     "consumes": ("of sample(", Consumes),
     "slots": ("slots from 0 to 7, or None", Slots),
-    "not uniform": ("each of 4 items about 100 times in 400 draws", Newest),
+    "not uniform": ("each of 4 items about 100 times in 400 draws of 1", Newest),
+    "not uniform in pairs": ("each of 4 items about 100 times in 200 draws of 2", FirstOfMany),
     "unseeded": ("from the same seed", Unseeded),
     "forgets": ("after load_state_dict", Forgets),
     "forgets the task": ("after load_state_dict", ForgetsTask),

@@ -24,6 +24,17 @@ def in_place(probs: Tensor) -> Tensor:
     return probs.mul_(2).amax(dim=-1)
 
 
+def by_highest() -> Weighting:
+    """Return one that divides by the highest weight so far."""
+    highest = [0.0]
+
+    def weights(probs: Tensor) -> Tensor:
+        highest[0] = max(highest[0], float(largest(probs).max()))
+        return largest(probs) / highest[0]
+
+    return weights
+
+
 WEIGHTINGS: dict[str, tuple[str, Weighting]] = {
     "one for all": ("of shape [4]", lambda probs: probs.amax()),
     "one per action": ("of shape []", lambda probs: probs),
@@ -32,6 +43,7 @@ WEIGHTINGS: dict[str, tuple[str, Weighting]] = {
     "half precision": ("weights of torch.float32", lambda probs: largest(probs).half()),
     "in place": ("stay unchanged", in_place),
     "by chance": ("at a second call", lambda probs: torch.rand_like(largest(probs))),
+    "by the highest so far": ("after other behaviors", by_highest()),
     "normalised": ("a part of the states", lambda probs: largest(probs) / largest(probs).sum()),
 }
 

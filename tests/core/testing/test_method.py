@@ -50,6 +50,22 @@ def counting(save: bool) -> Method:
     return Method(loss_terms=loss_terms, state_dict=state, load_state_dict=load)
 
 
+def counts_batches() -> Method:
+    """Return a method whose term grows with the calls of `batches`, which it saves."""
+    calls = [0]
+
+    def batches(learner: Any) -> int:
+        calls[0] += 1
+        return int(learner.tasks[learner.task].batches)
+
+    return Method(
+        batches=batches,
+        loss_terms=lambda learner, _: [("growing", calls[0] * pulled(learner))],
+        state_dict=lambda: {"calls": calls[0]},
+        load_state_dict=lambda _, state: calls.__setitem__(0, state["calls"]),
+    )
+
+
 def spoils(learner: Any) -> None:
     """Make a parameter infinite."""
     next(iter(learner.solver.module.parameters())).data.fill_(torch.inf)
@@ -129,6 +145,7 @@ MUTANTS: dict[str, tuple[str, Callable[[], Any]]] = {
     ),
     "state of the process": ("stopped after step 1 and resumed", shares),
     "no batches": ("batches of at least 1, got 0", lambda: Method(batches=lambda _: 0)),
+    "counts batches": ("when batches is called twice before each step", counts_batches),
     "nodes": (
         "instances of type CVRPInstances, got Tensor",
         lambda: Method(instances=lambda learner: learner.draw(learner.task).nodes),

@@ -17,6 +17,8 @@ from changed_solvers import (
     dead,
     double_cost,
     good,
+    half_cost,
+    half_likelihood,
     mean_likelihood,
     nearly_feasible,
     scaled_in_place,
@@ -29,6 +31,17 @@ from faulty_modules import (
     OldCopy,
     OtherParameter,
     UnusedParameter,
+)
+from faulty_sampling import (
+    ForcesMore,
+    GlobalStream,
+    LateName,
+    Rescales,
+    SameNoise,
+    Sharp,
+    StepOfAll,
+    Turns,
+    UnsavedBaseline,
 )
 from faulty_solvers import (
     AlwaysGreedy,
@@ -64,12 +77,20 @@ MUTANTS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
         lambda p: Changed(lambda x: x + 0.00995, p),
     ),
     "last encoding": ("check_state_only", "another batch", LastEncoding),
-    "trajectories": ("check_permutation", "trajectories", lambda p: Changed(by_trajectory, p)),
     "cost": ("check_rollout", "cost", lambda p: Replaced(double_cost, p)),
+    "half cost": ("check_rollout", "a cost of torch.float32", lambda p: Replaced(half_cost, p)),
+    "half likelihood": (
+        "check_rollout",
+        "a log_likelihood of float32 or float64",
+        lambda p: Replaced(half_likelihood, p),
+    ),
     "stops early": ("check_rollout", "done", StopsEarly),
     "never greedy": ("check_rollout", "likeliest", NeverGreedy),
     "generator": ("check_seed", "seed", IgnoresGenerator),
-    "always greedy": ("check_seed", "other actions from another seed", AlwaysGreedy),
+    "same noise": ("check_seed", "other actions from the next draw", SameNoise),
+    "global stream": ("check_seed", "from the given generator only", GlobalStream),
+    "forces more": ("check_rollout", "an observer that gets", ForcesMore),
+    "sharp": ("check_sampling", "a mean quantile of 0.5", Sharp),
     "one memory": ("check_replay", "copies", OneMemory),
     "mixes batch": ("check_rows", "part of the batch", MixesBatch),
     "small integers": ("check_round_trip", "torch.int32", SmallIntegers),
@@ -92,6 +113,12 @@ MUTANTS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
 
 # What several checks would see, and the first of them in the order of `check_solver`.
 CRUDE: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
+    "always greedy": ("check_seed", "other actions from another seed", AlwaysGreedy),
+    "trajectories": ("check_permutation", "trajectories", lambda p: Changed(by_trajectory, p)),
+    "turns": ("check_rollout", "at the second time", Turns),
+    "rescales": ("check_solver", "instances' nodes, got other values after", Rescales),
+    "late name": ("check_solver", "a change of late", LateName),
+    "unsaved baseline": ("check_objective", "after load_state_dict", UnsavedBaseline),
     "dead state": ("check_feasibility", "positive", lambda p: Changed(dead, p)),
     "NaN": ("check_feasibility", "nan", lambda p: Changed(lambda x: x * torch.nan, p)),
     "integers": ("check_shapes", "floating", lambda p: Changed(lambda x: x.exp().long(), p)),
@@ -155,6 +182,16 @@ def test_first_failing_check_explains_the_fault(mutant):
         testing.check_solver(build("cvrp"), size=SIZE)
     assert caught.value.check == check
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("over", "says"), [((0, 1, 2), "trajectories"), ((1, 2), "trajectories"), ((0, 2), "rows")]
+)
+def test_states_of_two_steps_are_joined(over, says):
+    """A solver may read from its first trajectory or row how many steps are done."""
+    said = failing(StepOfAll(over))
+    assert list(said) == ["check_joined"]
+    assert f"joined as {says} within" in said["check_joined"]
 
 
 def test_feasible_actions_may_have_no_chance():
