@@ -7,7 +7,8 @@ from typing import Any, Protocol
 class Logger(Protocol):
     """Gets the losses of every epoch and the costs of every test of a run, once each.
 
-    It is made when the run folder is there.
+    It is made when the run folder is there. It opens files and connections in `start`: if that
+    succeeds, `close` comes at the end.
     """
 
     def start(self, epochs: Sequence[Mapping[str, Any]], tests: Sequence[Any]) -> None:

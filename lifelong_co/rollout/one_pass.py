@@ -77,6 +77,4 @@ def likelihood(solver: Solver, instances: Any, states: Sequence[Any], taken: Ten
 
 def side_by_side(states: Sequence[Any]) -> Any:
     """Join ``t`` states ``[B, S, ...]`` to one state of ``t S`` trajectories."""
-    build: Any = type(states[0])
-    fields = [records.tensors(state) for state in states]
-    return build(**{name: torch.cat([f[name] for f in fields], dim=1) for name in fields[0]})
+    return records.concatenate(states, dim=1)

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from lifelong_co import registry
-from lifelong_co.errors import ComponentError, LifelongError
+from lifelong_co.errors import ComponentError, ConfigError, LifelongError
 from lifelong_co.protocols import Logger
 from lifelong_co.runs.costs import Cost
 
@@ -59,8 +59,22 @@ class Loggers:
 
 
 def loggers_of(names: Iterable[str], folder: Path) -> Loggers:
-    """Return the registered loggers of these names, for a run folder."""
-    return Loggers({name: registry.logger(name, folder) for name in names})
+    """Return the registered loggers of these names, for a run folder.
+
+    Raises
+    ------
+    ConfigError
+        If a logger cannot be made; the message names it.
+    """
+    made: dict[str, Logger] = {}
+    for name in names:
+        try:
+            made[name] = registry.logger(name, folder)
+        except LifelongError:
+            raise
+        except Exception as error:
+            raise ConfigError(f"logger {name!r}: {type(error).__name__}: {error}") from error
+    return Loggers(made)
 
 
 @contextmanager

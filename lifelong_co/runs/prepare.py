@@ -8,6 +8,7 @@ from lifelong_co import registry
 from lifelong_co.config.brief import brief
 from lifelong_co.config.run_config import Config
 from lifelong_co.evaluation import note_batches
+from lifelong_co.registry.finding import find
 from lifelong_co.runs import data_files, provenance, starts
 from lifelong_co.runs.data_parallel import ALONE, Ranks
 from lifelong_co.runs.folder import RunFolder
@@ -56,6 +57,8 @@ def prepare(
     run = start(config, RunFolder(folder), ranks, learned)
     if not resume:
         taken = take_over(run)  # before anything is written, because it may raise
+        for name in config.loggers:
+            find("logger", name)  # a wrong name, too, before anything is written
         if ranks.first:
             run.folder.create(config)
         ranks.wait()

@@ -49,10 +49,10 @@ def to(record: R, device: torch.device | str) -> R:
     return transform(record, lambda tensor: tensor.to(device))
 
 
-def concatenate(records: Sequence[R]) -> R:
-    """Join records of one type along the first dimension; the other dimensions must agree.
+def concatenate(records: Sequence[R], dim: int = 0) -> R:
+    """Join records of one type along a dimension, by default their rows; the others must agree.
 
-    Where a field is None in some of the records only, those rows get the value under `ABSENT`.
+    Where a field is None in some of the records only, it gets the value under `ABSENT` there.
     """
     if len(records) == 1:
         return records[0]
@@ -64,13 +64,19 @@ def concatenate(records: Sequence[R]) -> R:
         if model is not None:
             joined[field.name] = torch.cat(
                 [
-                    model.new_full((rows(record), *model.shape[1:]), field.metadata[ABSENT])
-                    if part is None
-                    else part
+                    _filled(model, record, dim, field.metadata[ABSENT]) if part is None else part
                     for record, part in zip(records, parts, strict=True)
-                ]
+                ],
+                dim,
             )
     return build(**joined)  # type: ignore[no-any-return]
+
+
+def _filled(model: Tensor, record: object, dim: int, value: float) -> Tensor:
+    """Return ``value`` in the shape of a field that a record lacks."""
+    shape = list(model.shape)
+    shape[dim] = next(iter(tensors(record).values())).shape[dim]
+    return model.new_full(shape, value)
 
 
 def changed(before: object, after: object) -> list[str]:

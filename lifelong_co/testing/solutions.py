@@ -8,6 +8,7 @@ from torch import Tensor
 from lifelong_co.protocols import Decode, Problem, Rollout, Solver
 from lifelong_co.tensors import records
 from lifelong_co.testing.contract import (
+    COARSE,
     TOLERANCE,
     expect,
     expect_close,
@@ -49,10 +50,10 @@ def check_rollout(solver: Solver, instances: Any, *, seed: int = 0) -> None:
             _check_actions(solver, instances, rollout, steps, decode)
             cost = solver.problem.cost(instances, rollout.actions)
             _check_dtypes(rollout, cost.dtype)
-            expect_close(CHECK, f"the problem's cost [B, S] ({decode})", rollout.cost, cost)
+            _check_equal(f"the problem's cost [B, S] ({decode})", rollout.cost, cost)
             if decode == "greedy":
-                again = solver.rollout(instances, decode).actions
-                _check_repeated(rollout.actions, again, len(steps))
+                again, seen = observed_rollout(solver, instances, decode, seed)
+                _check_repeated((rollout.actions, len(steps)), (again.actions, len(seen)))
 
 
 def _check_shapes(rollout: Rollout, shape: tuple[int, int]) -> None:
@@ -77,13 +78,24 @@ def _check_observed(problem: Problem, instances: Any, rollout: Rollout, seen: in
     expect(least <= seen <= T, CHECK, what, seen)
 
 
-def _check_repeated(first: Tensor, again: Tensor, seen: int) -> None:
-    """Compare the actions of two greedy rollouts; on a GPU rounding may decide between equals."""
-    expect_shape(CHECK, "as many actions at the second time (greedy)", again, tuple(first.shape))
-    known = first.shape[2] if first.device.type == "cpu" else first.shape[2] - seen
-    one, two = first[..., :known], again[..., :known]
+def _check_repeated(first: tuple[Tensor, int], again: tuple[Tensor, int]) -> None:
+    """Compare the actions of two greedy rollouts, each with its number of observed steps.
+
+    On a GPU only the forced ones are compared: rounding may decide between equally likely actions.
+    """
+    one, two = (
+        actions if actions.device.type == "cpu" else actions[..., : actions.shape[2] - seen]
+        for actions, seen in (first, again)
+    )
+    expect_shape(CHECK, "as many actions at the second time (greedy)", two, tuple(one.shape))
     what = "the same actions [B, S, T] at the second time (greedy)"
     expect_everywhere(CHECK, what, one == two, two)
+
+
+def _check_equal(what: str, came: Tensor, want: Tensor) -> None:
+    """Compare two numbers within the tolerance of the less precise dtype."""
+    tolerance = max(TOLERANCE.get(each.dtype, COARSE) for each in (came, want))
+    expect_close(CHECK, what, came, want, tolerance)
 
 
 def _check_actions(
@@ -93,7 +105,7 @@ def _check_actions(
     problem = solver.problem
     T, S = rollout.actions.shape[2], rollout.actions.shape[1]
     state = problem.reset(instances, S)
-    likelihood = torch.zeros_like(rollout.log_likelihood)
+    likelihood: Tensor | float = 0.0
     for t in range(T):
         action = rollout.actions[..., t]
         if t >= T - len(steps):
@@ -114,12 +126,9 @@ def _check_actions(
         state = problem.step(instances, state, action)
     done = problem.done(instances, state)
     expect_everywhere(CHECK, f"all trajectories [B, S] done after T = {T} actions", done, done)
-    expect_close(
-        CHECK,
-        f"log_likelihood [B, S], the sum of the log-probs of the actions taken ({decode})",
-        rollout.log_likelihood,
-        likelihood,
-    )
+    assert isinstance(likelihood, Tensor)  # for the type checker; there is an observed step
+    what = f"log_likelihood [B, S], the sum of the log-probs of the actions taken ({decode})"
+    _check_equal(what, rollout.log_likelihood, likelihood)
 
 
 def _check_feasible(feasible: Tensor, done: Tensor, action: Tensor, t: int) -> None:

@@ -167,7 +167,9 @@ def new_trial(
     if instances is None:
         stream = task_stream(tasks, solver.problem, draws, "cpu")
     else:
-        stream = TaskStream(tasks, [_some_of(instances)] * len(tasks), draws, "cpu", solver.problem)
+        device = str(records.device(instances))
+        drawn = [_some_of(instances)] * len(tasks)
+        stream = TaskStream(tasks, drawn, draws, device, solver.problem)
     learner = LearnerState(
         problem=solver.problem,
         solver=solver,

@@ -10,7 +10,7 @@ from tiny_runs import parameters, same, tiny_config
 import lifelong_co as lco
 from lifelong_co.config.brief import brief
 from lifelong_co.config.run_config import to_toml
-from lifelong_co.errors import CheckpointError, ConfigError, FolderError
+from lifelong_co.errors import CheckpointError, ConfigError, FolderError, UnknownNameError
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import with_all_options
 from lifelong_co.runs.prepare import prepare
@@ -87,6 +87,21 @@ def test_logger_may_write_when_it_is_made_and_gets_the_names_of_the_tasks(
     first, resumed = SEEN
     assert set(first.names) == {task.name for task in tasks}
     assert resumed.names == first.names
+
+
+def fails(folder: Path) -> Any:  # noqa: ARG001
+    """Make no logger."""
+    raise ValueError("no key")
+
+
+def test_logger_that_cannot_be_made_is_named(tmp_path: Path, plugin: Any) -> None:
+    """A wrong name is found before anything is written."""
+    lco.register_plugin(plugin("register_loggers", "fails", fails))
+    with pytest.raises(UnknownNameError, match="Did you mean 'csv'"):
+        prepare(attrs.evolve(tiny_config(), loggers=("csv", "cvs")), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(ConfigError, match="logger 'fails': ValueError: no key"):
+        prepare(attrs.evolve(tiny_config(), loggers=("fails",)), tmp_path / "run")
 
 
 def test_missing_start_leaves_no_folder(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Moving, slicing and joining records."""
 
 import attrs
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,6 +79,28 @@ def test_joining_undoes_splitting(batch: object, data: st.DataObject) -> None:
 def test_joining_one_record_copies_nothing(batch: object) -> None:
     """A single record is returned as the same object."""
     assert records.concatenate([batch]) is batch
+
+
+@attrs.frozen
+class Sparse:
+    """A record with a field that may be missing."""
+
+    place: Tensor
+    load: Tensor | None = attrs.field(default=None, metadata={records.ABSENT: 1.5})
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_missing_field_is_filled_along_the_dimension_of_joining(dim: int) -> None:
+    """In its place, whichever record lacks it; the others keep their sizes."""
+    whole = Sparse(torch.zeros(2, 2), torch.zeros(2, 2, 3))
+    bare = Sparse(torch.ones(2, 4) if dim else torch.ones(4, 2))
+    filled = torch.full((2, 4, 3) if dim else (4, 2, 3), 1.5)
+    after, before = records.concatenate([whole, bare], dim), records.concatenate([bare, whole], dim)
+    assert after.load is not None
+    assert before.load is not None
+    assert torch.equal(after.load, torch.cat([whole.load, filled], dim))
+    assert torch.equal(before.load, torch.cat([filled, whole.load], dim))
+    assert after.place.shape == after.load.shape[:2]
 
 
 def test_rows_are_those_of_the_shared_first_dimension() -> None:

@@ -11,6 +11,8 @@ from tiny_runs import MODEL
 import lifelong_co as lco
 from lifelong_co import registry, testing
 from lifelong_co.protocols import Method
+from lifelong_co.tensors import records
+from lifelong_co.testing.trial import new_trial
 
 
 def tiny() -> Any:
@@ -179,6 +181,13 @@ MUTANTS: dict[str, tuple[str, Callable[[], Any]]] = {
 def test_shipped_method_passes(name: str) -> None:
     """All registered methods keep the contract."""
     testing.check_method(lambda: lco.method(name), tiny)
+
+
+def test_given_instances_stay_on_their_device() -> None:
+    """A solver on a GPU gets batches there; ``meta`` is the other device of every machine."""
+    given = records.to(lco.distribution("U", "cvrp").sample(3, 5), "meta")
+    trial = new_trial(Method(), tiny(), "U", (5,), 0, instances=given)
+    assert trial.learner.stream.device == "meta"
 
 
 def test_method_that_saves_its_state_passes() -> None:

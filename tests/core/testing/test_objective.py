@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 import pytest
 import torch
+from changed_solvers import Wrapped
 from contract_faults import assert_named
 from tiny_runs import MODEL
 from torch import Tensor
@@ -14,6 +15,8 @@ import lifelong_co as lco
 from lifelong_co import registry, testing
 from lifelong_co.problems.atsp import ATSP
 from lifelong_co.protocols import Objective, Rollout
+from lifelong_co.reinforce import greedy_baseline
+from lifelong_co.rollout.one_pass import likelihood as rollout_likelihood
 
 
 def changed(change: Callable[[Tensor], Tensor]) -> Callable[[Any], Objective]:
@@ -109,6 +112,48 @@ def test_objective_is_checked_on_given_instances_of_any_problem() -> None:
 
         testing.check_objective(drawing, lco.solver("pomo", problem, **MODEL), instances=given)
         assert sizes == [8, 8]
+
+
+class Decodes(Wrapped):
+    """Learns by likelihoods that its objective computes again."""
+
+    def objective(self) -> Objective:
+        """Return REINFORCE."""
+
+        def loss(instances: Any, rollout: Rollout) -> Tensor:
+            S, states = rollout.actions.shape[1], []
+            forced = len(self.problem.starts(instances, S))
+            state = self.problem.reset(instances, S)
+            for action in rollout.actions.unbind(2):
+                states.append(state)
+                state = self.problem.step(instances, state, action)
+            taken = rollout.actions[..., forced:]
+            again = rollout_likelihood(self, instances, states[forced:], taken)
+            return ((rollout.cost - rollout.cost.mean(dim=1, keepdim=True)) * again).mean()
+
+        return Objective(loss=loss)
+
+
+class NearlyCertain(Wrapped):
+    """Nearly always takes the same actions, and compares them with a greedy rollout."""
+
+    def log_probs(self, encoding: Any, state: Any) -> Tensor:
+        """Return sharp ones."""
+        return (30 * super().log_probs(encoding, state)).log_softmax(dim=2)
+
+    def objective(self) -> Objective:
+        """Return INViT's."""
+        return greedy_baseline(self)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("build", [Decodes, NearlyCertain])
+def test_correct_objective_of_another_kind_passes(build: Callable[[], Any], seed: int) -> None:
+    """One that does not use the likelihood of the rollout, and one whose costs hardly differ."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        solver = build()
+    testing.check_objective(lambda each: each.objective(), solver, seed=seed)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)

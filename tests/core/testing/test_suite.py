@@ -62,6 +62,8 @@ from torch import Tensor, nn
 import lifelong_co as lco
 from lifelong_co import testing
 from lifelong_co.problems.tsp import TSP
+from lifelong_co.protocols import Rollout
+from lifelong_co.tensors import records
 from lifelong_co.testing.suite import CHECKS
 
 SIZE = 4
@@ -202,6 +204,33 @@ def test_feasible_actions_may_have_no_chance():
         return log_probs.masked_fill(log_probs < least, -torch.inf).log_softmax(dim=2)
 
     testing.check_solver(Changed(three_likeliest, "cvrp"))
+
+
+class Padded(Wrapped):
+    """Goes on for some steps where nobody observes it, in the depot."""
+
+    def rollout(self, *arguments: Any, observe: Any = None, **keywords: Any) -> Rollout:
+        """Ask rarely whether all is done, as our loop does on a GPU."""
+        found = super().rollout(*arguments, observe=observe, **keywords)
+        if observe is not None:
+            return found
+        longer = torch.nn.functional.pad(found.actions, (0, 1))
+        return attrs.evolve(found, actions=longer)
+
+
+def in_double(problem: Any, instances: Any, rollout: Rollout) -> Rollout:
+    """Count in double precision."""
+    exact = records.transform(instances, Tensor.double)
+    cost = problem.cost(exact, rollout.actions)
+    return attrs.evolve(rollout, cost=cost, log_likelihood=rollout.log_likelihood.double())
+
+
+@pytest.mark.parametrize(
+    ("build", "problem"), [(Padded, "cvrp"), (lambda p: Replaced(in_double, p), "tsp")]
+)
+def test_correct_solver_of_another_kind_passes(build, problem):
+    """One that pads its solutions, and one that counts in double precision."""
+    testing.check_solver(build(problem))
 
 
 def test_solver_that_normalises_over_the_batch_passes_without_check_rows():
