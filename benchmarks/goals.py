@@ -1,12 +1,14 @@
 """What `rehearsal` was to reach, set before it was made, and what it came to."""
 
 import statistics
+from collections.abc import Iterable
 
 import attrs
 from measurement import read
 from row_values import commits, measured, refuse_unknown, row_of
 from speed_tables import made, ratio_of_runs
 
+from lifelong_co.experiments.paired import Seed, Values
 from lifelong_co.experiments.sheet import SCALE, Cell, Sheet, words
 from lifelong_co.experiments.spread import half_width
 from lifelong_co.experiments.sweep.plan import Block
@@ -80,7 +82,7 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:
 
 
 def pairs(found: Results, block: Block, goal: Goal) -> list[tuple[float, float]]:
-    """Return the metric and its bound of each seed that has both."""
+    """Return the metric and its bound, as means over the orders, of each seed with all of them."""
     own = {
         at: getattr(m, goal.metric) for at, m in measured(found, row_of(block, goal.row)).items()
     }
@@ -88,7 +90,15 @@ def pairs(found: Results, block: Block, goal: Goal) -> list[tuple[float, float]]
     if goal.other:
         others = measured(found, row_of(block, goal.other))
         bounds = {at: goal.share * getattr(m, goal.metric) for at, m in others.items()}
-    return [(own[at], bounds[at]) for at in sorted(own.keys() & bounds.keys())]
+    both = own.keys() & bounds.keys()
+    orders = sorted({order for order, _ in both})
+    whole = [s for s in sorted({seed for _, seed in both}) if all((o, s) in both for o in orders)]
+    return [(mean_of(own, orders, seed), mean_of(bounds, orders, seed)) for seed in whole]
+
+
+def mean_of(values: Values, orders: Iterable[str], seed: Seed) -> float:
+    """Return the mean over the orders of the values of a seed."""
+    return statistics.fmean(values[order, seed] for order in orders)
 
 
 def met(found: Results, block: Block, goal: Goal) -> tuple[Cell, ...]:

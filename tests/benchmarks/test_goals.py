@@ -27,15 +27,36 @@ def shown(row):
     return [cell.shown for cell in row]
 
 
+def means(measured, metric):
+    """Return the mean over the orders of a metric, for each seed."""
+    orders = {order for order, _ in measured}
+    seeds = sorted({seed for _, seed in measured})
+    return [
+        statistics.fmean(getattr(measured[order, seed], metric) for order in orders)
+        for seed in seeds
+    ]
+
+
+def test_a_seed_without_an_order_does_not_count(goals, found):
+    """Its mean would be that of another table."""
+    block = found.plan.blocks[0]
+    (_, _, name), *_ = block.rows[0].cells
+    fewer = attrs.evolve(found, runs={key: run for key, run in found.runs.items() if key != name})
+    goal = goals.Goal(block.rows[0].label, "AP", 1.0)
+    assert len(goals.pairs(found, block, goal)) == 2
+    assert len(goals.pairs(fewer, block, goal)) == 1
+
+
 def test_a_goal_beside_another_row_is_paired(goals, found):
-    """Half of the other row's metric of the same order and seed is the bound."""
+    """Half of the other row's metric of the same seed is the bound; both are means over orders."""
     block = found.plan.blocks[0]
     names = [block.rows[0].label, block.rows[1].label]
-    own, other = (goals.measured(found, row) for row in block.rows)
-    above = [own[at].AP - other[at].AP / 2 for at in sorted(own)]
+    own, other = (means(goals.measured(found, row), "AP") for row in block.rows)
+    assert len(own) == 2  # seeds, each with two orders
+    above = [mine - bound / 2 for mine, bound in zip(own, other, strict=True)]
     texts = shown(goals.met(found, block, goals.Goal(names[0], "AP", 0.5, names[1], "half")))
     off = f"{1e3 * statistics.fmean(above):+.1f} ± {1e3 * half_width(above):.1f}"
-    each = [own[at].AP / other[at].AP for at in sorted(own)]
+    each = [mine / bound for mine, bound in zip(own, other, strict=True)]
     assert texts[:3] == [names[0], "AP", "half"]
     assert texts[5:7] == [off, f"{statistics.fmean(each):.2f} ± {half_width(each):.2f}"]
 
@@ -51,7 +72,7 @@ def test_the_verdict_follows_the_interval(goals, found, share, said):
     """A mean above its bound is not reached; the interval says how sure both are."""
     block = found.plan.blocks[0]
     label = block.rows[0].label
-    values = [m.APl for m in goals.measured(found, block.rows[0]).values()]
+    values = means(goals.measured(found, block.rows[0]), "APl")
     bound = statistics.fmean(values) + share * half_width(values)
     goal = goals.Goal(label, "APl", bound)
     assert shown(goals.met(found, block, goal))[-1] == said
