@@ -12,10 +12,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 import tidy
 
 from lifelong_co import registry
+from lifelong_co.experiments.comparison.comparison import compare_runs
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.sweep.grid import read_grids
 from lifelong_co.experiments.sweep.job import Job
 from lifelong_co.experiments.sweep.plan import Plan, make_plan
-from lifelong_co.experiments.sweep.table import Results, results_of
+from lifelong_co.experiments.sweep.table import Results, compared, results_of
 from lifelong_co.storage.files import write_whole
 
 HERE = Path(__file__).parent
@@ -57,7 +59,7 @@ class Study:
             sys.path.append(str(HERE / "ideas"))
             registry.register_plugin(importlib.import_module("lifelong_co_ideas.plugin"))
         found = {name: tidy.as_run(lines, jobs[name].config) for name, lines in stored.items()}
-        return results_of(self.plan, found)
+        return of_networks(results_of(self.plan, found))
 
     def missing(self) -> Plan:
         """Return the plan with only the runs that are not stored: by tables, then by seeds.
@@ -83,6 +85,25 @@ class Study:
         kept = (line for name in self.plan.jobs if name in found for line in found[name])
         self.stored.parent.mkdir(parents=True, exist_ok=True)
         write_whole(self.stored, tidy.as_csv(kept))
+
+
+def of_networks(found: Results) -> Results:
+    """Give an official class and ours one common ``d*``: they are the same network."""
+    alike: dict[tuple[str, str], list[FinishedRun]] = {}
+    for run in found.runs.values():
+        solver, tested = compared(run.config)
+        alike.setdefault((solver.removeprefix("official-"), tested), []).append(run)
+    of_both = {key: compare_runs(runs) for key, runs in alike.items() if len(solvers(runs)) > 1}
+    own = {
+        (solver, tested): of_both.get((solver.removeprefix("official-"), tested), comparison)
+        for (solver, tested), comparison in found.comparisons.items()
+    }
+    return attrs.evolve(found, comparisons=own)
+
+
+def solvers(runs: Iterable[FinishedRun]) -> set[str]:
+    """Return the names of the solvers of some runs."""
+    return {run.config.solver for run in runs}
 
 
 def same(lines: list[tidy.Line] | None, job: Job) -> bool:

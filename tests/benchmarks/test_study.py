@@ -10,6 +10,7 @@ from synthetic_runs import finish
 from synthetic_sweeps import FILE
 
 from lifelong_co.experiments.comparison.labels import identity
+from lifelong_co.experiments.sweep.plan import tasks_tested
 from lifelong_co.experiments.sweep.table import gather
 
 
@@ -59,6 +60,23 @@ def test_the_list_of_studies_says_which_runs_are_missing(program):
             done, planned = len(of.lines()), len(of.plan.jobs)
             assert said == ([] if done == planned else [(str(done), str(planned))]), name
     assert len(listed) > 10
+
+
+def test_an_official_class_has_the_best_cost_of_ours(program):
+    """The lowest of both classes: with two of these the rows could not be compared."""
+    found = program("study").Study.named("official_solvers").results()
+    assert len(found.comparisons) == 8
+    for (solver, tested), comparison in found.comparisons.items():
+        other = found.comparisons[f"official-{solver.removeprefix('official-')}", tested]
+        of_both = [
+            run.final
+            for run in found.runs.values()
+            if run.config.solver.endswith(solver.removeprefix("official-"))
+            and tasks_tested(run.config) == tested
+        ]
+        assert comparison.best == other.best
+        for name, best in comparison.best.items():
+            assert best <= min(final[name] for final in of_both)
 
 
 def test_a_run_with_another_option_is_missing(study, tmp_path):
