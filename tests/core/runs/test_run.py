@@ -44,6 +44,18 @@ def test_run_follows_from_its_configuration(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+def test_all_methods_and_orders_start_from_the_same_parameters(tmp_path: Path) -> None:
+    """As in the paper, they differ in nothing but what they do with them."""
+    config = tiny_config("llr-bc")
+    others = [
+        tiny_config("der++"),
+        attrs.evolve(config, tasks=tuple(reversed(config.tasks))),
+        attrs.evolve(config, objective="preference"),
+    ]
+    first = parameters(start(config, RunFolder(tmp_path)))
+    assert all(same(first, parameters(start(other, RunFolder(tmp_path)))) for other in others)
+
+
 def test_checkpoints_have_the_options_that_the_folder_has(tmp_path: Path) -> None:
     """Otherwise a later default would look like another setting."""
     config = attrs.evolve(tiny_config("feng"), objective="preference")
