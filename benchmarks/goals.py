@@ -58,7 +58,9 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:
     if of_metrics:
         counts = {g: len(pairs(found, block, g)) for g in of_metrics}
         most = max(counts.values())
-        fewer = dict.fromkeys(f"`{g.other}`: {counts[g]}" for g in counts if counts[g] < most)
+        fewer = dict.fromkeys(
+            f"`{g.row}` beside `{g.other}`: {counts[g]}" for g in counts if counts[g] < most
+        )
         notes.append(
             f"Above the bound, and the ratio to the other method: paired by seed. Pairs: {most}"
             f"{' (' + ', '.join(fewer) + ')' if fewer else ''}."
