@@ -86,6 +86,9 @@ def test_only_goals_of_the_metrics_and_rows_of_the_table_are_shown(goals, progra
     assert [shown(row)[:3] for row in sheet.rows] == [["rehearsal", "AF", "1"]]
     assert "Pairs: 3." in sheet.note
     assert "Time" not in sheet.note
+    shares = study.Study.named("comparison").results()
+    alone = goals.goals(shares, shares.plan.blocks[6], ["AP", "AF"])  # without the other rows
+    assert [shown(row)[:3] for row in alone.rows] == [["rehearsal", "AF", "1"]]
     with pytest.raises(UnknownNameError, match="speed"):
         goals.goals(found, found.plan.blocks[0], ["speed"])
 
