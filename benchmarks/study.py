@@ -93,17 +93,16 @@ def of_networks(found: Results) -> Results:
     for run in found.runs.values():
         solver, tested = compared(run.config)
         alike.setdefault((solver.removeprefix("official-"), tested), []).append(run)
-    of_both = {key: compare_runs(runs) for key, runs in alike.items() if len(solvers(runs)) > 1}
+    of_both = {
+        key: compare_runs(runs)
+        for key, runs in alike.items()
+        if len({run.config.solver for run in runs}) > 1
+    }
     own = {
         (solver, tested): of_both.get((solver.removeprefix("official-"), tested), comparison)
         for (solver, tested), comparison in found.comparisons.items()
     }
     return attrs.evolve(found, comparisons=own)
-
-
-def solvers(runs: Iterable[FinishedRun]) -> set[str]:
-    """Return the names of the solvers of some runs."""
-    return {run.config.solver for run in runs}
 
 
 def same(lines: list[tidy.Line] | None, job: Job) -> bool:
