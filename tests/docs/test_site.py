@@ -33,3 +33,10 @@ def test_every_link_leads_to_a_file(page):
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     for target in re.findall(r"\]\(([^)\s#]+)[^)]*\)", text):
         assert "://" in target or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_no_line_of_text_begins_with_a_comment(page):
+    """Markdown reads such a line as HTML: it ends the paragraph and shows links as brackets."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    assert not re.findall(r"^[ \t]*<!--.*-->[ \t]*\S.*$", text, re.MULTILINE)
