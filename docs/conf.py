@@ -22,6 +22,7 @@ exclude_patterns = ["extensions"]
 
 # Docstrings put names in single backticks: a link where the name is documented, else plain code.
 default_role = "py:obj"
+smartquotes_action = "q"  # not dashes: the text has names of options
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 autodoc_member_order = "bysource"
