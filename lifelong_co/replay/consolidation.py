@@ -6,8 +6,8 @@ normalised over all sampled experiences.
 ``behavior="official"`` is what the published numbers come from (LLR-BC at 9ae601f,
 ``behaviour_clone_loss``): teacher and learner are each the *softmax of the probabilities*,
 infeasible actions included, which makes both nearly flat; weights are normalised inside a unit and
-the units are averaged. It also adds small numbers to divisors and inside logarithms; they change
-the loss by about 1e-7 relative, and ``guarded=True`` adds them, too.
+the units are averaged. It also adds small numbers to divisors and inside logarithms, which hardly
+changes the loss; ``guarded=True`` adds them, too.
 """
 
 from collections.abc import Sequence
