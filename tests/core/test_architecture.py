@@ -130,7 +130,6 @@ COVERED_BY = {
     "cli/test_upstream.py": ("lifelong_co_adapters/official", "fetching"),
     "core/reference_solvers/test_heuristic.py": ("lifelong_co/reference_solvers", "contract"),
     "core/experiments/test_page.py": ("lifelong_co/experiments", "style"),
-    "cli/test_sweep_command.py": ("lifelong_co/experiments/sweep", "cluster"),
 }
 LONGEST = 250
 

@@ -5,18 +5,29 @@ submitit passes a function to the job by pickle, in a folder of the sweep. Here 
 """
 
 import importlib
+import shlex
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from lifelong_co.errors import ConfigError
-from lifelong_co.experiments.sweep.engines import Handle, command, run_environment
+from lifelong_co.experiments.sweep.engines import (
+    Handle,
+    RefusedError,
+    command,
+    run_environment,
+    without_interrupts,
+)
 
 INSTALL = "install it with: pip install 'lifelong-co[cluster]'"
+TASKS = ("nodes", "slurm_nodes", "tasks_per_node", "slurm_ntasks_per_node")
+"""Parameters that would start a run several times."""
 
 
 def run_command(arguments: Sequence[str], log: str) -> int:
@@ -66,26 +77,49 @@ class ClusterEngine:
 
     def submit(self, arguments: Sequence[str], log: Path) -> Handle:
         """Submit a job."""
-        job = self.executor.submit(run_command, command(arguments), str(log.resolve()))
-        return ClusterJob(job)
+        # A Ctrl-C must not end sbatch, which then has a job that nobody knows. The processes of
+        # submitit's local mode inherit the block, and they are cancelled by this signal.
+        guard = without_interrupts if self.executor.cluster == "slurm" else nullcontext
+        try:
+            with guard():
+                job = self.executor.submit(run_command, command(arguments), str(log.resolve()))
+        except (RuntimeError, OSError) as error:  # submitit's errors are of the first kind
+            raise RefusedError(f"the queue took no job: {' '.join(str(error).split())}") from error
+        return ClusterJob(job, log)
 
 
-@attrs.frozen
+@attrs.define
 class ClusterJob:
     """A run as a job."""
 
     job: Any
+    log: Path
+    """Of the run. A job that dies may leave its reason in files of submitit only."""
+    stopped: bool = False
+    status: int | None = None
 
     def poll(self) -> int | None:
-        """Return the exit status of the run, or -9 if the job died; None while it runs."""
+        """Return the exit status of the run, or a negative one if the job died; None before."""
+        if self.status is None:  # submitit waits for the result of a dead job, each time
+            self.status = self._status()
+        return self.status
+
+    def _status(self) -> int | None:
+        if self.stopped and not self.job.paths.stdout.exists():
+            return -int(signal.SIGTERM)  # it was still in the queue
         if not self.job.done():
-            return None
-        # A job that was killed has no result.
+            # submitit waits for a preempted job to start again; ours do not.
+            return -int(signal.SIGTERM) if self.job.state.startswith("PREEMPTED") else None
         failure = self.job.exception()
-        return -int(signal.SIGKILL) if failure is not None else int(self.job.result())
+        if failure is None:
+            return int(self.job.result())
+        with self.log.open("a", encoding="utf-8") as log:
+            log.write(f"{failure}\n")
+        return -int(signal.SIGKILL)
 
     def stop(self) -> None:
         """Cancel the job; the run saves before it ends."""
+        self.stopped = True
         self.job.cancel(check=False)
 
     kill = stop
@@ -110,24 +144,35 @@ def cluster_engine(
     Raises
     ------
     ConfigError
-        If submitit is not installed, Slurm is not available, or submitit refuses a parameter.
+        If submitit is not installed, Slurm is not available, submitit refuses a parameter, or a
+        job would have several nodes or tasks.
     """
+    for name in TASKS:
+        if parameters.get(name, 1) != 1:
+            raise ConfigError(f"engine {kind}: {name}: expected 1, got {parameters[name]!r}")
     try:
         submitit: Any = importlib.import_module("submitit")  # an extra, which mypy may not see
     except ImportError as error:
         raise ConfigError(f"engine {kind}: submitit is not installed; {INSTALL}") from error
     cluster = "slurm" if kind == "slurm" else "local"
     defaults: dict[str, Any] = {"name": "lifelong-co", "timeout_min": 24 * 60}
+    # -P: see `command`.
+    options = {f"{cluster}_python": f"{shlex.quote(sys.executable)} -P"}
     if cluster == "slurm":
         defaults["cpus_per_task"] = 1
+        # A job that dies is resumed by the sweep. Started again by Slurm, it would meet that one.
+        further = parameters.get("slurm_additional_parameters", {})
+        if isinstance(further, Mapping):
+            own = {"slurm_additional_parameters": {"no-requeue": True, **further}}
+            parameters = {**parameters, **own}
     try:
-        executor = submitit.AutoExecutor(folder=folder, cluster=cluster)
+        executor = submitit.AutoExecutor(folder=folder, cluster=cluster, **options)
         executor.update_parameters(**{**defaults, **parameters})
     except RuntimeError as error:  # e.g. there is no Slurm
         raise ConfigError(f"engine {kind}: {error}") from error
-    except (NameError, TypeError, ValueError) as error:
+    except (AssertionError, NameError, TypeError, ValueError) as error:
         # submitit adds lines with the types of all parameters.
-        reason = str(error).splitlines()[0].rstrip(".")
+        reason = (str(error) or repr(error)).splitlines()[0].rstrip(".")
         raise ConfigError(
             f"engine {kind}: {reason}; expected parameters of submitit, e.g. timeout_min, mem_gb,"
             " cpus_per_task or slurm_partition"

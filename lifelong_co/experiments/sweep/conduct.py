@@ -3,6 +3,7 @@
 A run that dies is resumed. A sweep that was killed reads the folders of its runs and continues.
 """
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +13,7 @@ from pathlib import Path
 import attrs
 
 from lifelong_co.errors import FINAL, ConfigError, FileFormatError, Interrupted, LifelongError
-from lifelong_co.experiments.sweep.engines import Engine, Handle
+from lifelong_co.experiments.sweep.engines import Engine, Handle, RefusedError
 from lifelong_co.experiments.sweep.estimate import logged, taken_by
 from lifelong_co.experiments.sweep.job import Job
 from lifelong_co.experiments.sweep.plan import Plan
@@ -83,6 +84,8 @@ class _Work:
     progress: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
     starts: dict[str, str] = attrs.field(factory=dict)
     """The hash of each start that runs have begun from, by path."""
+    most: float = math.inf
+    """How many runs at once the engine has taken when it refused one more."""
 
     def look(self) -> bool:
         """Handle the runs that have ended; return whether there were any."""
@@ -115,9 +118,9 @@ class _Work:
             self.log(f"{job.name} ended with {how}; resuming it")
             self.waiting.insert(0, job)
 
-    def launch(self) -> None:
-        """Start waiting runs in the free slots."""
-        while len(self.running) < self.engine.slots and self.waiting:
+    def launch(self, stop: Callable[[], bool]) -> None:
+        """Start waiting runs in the free slots, until ``stop`` returns True."""
+        while len(self.running) < min(self.engine.slots, self.most) and self.waiting and not stop():
             job = self.waiting.pop(0)
             try:
                 job.prepare(self.starts)
@@ -128,7 +131,16 @@ class _Work:
             self.progress.setdefault(job.name, _saved(job))
             file = log_of(self.plan.folder, job)
             file.parent.mkdir(exist_ok=True)
-            self.running[job.name] = self.engine.submit(["run", "--resume", str(job.folder)], file)
+            try:
+                handle = self.engine.submit(["run", "--resume", str(job.folder)], file)
+            except RefusedError as error:
+                if not self.running:
+                    raise
+                self.most = len(self.running)
+                self.waiting.insert(0, job)
+                self.log(f"{error}; from now on at most {self.most} at once")
+                return
+            self.running[job.name] = handle
 
 
 def _saved(job: Job) -> tuple[str, ...]:
@@ -174,6 +186,8 @@ def conduct(
         If a finished run has another configuration.
     Interrupted
         If ``stop`` returned True.
+    RefusedError
+        If a scheduler takes not even one job.
     """
     work = _Work(plan, engine, retries, log, time_left, taken_by(plan))
     for name in work.done:
@@ -192,7 +206,7 @@ def conduct(
                     time.sleep(PAUSE)
                 raise Interrupted(plan.folder)
             ended = work.look()
-            work.launch()
+            work.launch(stop)
             if not ended:
                 time.sleep(PAUSE)
     except BaseException:

@@ -11,6 +11,8 @@ from typing import Protocol
 
 import attrs
 
+from lifelong_co.errors import LifelongError
+
 # Small networks are not faster with a second thread, and parallel runs would compete for it.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
@@ -39,7 +41,16 @@ class Engine(Protocol):
         """Start ``lifelong-co`` with arguments and append its output to the log.
 
         The caller makes sure that a slot is free.
+
+        Raises
+        ------
+        RefusedError
+            If the queue of a scheduler takes no further job.
         """
+
+
+class RefusedError(LifelongError):
+    """A scheduler took no job; the message has its reason."""
 
 
 def command(arguments: Sequence[str]) -> list[str]:
