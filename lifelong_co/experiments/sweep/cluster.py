@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -26,8 +27,10 @@ from lifelong_co.experiments.sweep.engines import (
 )
 
 INSTALL = "install it with: pip install 'lifelong-co[cluster]'"
-TASKS = ("nodes", "slurm_nodes", "tasks_per_node", "slurm_ntasks_per_node")
+TASKS = ("nodes", "tasks_per_node", "ntasks_per_node")
 """Parameters that would start a run several times."""
+SAVES = 60
+"""Seconds in which a preempted run saves and ends."""
 
 
 def run_command(arguments: Sequence[str], log: str) -> int:
@@ -96,6 +99,8 @@ class ClusterJob:
     log: Path
     """Of the run. A job that dies may leave its reason in files of submitit only."""
     stopped: bool = False
+    preempted: float | None = None
+    """When this was seen."""
     status: int | None = None
 
     def poll(self) -> int | None:
@@ -108,19 +113,30 @@ class ClusterJob:
         if self.stopped and not self.job.paths.stdout.exists():
             return -int(signal.SIGTERM)  # it was still in the queue
         if not self.job.done():
-            # submitit waits for a preempted job to start again; ours do not.
-            return -int(signal.SIGTERM) if self.job.state.startswith("PREEMPTED") else None
-        failure = self.job.exception()
+            if not self.job.state.startswith("PREEMPTED"):
+                return None
+            # submitit waits for such a job to start again, which ours do not.
+            self.preempted = self.preempted or time.monotonic()
+            ended = time.monotonic() - self.preempted > SAVES
+            return -int(signal.SIGTERM) if ended else None
+        try:
+            failure = self.job.exception()
+        except Exception as error:  # e.g. submitit cannot decode what the job has printed
+            failure = error
         if failure is None:
             return int(self.job.result())
-        with self.log.open("a", encoding="utf-8") as log:
-            log.write(f"{failure}\n")
+        with self.log.open("a", encoding="utf-8", errors="replace") as log:
+            said = str(failure).rstrip("- \n")  # a line of dashes is above what the job has printed
+            log.write(f"{said}\n")
         return -int(signal.SIGKILL)
 
     def stop(self) -> None:
         """Cancel the job; the run saves before it ends."""
+        try:
+            self.job.cancel(check=True)
+        except (subprocess.CalledProcessError, OSError):
+            return  # it may be in the queue, so that the sweep has to wait for it
         self.stopped = True
-        self.job.cancel(check=False)
 
     kill = stop
 
@@ -147,9 +163,6 @@ def cluster_engine(
         If submitit is not installed, Slurm is not available, submitit refuses a parameter, or a
         job would have several nodes or tasks.
     """
-    for name in TASKS:
-        if parameters.get(name, 1) != 1:
-            raise ConfigError(f"engine {kind}: {name}: expected 1, got {parameters[name]!r}")
     try:
         submitit: Any = importlib.import_module("submitit")  # an extra, which mypy may not see
     except ImportError as error:
@@ -160,11 +173,6 @@ def cluster_engine(
     options = {f"{cluster}_python": f"{shlex.quote(sys.executable)} -P"}
     if cluster == "slurm":
         defaults["cpus_per_task"] = 1
-        # A job that dies is resumed by the sweep. Started again by Slurm, it would meet that one.
-        further = parameters.get("slurm_additional_parameters", {})
-        if isinstance(further, Mapping):
-            own = {"slurm_additional_parameters": {"no-requeue": True, **further}}
-            parameters = {**parameters, **own}
     try:
         executor = submitit.AutoExecutor(folder=folder, cluster=cluster, **options)
         executor.update_parameters(**{**defaults, **parameters})
@@ -177,4 +185,12 @@ def cluster_engine(
             f"engine {kind}: {reason}; expected parameters of submitit, e.g. timeout_min, mem_gb,"
             " cpus_per_task or slurm_partition"
         ) from error
+    settings = executor.parameters
+    for name in TASKS:
+        if settings.get(name, 1) != 1:
+            raise ConfigError(f"engine {kind}: {name}: expected 1, got {settings[name]!r}")
+    if cluster == "slurm":
+        # A job that dies is resumed by the sweep. Started again by Slurm, it would meet that one.
+        further = settings.get("additional_parameters") or {}
+        settings["additional_parameters"] = {"no-requeue": True, **further}
     return ClusterEngine(slots, executor)

@@ -24,6 +24,10 @@ from lifelong_co.storage.files import TEMPORARY, refuse_unwritable
 RETRIES = 2
 """How often a run is resumed after it died without a new checkpoint."""
 PAUSE = 0.2  # seconds between two checks of the runs
+LATER = 60
+"""Seconds until a scheduler that refused a job is asked again."""
+REFUSALS = 3
+"""How often it may refuse while no job is left; the last ones can still be in its queue."""
 
 
 def refuse_other_content(folder: Path) -> None:
@@ -84,8 +88,12 @@ class _Work:
     progress: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
     starts: dict[str, str] = attrs.field(factory=dict)
     """The hash of each start that runs have begun from, by path."""
-    most: float = math.inf
-    """How many runs at once the engine has taken when it refused one more."""
+    refused: int = 0
+    """How often in a row the engine refused a run while none was in progress."""
+    again: float = -math.inf
+    """When the engine is asked again after it refused a run."""
+    taken: bool = False
+    """Whether it has taken a run."""
 
     def look(self) -> bool:
         """Handle the runs that have ended; return whether there were any."""
@@ -120,7 +128,9 @@ class _Work:
 
     def launch(self, stop: Callable[[], bool]) -> None:
         """Start waiting runs in the free slots, until ``stop`` returns True."""
-        while len(self.running) < min(self.engine.slots, self.most) and self.waiting and not stop():
+        while len(self.running) < self.engine.slots and self.waiting and not stop():
+            if time.monotonic() < self.again:
+                return
             job = self.waiting.pop(0)
             try:
                 job.prepare(self.starts)
@@ -134,13 +144,15 @@ class _Work:
             try:
                 handle = self.engine.submit(["run", "--resume", str(job.folder)], file)
             except RefusedError as error:
-                if not self.running:
+                self.refused = 0 if self.running else self.refused + 1
+                if self.refused > (REFUSALS if self.taken else 0):
                     raise
-                self.most = len(self.running)
                 self.waiting.insert(0, job)
-                self.log(f"{error}; from now on at most {self.most} at once")
+                self.again = time.monotonic() + LATER
+                self.log(f"{error}; trying again in {LATER} seconds")
                 return
             self.running[job.name] = handle
+            self.taken, self.refused = True, 0
 
 
 def _saved(job: Job) -> tuple[str, ...]:
@@ -187,7 +199,7 @@ def conduct(
     Interrupted
         If ``stop`` returned True.
     RefusedError
-        If a scheduler takes not even one job.
+        If a scheduler takes no job while none is in progress.
     """
     work = _Work(plan, engine, retries, log, time_left, taken_by(plan))
     for name in work.done:

@@ -1,6 +1,7 @@
 """Jobs of a cluster: what submitit is given, and what its answers mean."""
 
 import signal
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +10,8 @@ import pytest
 from synthetic_sweeps import Invented
 
 from lifelong_co.errors import ConfigError, Interrupted
+from lifelong_co.experiments.sweep import cluster
+from lifelong_co.experiments.sweep import conduct as conducting
 from lifelong_co.experiments.sweep.cluster import ClusterEngine, ClusterJob, cluster_engine
 from lifelong_co.experiments.sweep.conduct import conduct
 from lifelong_co.experiments.sweep.engines import RefusedError
@@ -40,7 +43,9 @@ class Job:
 
     def cancel(self, *, check):
         """Cancel it."""
-        assert not check
+        assert check
+        if self.state == "FIXED":
+            raise subprocess.CalledProcessError(1, "scancel")
 
 
 @pytest.fixture
@@ -61,12 +66,13 @@ def script(engine):
     return engine.executor._executor._make_submission_file_text("true", "1").splitlines()
 
 
+@pytest.mark.filterwarnings("ignore:Setting 'additional_parameters' is deprecated")
 def test_slurm_does_not_start_a_job_again(slurm):
     """The sweep resumes a run in a new job; one that Slurm started again would meet it."""
     assert "#SBATCH --no-requeue" in script(cluster_engine("slurm", slurm, 2, {}))
-    given = {"slurm_additional_parameters": {"account": "routing"}}
-    lines = script(cluster_engine("slurm", slurm, 2, given))
-    assert {"#SBATCH --no-requeue", "#SBATCH --account=routing"} <= set(lines)
+    for name in ("slurm_additional_parameters", "additional_parameters"):
+        lines = script(cluster_engine("slurm", slurm, 2, {name: {"account": "routing"}}))
+        assert {"#SBATCH --no-requeue", "#SBATCH --account=routing"} <= set(lines)
 
 
 def test_jobs_do_not_import_files_of_the_working_directory(slurm):
@@ -81,7 +87,8 @@ def test_jobs_do_not_import_files_of_the_working_directory(slurm):
         ({"timeout_min": "4h"}, "timeout_min"),
         ({"timeout_min": 1.5}, "timeout_min"),
         ({"tasks_per_node": 2}, "tasks_per_node: expected 1, got 2"),
-        ({"slurm_nodes": 3}, "slurm_nodes: expected 1, got 3"),
+        ({"slurm_nodes": 3}, "nodes: expected 1, got 3"),
+        ({"slurm_ntasks_per_node": 2}, "ntasks_per_node: expected 1, got 2"),
         ({"nonsense": 1}, "nonsense"),
     ],
 )
@@ -98,27 +105,40 @@ def test_says_why_the_queue_takes_no_job(slurm, plan):
         conduct(plan, cluster_engine("slurm", slurm, 2, {}))
 
 
-def test_a_full_queue_means_fewer_jobs_at_once(plan):
-    """All runs are finished, one after the other."""
+@attrs.define
+class Full(Invented):
+    """An engine that refuses a job after each that it takes."""
 
-    @attrs.define
-    class Full(Invented):
-        slots: int = 4
-        free: int = 2
+    slots: int = 4
+    asked: int = 0
+    for_good: bool = False
 
-        def submit(self, arguments, log):
-            if self.free == 0:
-                self.free = 1  # one job has ended when the sweep asks again
-                raise RefusedError("the queue took no job: limit")
-            self.free -= 1
-            handle = super().submit(arguments, log)
-            self.free += handle.poll() is not None and len(self.attempts) > 2
-            return handle
+    def submit(self, arguments, log):
+        """Do a run, or refuse it."""
+        self.asked += 1
+        if self.asked % 2 == 0 or (self.for_good and self.asked > 1):
+            raise RefusedError("the queue took no job: limit")
+        return super().submit(arguments, log)
 
+
+def test_a_full_queue_is_asked_again(plan, monkeypatch):
+    """A job that has ended can still be in the queue for a while."""
+    monkeypatch.setattr(conducting, "LATER", 0.01)
     logged: list[str] = []
     assert conduct(plan, Full(), log=logged.append) == {}
-    assert "the queue took no job: limit; from now on at most 2 at once" in logged
+    said = "the queue took no job: limit; trying again in 0.01 seconds"
+    assert logged.count(said) == len(plan.jobs) - 1
     assert all(job.finished for job in plan.jobs.values())
+
+
+def test_a_queue_that_stays_full_ends_the_sweep(plan, monkeypatch):
+    """With no run in progress it is asked three times more."""
+    monkeypatch.setattr(conducting, "LATER", 0.01)
+    engine = Full(for_good=True)
+    with pytest.raises(RefusedError, match="limit"):
+        conduct(plan, engine)
+    assert len(engine.attempts) == 1
+    assert engine.asked >= 1 + conducting.REFUSALS
 
 
 def test_a_stop_ends_the_submission(plan):
@@ -139,10 +159,25 @@ def test_a_job_that_died_is_asked_once_and_its_reason_is_logged(tmp_path):
     assert handle.log.read_text() == "no output\nmodule: not found\n"
 
 
-def test_a_preempted_job_has_ended(tmp_path):
-    """Otherwise submitit waits for it to start again."""
+def test_a_job_whose_output_cannot_be_decoded_has_died(tmp_path):
+    """The other runs go on."""
+
+    class Latin(Job):
+        def exception(self):
+            return b"gr\xfc\xdfe".decode()
+
+    handle = ClusterJob(Latin(tmp_path, ended=True), tmp_path / "run.log")
+    assert handle.poll() == -signal.SIGKILL
+    assert "can't decode byte 0xfc" in handle.log.read_text()
+
+
+def test_a_preempted_job_ends_after_a_while(tmp_path, monkeypatch):
+    """Its run saves first. Submitit would wait for it to start again."""
     job = Job(tmp_path, state="PREEMPTED")
-    assert ClusterJob(job, tmp_path / "run.log").poll() == -signal.SIGTERM
+    handle = ClusterJob(job, tmp_path / "run.log")
+    assert handle.poll() is None
+    monkeypatch.setattr(cluster, "SAVES", 0)
+    assert handle.poll() == -signal.SIGTERM
 
 
 def test_a_job_that_is_stopped_in_the_queue_has_ended(tmp_path):
@@ -157,6 +192,13 @@ def test_a_job_that_is_stopped_in_the_queue_has_ended(tmp_path):
     begun = ClusterJob(job, tmp_path / "run.log")
     begun.stop()
     assert begun.poll() is None
+
+
+def test_a_job_that_cannot_be_cancelled_has_not_ended(tmp_path):
+    """It would go on beside those of the next sweep."""
+    handle = ClusterJob(Job(tmp_path, state="FIXED"), tmp_path / "run.log")
+    handle.stop()
+    assert handle.poll() is None
 
 
 def test_interrupts_wait_while_a_job_is_submitted(tmp_path):
