@@ -80,8 +80,8 @@ class ClusterEngine:
 
     def submit(self, arguments: Sequence[str], log: Path) -> Handle:
         """Submit a job."""
-        # A Ctrl-C must not end sbatch, which then has a job that nobody knows. The processes of
-        # submitit's local mode inherit the block, and they are cancelled by this signal.
+        # A Ctrl-C must not end sbatch: it could leave a job that the sweep does not know. Not in
+        # submitit's local mode, where it is the signal that cancels, and runs inherit the block.
         guard = without_interrupts if self.executor.cluster == "slurm" else nullcontext
         try:
             with guard():
