@@ -27,7 +27,7 @@ PAUSE = 0.2  # seconds between two checks of the runs
 LATER = 60
 """Seconds until a scheduler that refused a job is asked again."""
 REFUSALS = 3
-"""How often it may refuse while no job is left; the last ones can still be in its queue."""
+"""How often it may refuse after the last job has ended, which can stay in its queue for a while."""
 
 
 def refuse_other_content(folder: Path) -> None:
@@ -88,12 +88,10 @@ class _Work:
     progress: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
     starts: dict[str, str] = attrs.field(factory=dict)
     """The hash of each start that runs have begun from, by path."""
-    refused: int = 0
-    """How often in a row the engine refused a run while none was in progress."""
+    patience: int = 0
+    """How often the engine may still refuse a run while none is in progress."""
     again: float = -math.inf
     """When the engine is asked again after it refused a run."""
-    taken: bool = False
-    """Whether it has taken a run."""
 
     def look(self) -> bool:
         """Handle the runs that have ended; return whether there were any."""
@@ -144,15 +142,16 @@ class _Work:
             try:
                 handle = self.engine.submit(["run", "--resume", str(job.folder)], file)
             except RefusedError as error:
-                self.refused = 0 if self.running else self.refused + 1
-                if self.refused > (REFUSALS if self.taken else 0):
-                    raise
+                if not self.running:
+                    if not self.patience:
+                        raise
+                    self.patience -= 1
                 self.waiting.insert(0, job)
                 self.again = time.monotonic() + LATER
                 self.log(f"{error}; trying again in {LATER} seconds")
                 return
             self.running[job.name] = handle
-            self.taken, self.refused = True, 0
+            self.patience = REFUSALS
 
 
 def _saved(job: Job) -> tuple[str, ...]:
@@ -199,7 +198,8 @@ def conduct(
     Interrupted
         If ``stop`` returned True.
     RefusedError
-        If a scheduler takes no job while none is in progress.
+        If a scheduler takes not even the first job, or for `REFUSALS` times none after the last
+        one has ended.
     """
     work = _Work(plan, engine, retries, log, time_left, taken_by(plan))
     for name in work.done:

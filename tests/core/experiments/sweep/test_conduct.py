@@ -6,13 +6,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import attrs
 import pytest
 from synthetic_sweeps import Ended, Invented
 
 from lifelong_co.errors import ConfigError, Interrupted
 from lifelong_co.experiments.comparison.runs import load_run
+from lifelong_co.experiments.sweep import conduct as conducting
 from lifelong_co.experiments.sweep import table
 from lifelong_co.experiments.sweep.conduct import conduct, locked, refuse_other_content
+from lifelong_co.experiments.sweep.engines import RefusedError
 from lifelong_co.experiments.sweep.estimate import remaining
 from lifelong_co.experiments.sweep.plan import Plan
 
@@ -108,6 +111,51 @@ def test_stop_ends_the_runs_and_the_sweep(plan):
         conduct(plan, engine, stop=lambda: len(engine.attempts) == engine.slots)
     assert len(engine.attempts) == engine.slots
     assert not any(job.finished for job in plan.jobs.values())
+
+
+@attrs.define
+class Full(Invented):
+    """An engine that refuses a job after each that it takes."""
+
+    slots: int = 4
+    asked: int = 0
+    for_good: bool = False
+
+    def submit(self, arguments, log):
+        """Do a run, or refuse it."""
+        self.asked += 1
+        if self.asked % 2 == 0 or (self.for_good and self.asked > 1):
+            raise RefusedError("the queue took no job: limit")
+        return super().submit(arguments, log)
+
+
+def test_a_full_queue_is_asked_again(plan, monkeypatch):
+    """A job that has ended can still be in the queue for a while."""
+    monkeypatch.setattr(conducting, "LATER", 0.01)
+    logged: list[str] = []
+    assert conduct(plan, Full(), log=logged.append) == {}
+    said = "the queue took no job: limit; trying again in 0.01 seconds"
+    assert logged.count(said) == len(plan.jobs) - 1
+    assert all(job.finished for job in plan.jobs.values())
+
+
+def test_a_queue_that_stays_full_ends_the_sweep(plan, monkeypatch):
+    """With no run in progress it is asked three times more."""
+    monkeypatch.setattr(conducting, "LATER", 0.01)
+    engine = Full(for_good=True)
+    with pytest.raises(RefusedError, match="limit"):
+        conduct(plan, engine)
+    assert len(engine.attempts) == 1
+    assert engine.asked == 2 + conducting.REFUSALS + 1  # the second while the first was running
+
+
+def test_a_stop_ends_the_submission(plan):
+    """A queue can take hundreds of jobs, each for a second."""
+    engine = Invented(slots=4, events={name: [None] for name in plan.jobs})
+    asked = iter([False, False, True])
+    with pytest.raises(Interrupted):
+        conduct(plan, engine, stop=lambda: next(asked, True))
+    assert len(engine.attempts) == 1
 
 
 def test_second_sweep_in_a_folder_is_refused(tmp_path):
