@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -40,7 +41,6 @@ from lifelong_co.learner import train_batch
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.run import Run, new_optimizer, start
 from lifelong_co.tasks.task import Task
-from lifelong_co.testing.gradients import Repeated
 
 UPSTREAM = {"pomo": "POMO", "omni": "Omni-VRP", "invit": "INViT"}
 RATIOS = ("ratio", "without")
@@ -73,7 +73,8 @@ def prepared(config: Config, weights: dict[str, torch.Tensor], n: int, batch: in
     learner.optimizer = new_optimizer(config, learner)
     run.method.before_task(learner)
     run.objective.before_task(learner)
-    learner.stream = Repeated(learner.draw(0))
+    instances = learner.draw(0)
+    learner.stream = SimpleNamespace(batch=lambda *_: instances)
     learner.batch = 1  # the first step checks the solver
     return run
 

@@ -1,4 +1,4 @@
-"""The costs of a run: the rows of ``costs.csv``, and the matrix and metrics made of them."""
+"""The costs of a run: the rows of ``costs.csv``, and which tests a run takes."""
 
 import csv
 import io
@@ -9,7 +9,6 @@ from typing import Any
 
 import attrs
 
-from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.config.settings import ALL, NEXT
 from lifelong_co.errors import FileFormatError
@@ -129,33 +128,3 @@ def due(config: Config, task: int, finished: bool = True, restarts: bool = False
         return range(task if restarts or config.tests_after == NEXT else 0, task + 1)
     k = len(config.tasks)
     return range(k) if config.tests_after == ALL or task == k - 1 else range(task, task + 2)
-
-
-def cost_matrix(costs: Iterable[Cost], config: Config) -> list[list[float]]:
-    """Return ``d[i][j]``, one row per learned task: the costs after learning ``i + 1`` tasks."""
-    k = len(config.tasks)
-    rows: dict[int, list[float]] = {}
-    for cost in costs:
-        if cost.epoch == config.tasks[cost.learning - 1].epochs:
-            rows.setdefault(cost.learning, [math.nan] * k)[cost.tested - 1] = cost.cost
-    return [rows[i] for i in sorted(rows) if not any(map(math.isnan, rows[i]))]
-
-
-def summary(matrix: list[list[float]], config: Config) -> dict[str, Any]:
-    """Return the content of ``metrics.json``; the metrics are over the tasks learned so far.
-
-    Here ``d*`` is the lowest cost of this run; `compare` uses the lowest cost of all compared runs.
-    """
-    k = len(matrix)
-    values = metrics.summarize([row[:k] for row in matrix])
-    return {
-        "tasks": [task.label for task in config.tasks],
-        "costs": matrix,
-        "best": [min(column) for column in zip(*matrix, strict=True)],
-        "metrics": metrics.json_values(
-            metrics.meaningful(
-                values,
-                knows_all_tasks=registry.knows_all_tasks(config.method, config.method_options),
-            )
-        ),
-    }

@@ -11,7 +11,6 @@ import attrs
 
 from lifelong_co import registry
 from lifelong_co.config.run_config import Config, read_config, to_toml
-from lifelong_co.config.settings import ALL
 from lifelong_co.errors import (
     IMPORTED,
     NEW_FOLDER,
@@ -21,7 +20,7 @@ from lifelong_co.errors import (
     FolderError,
 )
 from lifelong_co.runs import measured
-from lifelong_co.runs.costs import Cost, cost_matrix, read_costs, summary
+from lifelong_co.runs.costs import Cost, read_costs
 from lifelong_co.storage import lock
 from lifelong_co.storage.checkpoint import checkpoints
 from lifelong_co.storage.files import TEMPORARY, write_whole
@@ -141,11 +140,7 @@ class RunFolder:
         FileFormatError, OSError
             If ``costs.csv`` has errors or cannot be read.
         """
-        costs = self.costs(config)
-        if config.tests_after == ALL:
-            matrix = cost_matrix(costs, config)
-            return summary(matrix, config) if matrix else {}
-        rows = measured.cost_rows(costs, config)
+        rows = measured.cost_rows(self.costs(config), config)
         return measured.content(rows, config) if rows else {}
 
 

@@ -1,4 +1,4 @@
-"""The costs of a run that was not tested on every task after each task: rows with holes.
+"""The measured costs of a run by rows, which can have holes, and the metrics made of them.
 
 Row ``i`` maps task ``j`` to ``d[i][j]``, its mean cost after learning the first ``i + 1`` tasks, if
 that was measured (`Config.tests_after`). Tasks are counted from 0.
@@ -10,12 +10,13 @@ from typing import Any
 
 from lifelong_co import metrics, registry
 from lifelong_co.config.run_config import Config
+from lifelong_co.config.settings import ALL
 from lifelong_co.metrics import Metrics, Split
 from lifelong_co.runs.costs import Cost, due
 
 
 def cost_rows(costs: Iterable[Cost], config: Config) -> list[dict[int, float]]:
-    """Return the rows of the learned tasks: the measured part of `costs.cost_matrix`."""
+    """Return the rows of the tasks after which every test that was due is there."""
     rows: dict[int, dict[int, float]] = {}
     for cost in costs:
         if cost.epoch == config.tasks[cost.learning - 1].epochs:
@@ -28,22 +29,29 @@ def cost_rows(costs: Iterable[Cost], config: Config) -> list[dict[int, float]]:
 
 
 def content(rows: Sequence[Mapping[int, float]], config: Config) -> dict[str, Any]:
-    """Return the content of ``metrics.json`` for a run with ``tests_after = "next"``.
+    """Return the content of ``metrics.json``; the metrics are over the tasks learned so far.
 
-    Instead of the cost matrix it has ``tests``, the triples ``[learned, tested, cost]`` that were
-    measured, with tasks counted from 1. ``best`` is null for a task without a test. A metric is
-    null, and named in ``not_measured``, if it needs a cost that was not measured.
+    Here ``d*`` is the lowest cost of this run; `compare` uses the lowest cost of all compared runs.
+
+    With ``tests_after = "next"`` it has ``tests`` instead of the cost matrix: the triples
+    ``[learned, tested, cost]`` that were measured, with tasks counted from 1. ``best`` is null for
+    a task without a test. A metric is null, and named in ``not_measured``, if it needs a cost that
+    was not measured.
     """
     once = registry.knows_all_tasks(config.method, config.method_options)
-    found = metrics.meaningful(summarize(rows), knows_all_tasks=once)
-    values = metrics.json_values(found)
-    needed = metrics.NAMES if len(rows) > 1 and not once else ("AP",) if len(rows) > 1 else ()
+    values = metrics.json_values(metrics.meaningful(summarize(rows), knows_all_tasks=once))
     lowest = least(rows)
+    best = [lowest.get(j) for j in range(len(config.tasks))]
+    tasks = [task.label for task in config.tasks]
+    if config.tests_after == ALL:
+        matrix = [[*row.values()] for row in rows]
+        return {"tasks": tasks, "costs": matrix, "best": best, "metrics": values}
+    needed = metrics.NAMES if len(rows) > 1 and not once else ("AP",) if len(rows) > 1 else ()
     return {
-        "tasks": [task.label for task in config.tasks],
+        "tasks": tasks,
         "tests_after": config.tests_after,
         "tests": [[i + 1, j + 1, row[j]] for i, row in enumerate(rows) for j in sorted(row)],
-        "best": [lowest.get(j) for j in range(len(config.tasks))],
+        "best": best,
         "metrics": values,
         "not_measured": [name for name in needed if values[name] is None],
     }
@@ -55,7 +63,7 @@ def summarize(
     *,
     definition: str = "text",
 ) -> Metrics:
-    """Compute the metrics of a run that was not tested on every task after each task.
+    """Compute the metrics of a run, also if it was not tested on every task after each task.
 
     A metric that needs a cost that was not measured is ``nan``. Time and memory grow with the
     number of measured costs, not with ``k * k``.

@@ -8,11 +8,10 @@ from torch import Tensor
 from lifelong_co.protocols import Solver
 from lifelong_co.tensors import records
 from lifelong_co.testing.contract import (
-    HALF,
-    TOLERANCE,
     expect,
     expect_close,
     expect_everywhere,
+    expect_probs,
     expect_shape,
 )
 from lifelong_co.testing.samples import at_least_two, mode, observed_rollout, states
@@ -93,7 +92,7 @@ def check_permutation(solver: Solver, instances: Any, *, seed: int = 0) -> None:
     with mode(solver.module, training=False):
         encoding = solver.encode(instances)
         for state, log_probs in found:
-            _agree(
+            expect_probs(
                 "check_permutation",
                 "the same probs [B, S, A] after permuting the trajectories",
                 solver.log_probs(
@@ -103,7 +102,7 @@ def check_permutation(solver: Solver, instances: Any, *, seed: int = 0) -> None:
             )
         encoding = solver.encode(permuted)
         for state, log_probs in found:
-            _agree(
+            expect_probs(
                 "check_permutation",
                 "the same probs [B, S, A] after permuting the instances",
                 solver.log_probs(encoding, records.select(state, order)),
@@ -130,7 +129,7 @@ def check_state_only(solver: Solver, instances: Any, *, seed: int = 0) -> None:
         def compare(what: str, encoding: Any) -> None:
             for state, probs in reversed(list(zip(visited, first, strict=True))):
                 again = solver.log_probs(encoding, state)
-                _agree("check_state_only", f"the same probs [B, S, A] {what}", again, probs)
+                expect_probs("check_state_only", f"the same probs [B, S, A] {what}", again, probs)
 
         compare("in the reverse order of states", encoding)
         solver.log_probs(solver.encode(other), visited[0])
@@ -154,9 +153,9 @@ def check_rows(solver: Solver, instances: Any, *, seed: int = 0) -> None:
         for step in steps:
             replayed = solver.log_probs(encoding, step.unit.state(rows))
             what = "the same probs [B, S, A] of a part of the batch"
-            _agree("check_rows", what, replayed, step.log_probs[rows].exp())
+            expect_probs("check_rows", what, replayed, step.log_probs[rows].exp())
             behavior = step.unit.log_probs(rows).exp()
-            _agree("check_rows", f"{what}, packed", replayed, behavior, HALF)
+            expect_probs("check_rows", f"{what}, packed", replayed, behavior, packed=True)
 
 
 def answers(solver: Solver, instances: Any, seed: int) -> list[tuple[Any, Tensor]]:
@@ -165,11 +164,3 @@ def answers(solver: Solver, instances: Any, seed: int) -> list[tuple[Any, Tensor
     with mode(solver.module, training=False):
         encoding = solver.encode(instances)
         return [(state, solver.log_probs(encoding, state).clone()) for state in visited]
-
-
-def _agree(
-    check: str, what: str, log_probs: Tensor, probs: Tensor, extra: float | None = None
-) -> None:
-    """Compare probabilities, not their logarithms: these differ more when they are very small."""
-    tolerance = None if extra is None else extra + TOLERANCE.get(log_probs.dtype, extra)
-    expect_close(check, what, log_probs.exp(), probs, tolerance)

@@ -1,14 +1,12 @@
 """The check of a buffer, with whole numbers as items."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-from lifelong_co.errors import CheckpointError
 from lifelong_co.protocols import Buffer
 from lifelong_co.replay.class_balanced import TaskAware
-from lifelong_co.storage.tree import flatten, unflatten
-from lifelong_co.testing.contract import ContractError, expect, expect_members
+from lifelong_co.testing.contract import expect, expect_members
+from lifelong_co.testing.trial import stored
 
 CHECK = "check_buffer"
 OFFERS, DRAWS, UNLIKELY = 40, 400, 50
@@ -113,30 +111,20 @@ def _check_state(factory: Callable[[int, int], Buffer[Any]], capacity: int) -> N
                 each.start_task(1)
             each.add(item)
     state = second.state_dict()
-    saved = _saved(state)
+    saved = stored(CHECK, state)
     found = state.get("items")
     same = isinstance(found, list) and sorted(found) == sorted(second)
     expect(same, CHECK, 'a state_dict with "items", the list of the items', found)
     what = "the same samples and items from the same seed"
     went_on = _future(first)
     expect(_future(second) == went_on, CHECK, what, "others")
-    unchanged = _saved(state) == saved
+    unchanged = stored(CHECK, state) == saved
     expect(unchanged, CHECK, "a state_dict that later offers do not change", "a changed one")
     restored = factory(capacity, 2)
-    skeleton, tensors = json.loads(saved[0]), saved[1]
-    restored.load_state_dict(unflatten(skeleton, lambda index: tensors[index]))
+    restored.load_state_dict(saved)
     expect(restored.seen == OFFERS, CHECK, f"a restored seen = {OFFERS}", restored.seen)
     what = "the same samples and items after load_state_dict"
     expect(_future(restored) == went_on, CHECK, what, "others")
-
-
-def _saved(state: Any) -> tuple[str, list[Any]]:
-    """Return a state as a checkpoint has it."""
-    try:
-        skeleton, tensors = flatten(state)
-    except CheckpointError as error:
-        raise ContractError(CHECK, "a state_dict that can be saved", str(error)) from error
-    return json.dumps(skeleton), [tensor.clone() for tensor in tensors]
 
 
 def _future(buffer: Buffer[Any]) -> list[Any]:

@@ -106,3 +106,15 @@ def expect_close(
             f"a largest deviation of {deviation.max().item():.3g} at {where}: "
             f"{came[tuple(where)].item():.9g} instead of {want[tuple(where)].item():.9g}",
         )
+
+
+def expect_probs(
+    check: str, what: str, log_probs: Tensor, probs: Tensor, *, packed: bool = False
+) -> None:
+    """Raise `ContractError` unless log-probabilities have these probabilities.
+
+    Logarithms are not compared: they differ more when they are very small. ``packed``: one of both
+    was stored in half precision.
+    """
+    tolerance = HALF + TOLERANCE.get(log_probs.dtype, HALF) if packed else None
+    expect_close(check, what, log_probs.exp(), probs, tolerance)

@@ -3,20 +3,17 @@
 The checks change neither the parameters nor their ``grad``.
 """
 
-import copy
 from typing import Any
 
-import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.protocols import LearnerState, Objective, Solver
+from lifelong_co.protocols import Method, Objective, Solver
 from lifelong_co.replay.consolidation import BEHAVIORS, consolidation_loss
-from lifelong_co.tasks.task import Task
-from lifelong_co.tensors import records
 from lifelong_co.tensors.backward import leaves
 from lifelong_co.testing.contract import expect, expect_everywhere
 from lifelong_co.testing.samples import mode, observed_rollout
+from lifelong_co.testing.trial import new_trial
 
 NEARLY = 0.01
 """The largest relative difference of two computations of a gradient."""
@@ -36,7 +33,11 @@ def check_policy_gradient(solver: Solver, instances: Any, *, seed: int = 0) -> N
         objective = solver.objective()
         kind = type(objective).__name__
         expect(isinstance(objective, Objective), "check_policy_gradient", "an Objective", kind)
-        objective.before_task(_standing(solver, instances, seed))
+        learning = any(True for _ in solver.module.parameters())
+        expect(learning, "check_policy_gradient", "a module with parameters", "none")
+        size = (solver.problem.size(instances),)
+        trial = new_trial(Method(), solver, "U", size, seed, instances=instances)
+        objective.before_task(trial.learner)
         rollout, steps = observed_rollout(solver, instances, "sample", seed)
         loss = objective.loss(instances, rollout)
         check_gradients("check_policy_gradient", "the policy loss", loss, solver)
@@ -128,36 +129,3 @@ def _skewed(log_probs: Tensor) -> Tensor:
     """Return another behavior ``[B, S, A]`` in which the same actions have probability zero."""
     preference = torch.linspace(-1, 1, log_probs.shape[2]).to(log_probs)
     return (log_probs + preference).log_softmax(dim=2)
-
-
-@attrs.frozen(eq=False)
-class Repeated:
-    """A stream that returns the same batch every time."""
-
-    instances: Any
-
-    def batch(self, task: int, step: int, size: int | None = None) -> Any:  # noqa: ARG002
-        """Return the batch."""
-        return self.instances
-
-
-def _standing(solver: Solver, instances: Any, seed: int) -> LearnerState:
-    """Return the state of a learner at the start of a task with one batch."""
-    parameters = list(solver.module.parameters())
-    expect(bool(parameters), "check_policy_gradient", "a module with parameters", "none")
-    task = Task(
-        distribution="U",
-        size=solver.problem.size(instances),
-        epochs=1,
-        batches=1,
-        batch_size=records.rows(instances),
-    )
-    return LearnerState(
-        problem=solver.problem,
-        solver=solver,
-        optimizer=torch.optim.Adam(parameters),
-        initial=copy.deepcopy(solver.module.state_dict()),
-        tasks=(task,),
-        stream=Repeated(instances),
-        seed=seed,
-    )

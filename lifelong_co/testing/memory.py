@@ -8,13 +8,7 @@ from lifelong_co.protocols import Rollout, Solver
 from lifelong_co.replay.experience import PackedExperience, from_state_dicts, halved, state_dicts
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.tensors import records
-from lifelong_co.testing.contract import (
-    HALF,
-    TOLERANCE,
-    expect,
-    expect_close,
-    expect_everywhere,
-)
+from lifelong_co.testing.contract import expect, expect_everywhere, expect_probs
 from lifelong_co.testing.samples import Observed, mode, observed_rollout
 
 
@@ -37,16 +31,11 @@ def check_replay(solver: Solver, instances: Any, *, seed: int = 0) -> None:
             _check_states(solver, instances, rollout, steps)
             encoding = solver.encode(instances)
             for step in steps:
-                came = solver.log_probs(encoding, step.unit.state()).exp()
+                came = solver.log_probs(encoding, step.unit.state())
                 what = f"the recorded probs [B, S, A], {'training' if training else 'evaluation'}"
-                expect_close("check_replay", what, came, step.log_probs.exp())
-                expect_close(
-                    "check_replay",
-                    f"{what}, packed",
-                    came,
-                    step.unit.log_probs().exp(),
-                    HALF + TOLERANCE.get(came.dtype, HALF),
-                )
+                expect_probs("check_replay", what, came, step.log_probs.exp())
+                behavior = step.unit.log_probs().exp()
+                expect_probs("check_replay", f"{what}, packed", came, behavior, packed=True)
 
 
 @torch.no_grad()

@@ -1,13 +1,12 @@
-"""The costs of a run: written with all digits, read back, and made a matrix."""
+"""The costs of a run: written with all digits, and read back."""
 
 import csv
 import io
 import re
 from pathlib import Path
 
-import attrs
 import pytest
-from tiny_costs import CONFIG, MATRIX, costs
+from tiny_costs import costs
 
 from lifelong_co.errors import FileFormatError
 from lifelong_co.runs.costs import (
@@ -15,10 +14,8 @@ from lifelong_co.runs.costs import (
     Cost,
     as_csv,
     as_lines,
-    cost_matrix,
     parse,
     read_costs,
-    summary,
 )
 from lifelong_co.storage.appended import Appended
 
@@ -64,21 +61,6 @@ def test_line_that_is_no_row_is_refused(old: str, new: str, said: str) -> None:
     changed = text(costs()).replace(old, new, 1)
     with pytest.raises(FileFormatError, match=re.escape(f"costs.csv, {said}")):
         list(parse(changed, Path("costs.csv")))
-
-
-def test_matrix_has_only_complete_rows() -> None:
-    """Tests during a task do not count, nor does a task without tests of all tasks."""
-    assert cost_matrix(costs(), CONFIG) == MATRIX
-    assert cost_matrix(costs()[:-1], CONFIG) == MATRIX[:1]
-    assert cost_matrix(costs()[:1], CONFIG) == []
-
-
-def test_method_that_knows_all_tasks_has_no_forgetting() -> None:
-    """Only AP has a meaning for such a method."""
-    for method, meaning in (("multi-task-epoch", False), ("fine-tuning", True)):
-        found = summary(MATRIX, attrs.evolve(CONFIG, method=method))["metrics"]
-        assert found["AP"] is not None
-        assert (found["AF"] is not None) == meaning
 
 
 def test_name_of_a_task_is_no_formula(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tiny_costs import CONFIG, MATRIX, costs
 
 from lifelong_co import metrics
 from lifelong_co.errors import UnknownNameError
@@ -51,6 +52,23 @@ def test_metrics_that_need_only_measured_costs_are_exact(costs: np.ndarray) -> N
     for name in ("AP", "AF", "APl", "AG"):
         assert getattr(found, name) == getattr(whole, name)
     assert math.isnan(found.AMF)
+
+
+def test_only_complete_rows_count() -> None:
+    """Tests during a task do not count, nor does a task without all tests that were due."""
+    rows = [dict(enumerate(row)) for row in MATRIX]
+    assert measured.cost_rows(costs(), CONFIG) == rows
+    assert measured.cost_rows(costs()[:-1], CONFIG) == rows[:1]
+    assert measured.cost_rows(costs()[:1], CONFIG) == []
+
+
+def test_method_that_knows_all_tasks_has_no_forgetting() -> None:
+    """Only AP has a meaning for such a method."""
+    rows = [dict(enumerate(row)) for row in MATRIX]
+    for method, meaning in (("multi-task-epoch", False), ("fine-tuning", True)):
+        found = measured.content(rows, attrs.evolve(CONFIG, method=method))["metrics"]
+        assert found["AP"] is not None
+        assert (found["AF"] is not None) == meaning
 
 
 def test_published_forgetting_needs_tests_that_are_not_taken() -> None:

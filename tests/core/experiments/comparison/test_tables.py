@@ -19,7 +19,7 @@ from lifelong_co.experiments.comparison.report import make_report
 from lifelong_co.experiments.page import page
 from lifelong_co.experiments.references import gaps
 from lifelong_co.experiments.references.places import Places
-from lifelong_co.runs.folder import summary
+from lifelong_co.runs import measured
 
 
 def test_multi_task_has_only_ap(tmp_path: Path) -> None:
@@ -42,12 +42,9 @@ def test_multi_task_has_only_ap(tmp_path: Path) -> None:
     first = lines.index(next(each for each in lines if "cost, multi-task-epoch" in each))
     rows = list(takewhile(bool, lines[first + 4 :]))
     assert [row.split("  ")[0] for row in rows] == ["all tasks"]
-    assert (
-        summary([[1.0, 2.0], [1.5, 1.0]], synthetic_runs.config("multi-task-batch"))["metrics"][
-            "AF"
-        ]
-        is None
-    )
+    two_rows = [{0: 1.0, 1: 2.0}, {0: 1.5, 1: 1.0}]
+    content = measured.content(two_rows, synthetic_runs.config("multi-task-batch"))
+    assert content["metrics"]["AF"] is None
 
 
 def test_the_metrics_table_shows_mean_and_spread_in_thousandths(comparison: Comparison) -> None:
