@@ -10,7 +10,6 @@ import attrs
 
 from lifelong_co.api.estimate import estimate
 from lifelong_co.api.learn import carry_out
-from lifelong_co.api.progress import watching
 from lifelong_co.api.stored import load
 from lifelong_co.config.resolve import resolve
 from lifelong_co.config.run_config import Config, read_config
@@ -67,9 +66,7 @@ def run(folder: Path, device: str, precision: str, tiny: bool, seconds: float) -
     chosen = read_config(folder) if resume else config(device, precision, tiny)
     try:
         with at_work(folder, new=not resume):
-            carry_out(
-                chosen, folder, resume=resume, stop=lambda: time.monotonic() > end, show=watching
-            )
+            carry_out(chosen, folder, resume=resume, stop=lambda: time.monotonic() > end)
     except Interrupted:
         pass
     return progress(folder)

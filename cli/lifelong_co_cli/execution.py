@@ -45,7 +45,6 @@ def show_further(folder: Path, tasks: Path) -> None:
 def execute(config: Any, folder: Path, *, resume: bool) -> None:
     """Learn, then show the metrics and write the report."""
     from lifelong_co.api.learn import carry_out
-    from lifelong_co.api.progress import watching
     from lifelong_co.errors import Interrupted
     from lifelong_co.experiments.comparison.comparison import compare_folders
     from lifelong_co.experiments.comparison.publish import write_run_report
@@ -60,9 +59,7 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
     with joined(config.device) as ranks, at_work(folder, ranks, new=not resume):
         with stop_on_signal() as stop, silent(not ranks.first):
             try:
-                run = carry_out(
-                    config, folder, resume=resume, ranks=ranks, stop=stop, show=watching
-                )
+                run = carry_out(config, folder, resume=resume, ranks=ranks, stop=stop)
             except Interrupted as interrupted:
                 print(stopped("run", interrupted.folder))
                 raise typer.Exit(stop.status) from interrupted

@@ -1,13 +1,13 @@
 """Learning a sequence of tasks: what ``lifelong-co run`` does, as a function."""
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from lifelong_co.api.progress import Shown, quiet, watching
+from lifelong_co.api.progress import Quiet, Shown, watching
 from lifelong_co.api.stored import StoredRun, folder_of, listed, load
 from lifelong_co.config.resolve import resolve
 from lifelong_co.config.run_config import Config
@@ -184,7 +184,7 @@ def further(folder: Path, tasks: Sequence[Task] | Path | str) -> Config:
 
 def _carried_out(config: Config, folder: Path, *, resume: bool, progress: bool) -> StoredRun:
     with at_work(folder, new=not resume):
-        run = carry_out(config, folder, resume=resume, show=watching if progress else quiet)
+        run = carry_out(config, folder, resume=resume, progress=progress)
         write_run_report(folder, references=mean_references(config, Places(), run.tests))
     return load(folder)
 
@@ -196,7 +196,7 @@ def carry_out(
     resume: bool,
     ranks: Ranks = ALONE,
     stop: Stop = lambda: False,
-    show: Callable[[], AbstractContextManager[Shown]],
+    progress: bool = True,
 ) -> Run:
     """Prepare and learn a run inside `runs.workplace.at_work`, and show its progress.
 
@@ -206,12 +206,12 @@ def carry_out(
         See `runs.prepare.prepare`.
     stop
         See `learner.learn`.
-    show
-        `progress.watching` or `progress.quiet`.
+    progress
+        Whether it is shown.
     """
-    with ExitStack() as stack:
+    showing: AbstractContextManager[Shown] = watching() if progress else nullcontext(Quiet())
+    with showing as shown:
         with _naming(config, folder) if resume else nullcontext():
-            shown = stack.enter_context(show())
             run = prepare(config, folder, resume=resume, ranks=ranks, log=shown.log)
         try:
             learn_tasks(run, stop=stop, on_step=shown.on_step, log=shown.log)

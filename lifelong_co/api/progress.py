@@ -65,12 +65,6 @@ class Quiet:
 
 
 @contextmanager
-def quiet() -> Iterator[Shown]:
-    """Yield what shows nothing."""
-    yield Quiet()
-
-
-@contextmanager
 def watching() -> Iterator[Shown]:
     """Yield what shows the progress of a run: a bar on a terminal, else lines."""
     if not sys.stdout.isatty():

@@ -14,7 +14,6 @@ from lifelong_co.problems.distances import EUCLIDEAN
 from lifelong_co.problems.images import SQUARE, SYMMETRIES
 from lifelong_co.storage.toml import drop_none, parse, structure, to_text
 from lifelong_co.tasks.task import Task
-from lifelong_co.tensors.precision import known_precision
 from lifelong_co.tensors.schedule import CONSTANT, SCHEDULES
 
 Options = dict[str, Any]
@@ -49,7 +48,7 @@ class Config:
     """The images: those of the ``square``, or ``random`` ones (`problems.images`)."""
     one_pass: bool = attrs.field(default=False, validator=check.boolean)
     """Learn the likelihood of a rollout in one pass (`rollout.one_pass`), not step by step."""
-    precision: str = attrs.field(default="float32", validator=known_precision)
+    precision: str = attrs.field(default="float32", validator=check.one_of("float32", "bfloat16"))
     """Number format of training steps; parameters and tests are always float32."""
     start_from: str = ""
     """Run folder whose parameters this run starts with; empty: new parameters."""

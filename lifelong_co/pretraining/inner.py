@@ -6,8 +6,6 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import UnknownNameError
-
 Parameters = dict[str, Tensor]
 """The parameters of a module by name, or their gradients by name."""
 
@@ -53,19 +51,11 @@ class Inner:
     steps: int
 
     def begin(self, moments: Moments | None = None) -> Step:
-        """Return the step of a new optimizer; an Adam starts with these moments.
-
-        Raises
-        ------
-        UnknownNameError
-            If `optimizer` is neither ``adam`` nor ``sgd``.
-        """
+        """Return the step of a new optimizer; an Adam starts with these moments."""
         if self.optimizer == "sgd":
             return lambda parameters, gradients: sgd(
                 parameters, decayed(parameters, gradients, self.weight_decay), self.learning_rate
             )
-        if self.optimizer != "adam":
-            raise UnknownNameError("inner optimizer", self.optimizer, ("adam", "sgd"))
         past = moments
 
         def step(parameters: Parameters, gradients: Parameters) -> Parameters:

@@ -178,8 +178,7 @@ def load(state: Pretraining, saved: Mapping[str, Any]) -> None:
     ConfigError
         If the pretraining was started with other settings.
     """
-    if "settings" in saved:  # earlier versions did not save them
-        refuse_others(saved["settings"], to_toml(state.config))
+    refuse_others(saved["settings"], to_toml(state.config))
     learner = state.learner
     learner.solver.module.load_state_dict(saved["parameters"])
     learner.optimizer.load_state_dict(saved["optimizer"])

@@ -8,7 +8,7 @@ import attrs
 
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.registry.catalog import Component, Entry
-from lifelong_co.registry.factory import POSITIONAL, by_name
+from lifelong_co.registry.factory import POSITIONAL, by_name, signature_of
 from lifelong_co.registry.plugins import catalog
 
 WITH_OPTIONS = frozenset({"solver", "buffer", "method", "objective", "distribution"})
@@ -67,7 +67,9 @@ def _options(entry: Entry) -> Iterator[Option]:
         return
     factory, kind = entry.thing, entry.component.kind
     texts = parameters(inspect.getdoc(getattr(factory, "func", factory)) or "")
-    signature = inspect.signature(factory)
+    signature = signature_of(factory)
+    if signature is None:
+        return
     for name in by_name(signature, POSITIONAL.get(kind, 0)):
         if kind != "distribution" or name not in APART:
             default = signature.parameters[name].default

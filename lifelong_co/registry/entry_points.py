@@ -7,7 +7,7 @@ even the help of the command line.
 import importlib.metadata
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.registry.catalog import Catalog, Entry, Failure, gather
@@ -90,10 +90,9 @@ def _is_in(point: importlib.metadata.EntryPoint, names: Iterable[str]) -> bool:
 
 
 def _not_installed(
-    names: Iterable[str], points: Iterable[importlib.metadata.EntryPoint]
+    names: Iterable[str], points: Sequence[importlib.metadata.EntryPoint]
 ) -> list[Failure]:
     """Return a failure for each name in the restriction that fits no entry point."""
-    points = list(points)
     installed = dict.fromkeys(_owner(point)[0] for point in points)
     return [
         Failure(

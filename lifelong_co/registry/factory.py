@@ -35,9 +35,8 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
         annotated as ``int``, ``float``, ``str`` or ``bool`` gets a value of another type, or if a
         whole number has too many bits.
     """
-    try:
-        signature = inspect.signature(factory)
-    except ValueError:  # some builtins have none
+    signature = signature_of(factory)
+    if signature is None:
         return factory(*given, **options)
     options = {name: number(value) for name, value in options.items()}
     named = _options(signature, len(given))
@@ -68,9 +67,8 @@ def make(label: str, factory: Callable[..., Any], /, *given: Any, **options: Any
 
 def defaults(kind: str, factory: Callable[..., Any]) -> dict[str, Any]:
     """Return the default values of a factory's options; {} if it has no readable signature."""
-    try:
-        signature = inspect.signature(factory)
-    except ValueError:  # some builtins have none
+    signature = signature_of(factory)
+    if signature is None:
         return {}
     options = by_name(signature, POSITIONAL.get(kind, 0))
     usual = {name: signature.parameters[name].default for name in options}
@@ -79,10 +77,8 @@ def defaults(kind: str, factory: Callable[..., Any]) -> dict[str, Any]:
 
 def option_names(factory: Callable[..., Any]) -> list[str] | None:
     """Return the names of all options of a factory; None if it may take any name."""
-    try:
-        return _options(inspect.signature(factory), 0)
-    except ValueError:  # some builtins have no signature
-        return None
+    signature = signature_of(factory)
+    return None if signature is None else _options(signature, 0)
 
 
 def _options(signature: inspect.Signature, given: int) -> list[str] | None:
@@ -139,7 +135,7 @@ def check(label: str, thing: object, protocol: type) -> None:
         contract = vars(protocol).get(member)
         if member.startswith("_") or not inspect.isfunction(contract):
             continue
-        wanted, own = inspect.signature(contract), _signature(getattr(thing, member))
+        wanted, own = inspect.signature(contract), signature_of(getattr(thing, member))
         if own is not None and not _can_be_called(own, wanted):
             raise PluginError(
                 f"{label}: expected {member}({_in_words(wanted)}), got {member}({_in_words(own)})"
@@ -177,11 +173,11 @@ def named(protocol: type) -> str:
     return f"{'an' if protocol.__name__[0] in 'AEIOU' else 'a'} {protocol.__name__}"
 
 
-def _signature(function: Any) -> inspect.Signature | None:
-    """Return the signature of a method; None if it has no readable one."""
+def signature_of(function: Any) -> inspect.Signature | None:
+    """Return the signature of a factory or a method; None if it has no readable one."""
     try:
         return inspect.signature(function)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError):  # not callable, or some builtins
         return None
 
 

@@ -118,9 +118,8 @@ def checked_weighting(chosen: str | Weighting, guard: float | None = None) -> We
         If its weights of a small example are wrong.
     """
     function = registry.weighting(chosen) if isinstance(chosen, str) else chosen
-    named, function = label("weighting", chosen), with_guard(function, guard)
-    _refuse_signature(named, function, "(probs)", 1)
-    checked = CheckedWeighting(named, function)
+    named = label("weighting", chosen)
+    checked = CheckedWeighting(named, _called(named, function, guard, "(probs)", 1))
     with torch.random.fork_rng(devices=()):
         attrs.evolve(checked)(_example().exp())
     return checked
@@ -137,9 +136,8 @@ def checked_divergence(chosen: str | Divergence, guard: float | None = None) -> 
         If its distances of a small example are wrong.
     """
     function = registry.divergence(chosen) if isinstance(chosen, str) else chosen
-    named, function = label("divergence", chosen), with_guard(function, guard)
-    _refuse_signature(named, function, "(teacher, learner)", 2)
-    checked = CheckedDivergence(named, function)
+    named = label("divergence", chosen)
+    checked = CheckedDivergence(named, _called(named, function, guard, "(teacher, learner)", 2))
     with torch.random.fork_rng(devices=()), torch.enable_grad():
         attrs.evolve(checked)(_example(), _example().flip(-1).requires_grad_())
     return checked
@@ -150,31 +148,21 @@ def _example() -> Tensor:
     return torch.linspace(-1.0, 1.0, 30, device="cpu").view(2, 3, 5).sin().log_softmax(dim=-1)
 
 
-def _refuse_signature(label: str, function: Callable[..., Any], wanted: str, count: int) -> None:
-    """Refuse a function that cannot be called with ``count`` arguments."""
+def _called(label: str, function: Any, guard: float | None, wanted: str, count: int) -> Any:
+    """Return a function of ``count`` arguments; it gets the guard if it has such a parameter."""
     try:
         signature = inspect.signature(function)
     except ValueError:  # some compiled functions have no signature
-        return
+        return function
+    fixed = {"guard": guard} if guard is not None and "guard" in signature.parameters else {}
     try:
-        signature.bind(*[None] * count)
+        signature.bind(*[None] * count, **fixed)
     except TypeError as error:
         raise ComponentError(
             f"{label}: expected a function {wanted} without further required arguments, got"
             f" {signature} ({error}); functools.partial fixes one"
         ) from error
-
-
-def with_guard(function: F, guard: float | None) -> F:
-    """Return a weighting or a divergence with a guard, if it has a parameter ``guard``."""
-    if guard is None:
-        return function
-    try:
-        parameters = inspect.signature(function).parameters
-    except ValueError:  # some compiled functions have no signature
-        return function
-    guarded: Any = functools.partial(function, **{"guard": guard})
-    return guarded if "guard" in parameters else function
+    return functools.partial(function, **fixed) if fixed else function
 
 
 def label(kind: str, chosen: str | Callable[..., Any]) -> str:

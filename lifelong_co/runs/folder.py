@@ -24,6 +24,7 @@ from lifelong_co.runs.costs import Cost, read_costs
 from lifelong_co.storage import lock
 from lifelong_co.storage.checkpoint import checkpoints
 from lifelong_co.storage.files import TEMPORARY, write_whole
+from lifelong_co.storage.toml import unfit
 
 STARTS = {
     "reptile": PRETRAINED,
@@ -152,7 +153,9 @@ def with_all_options(config: Config) -> Config:
 
     def spelled_out(kind: str, component: str, given: Mapping[str, Any]) -> dict[str, Any]:
         every = registry.all_options(kind, component, given)
-        return {name: value for name, value in every.items() if name in given or _storable(value)}
+        return {
+            name: value for name, value in every.items() if name in given or not any(unfit(value))
+        }
 
     return attrs.evolve(
         config,
@@ -160,14 +163,6 @@ def with_all_options(config: Config) -> Config:
         method_options=spelled_out("method", config.method, config.method_options),
         objective_options=spelled_out("objective", config.objective, config.objective_options),
     )
-
-
-def _storable(value: object) -> bool:
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _storable(item) for key, item in value.items())
-    if isinstance(value, list):
-        return all(map(_storable, value))
-    return isinstance(value, bool | int | float | str)
 
 
 def refuse_start(config: Config, folder: Path) -> None:

@@ -170,33 +170,5 @@ class Journal:
         )
         return file
 
-    def adopt(self, costs: Iterable[Cost], log: Iterable[dict[str, Any]], finished: int) -> None:
-        """Take over the lines of a checkpoint of an earlier version, which held all of them.
-
-        Parameters
-        ----------
-        costs, log
-            The rows of ``costs.csv`` and the entries of ``log.jsonl``.
-        finished
-            Number of tasks that were learned to their end.
-        """
-        lines: dict[str, list[tuple[int, str]]] = {
-            COSTS: [(1, as_csv([HEADER])), *((row.learning, as_lines([row])) for row in costs)],
-            LOG: [(entry["learning"], json.dumps(entry) + "\n") for entry in log],
-        }
-        state: dict[str, Any] = {"finished": finished}
-        for name, found in lines.items():
-            for task in range(1, finished + 1):
-                path = self._part(task, name)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(path, "".join(text for of, text in found if of == task))
-            content = "".join(text for _, text in found).encode()
-            state[name] = {
-                "size": len(content),
-                "sha256": hashlib.sha256(content).hexdigest(),
-                "task": "".join(text for of, text in found if of > finished),
-            }
-        self.restore(state)
-
     def _part(self, task: int, name: str) -> Path:
         return self._folder.after_task(task) / name

@@ -219,15 +219,10 @@ def _git(source: Path, *arguments: str) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def version() -> str:
-    """Return the version of the installed lifelong-co."""
-    try:
-        return metadata.version("lifelong-co")
-    except metadata.PackageNotFoundError:
-        return UNKNOWN
-
-
-__version__ = version()
+try:
+    __version__ = metadata.version("lifelong-co")
+except metadata.PackageNotFoundError:
+    __version__ = UNKNOWN
 """The version of the installed lifelong-co."""
 
 

@@ -226,8 +226,7 @@ def load(run: Run, state: Mapping[str, Any]) -> None:
             f"{run.folder.path}: expected {count} processes, as at the start of the run, "
             f"got {run.ranks.count}"
         )
-    if "settings" in state:  # earlier versions did not save them
-        refuse_others(state["settings"], run.settings)
+    refuse_others(state["settings"], run.settings)
     learner.task, learner.epoch, learner.batch = state["task"], state["epoch"], state["batch"]
     learner.solver.module.load_state_dict(state["parameters"])
     if run.config.start_from:
@@ -240,10 +239,5 @@ def load(run: Run, state: Mapping[str, Any]) -> None:
     run.actions.set_state(state["actions"])
     run.stream.generator.set_state(state["instances"])
     run.sums = state["sums"]
-    if not run.ranks.first:
-        return
-    if "journal" in state:
+    if run.ranks.first:
         run.journal.restore(state["journal"])
-    else:
-        costs = [Cost(*cost) for cost in state["costs"]]
-        run.journal.adopt(costs, state["log"], learner.learned)

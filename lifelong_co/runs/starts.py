@@ -11,7 +11,8 @@ from pathlib import Path
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.runs.folder import RunFolder
-from lifelong_co.storage.checkpoint import checkpoints, hash_path
+from lifelong_co.storage.appended import checksum_file
+from lifelong_co.storage.checkpoint import checkpoints
 from lifelong_co.storage.files import write_whole
 
 FILE = "starts.json"
@@ -32,7 +33,7 @@ def present(config: Config) -> dict[str, str]:
 def digest(path: Path) -> str:
     """Return the stated hash of a checkpoint; empty without one."""
     try:
-        return hash_path(path).read_text(encoding="utf-8", errors="replace")[:64]
+        return checksum_file(path).read_text(encoding="utf-8", errors="replace")[:64]
     except OSError:
         return ""
 

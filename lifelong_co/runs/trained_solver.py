@@ -58,7 +58,7 @@ def load_solver_and_path(
     if after is not None and (not whole or not 1 <= after <= k):
         raise ConfigError(f"{folder}: tasks learned: expected 1 to {k}, got {after!r}")
     place = run.checkpoints if after is None else run.after_task(after)
-    found = checkpoint.latest(place) if place.is_dir() else None
+    found = checkpoint.latest(place)
     if found is None:
         wanted = "its first epoch" if after is None else f"{after} tasks"
         raise CheckpointError(

@@ -31,7 +31,9 @@ def take_over(run: Run) -> dict[str, str]:
     """
     taken = {}
     if run.config.start_from:
-        taken["start_from"] = digest(take_parameters(run, Path(run.config.start_from)))
+        module = run.learner.solver.module
+        taken["start_from"] = digest(load_parameters(module, Path(run.config.start_from)))
+        run.learner.initial = copy.deepcopy(module.state_dict())  # for a method that restarts
     if run.config.buffer_from:
         taken["buffer_from"] = digest(take_buffer(run, Path(run.config.buffer_from)))
     return taken
@@ -51,17 +53,6 @@ def left_behind(config: Config) -> tuple[str, ...]:
         return ()
     source = read_config(Path(config.start_from))
     return () if source.method in STARTS else tuple(task.label for task in source.tasks)
-
-
-def take_parameters(run: Run, folder: Path) -> Path:
-    """Start with the parameters of another run; a method that restarts returns to them.
-
-    Returns the checkpoint.
-    """
-    module = run.learner.solver.module
-    path = load_parameters(module, folder)
-    run.learner.initial = copy.deepcopy(module.state_dict())
-    return path
 
 
 def load_parameters(module: nn.Module, folder: Path) -> Path:

@@ -20,6 +20,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from lifelong_co.errors import CheckpointError
+from lifelong_co.storage.appended import checksum_file
 from lifelong_co.storage.files import move_whole, synchronize, write_whole
 from lifelong_co.storage.tree import Tree, flatten, octets, unflatten
 
@@ -30,13 +31,19 @@ NAME = re.compile(r"checkpoint-(\d{8,})\.safetensors(\.sha256)?")
 # The errors that our code raises on a file of another program.
 MALFORMED = (AttributeError, LookupError, OverflowError, TypeError, ValueError, RuntimeError)
 
+KEPT = 2
+"""How many checkpoints stay in a folder."""
+
 
 class CheckpointWarning(UserWarning):
     """A damaged file is not used: an older checkpoint or a second copy is used instead."""
 
 
-def save(folder: Path, step: int, tree: Tree, keep: int = 2) -> Path:
+def save(folder: Path, step: int, tree: Tree) -> Path:
     """Write and verify a checkpoint, then remove those that it replaces.
+
+    This one and the newest before it stay. Checkpoints of later steps are removed, because the run
+    has gone back to an earlier step.
 
     Parameters
     ----------
@@ -47,9 +54,6 @@ def save(folder: Path, step: int, tree: Tree, keep: int = 2) -> Path:
     tree
         The content: dicts with str or int keys, lists, tuples, None, bool, int, float, str and
         tensors. `load` returns tensors contiguous and on the CPU, and dict subclasses as dicts.
-    keep
-        How many checkpoints stay, at least 1: this one and the newest before it. Checkpoints of
-        later steps are removed, because the run has gone back to an earlier step.
 
     Returns
     -------
@@ -60,10 +64,6 @@ def save(folder: Path, step: int, tree: Tree, keep: int = 2) -> Path:
     CheckpointError
         If the tree holds anything else or the files cannot be written; earlier checkpoints stay.
     """
-    if step < 0 or keep < 1:
-        raise CheckpointError(
-            f"checkpoint: expected step >= 0 and keep >= 1, got step {step}, keep {keep}"
-        )
     skeleton, tensors = flatten(tree)
     text = json.dumps({"format": FORMAT, "step": step, "tree": skeleton}, allow_nan=False)
     named = {f"t{index}": tensor for index, tensor in enumerate(tensors)}
@@ -81,7 +81,7 @@ def save(folder: Path, step: int, tree: Tree, keep: int = 2) -> Path:
         raise CheckpointError(f"{path}: could not be written ({error})") from error
     finally:
         shutil.rmtree(fresh.parent, ignore_errors=True)
-    _prune(folder, step, keep)
+    _prune(folder, step)
     return path
 
 
@@ -197,7 +197,7 @@ def _same(file: BinaryIO, data: int, entry: dict[str, Any], tensor: Tensor) -> b
 
 def _publish(fresh: Path, path: Path) -> None:
     """Write the hash of a verified file, then give the file its name."""
-    hash_file = hash_path(path)
+    hash_file = checksum_file(path)
     line = f"{_sha256(fresh)}  {path.name}\n".encode()
     # Replacing a checkpoint takes two moves; between them the hash file has the hashes of both.
     old = hash_file.read_bytes() if path.exists() and hash_file.exists() else b""
@@ -208,21 +208,16 @@ def _publish(fresh: Path, path: Path) -> None:
         write_whole(hash_file, line)
 
 
-def _prune(folder: Path, step: int, keep: int) -> None:
+def _prune(folder: Path, step: int) -> None:
     """Keep only the newest checkpoints; also remove temporary files of interrupted saves."""
     found = _files(folder)
     whole = [other for other, path in found if path.suffix == ".safetensors"]
-    kept = [other for other in whole if other <= step][-keep:]
+    kept = [other for other in whole if other <= step][-KEPT:]
     for other, path in found:
         if other not in kept:
             path.unlink()
     for path in folder.glob(".checkpoint-*.tmp"):  # `write_whole` makes them
         path.unlink()
-
-
-def hash_path(path: Path) -> Path:
-    """Return the path of a checkpoint's hash."""
-    return path.with_name(path.name + ".sha256")
 
 
 def _sha256(path: Path) -> str:
@@ -233,7 +228,7 @@ def _sha256(path: Path) -> str:
 def _check_hash(path: Path) -> None:
     if not path.is_file():
         raise CheckpointError(f"{path}: no such checkpoint")
-    hash_file = hash_path(path)
+    hash_file = checksum_file(path)
     if not hash_file.is_file():
         raise CheckpointError(f"{path}: its hash is missing, expected {hash_file.name} beside it")
     lines = hash_file.read_bytes()

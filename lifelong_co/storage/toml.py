@@ -124,20 +124,20 @@ def to_text(table: Mapping[str, Any]) -> str:
     try:
         return tomli_w.dumps(plain)
     except TypeError:
-        raise ConfigError(next(_unfit(plain))) from None
+        raise ConfigError(next(unfit(plain))) from None
 
 
-def _unfit(value: Any, place: str = "") -> Iterator[str]:
+def unfit(value: Any, place: str = "") -> Iterator[str]:
     """Yield a message for each name and value that TOML cannot hold."""
     if isinstance(value, dict):
         for key, item in value.items():
             here = f"{place}.{key}" if place else str(key)
             if not isinstance(key, str):
                 yield f"{here}: expected a text as a name, got {key!r}"
-            yield from _unfit(item, here)
+            yield from unfit(item, here)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _unfit(item, f"{place}[{index}]")
+            yield from unfit(item, f"{place}[{index}]")
     elif not isinstance(value, bool | int | float | str):
         yield f"{place}: expected numbers, texts, booleans, lists or tables of them, got {value!r}"
 

@@ -2,22 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import ConfigError
-
 X = TypeVar("X")
-PRECISIONS = ("float32", "bfloat16")
-
-
-def known_precision(_: object, attribute: Any, value: str) -> None:
-    """Check an attrs field: raise `ConfigError` if its value is not in `PRECISIONS`."""
-    if value not in PRECISIONS:
-        expected = " or ".join(PRECISIONS)
-        raise ConfigError(f"{attribute.name}: expected {expected}, got {value!r}")
 
 
 def learning_in(precision: str, device: str) -> AbstractContextManager[object]:

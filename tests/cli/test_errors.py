@@ -76,7 +76,7 @@ def run(*arguments: object, method: str = "llr-bc") -> Outcome:
             ["--preset=paper", "--solver=omni"],
             "omni.*: expected start_from, a folder made by `pretrain` or `import-checkpoint`",
         ),
-        (["--precision=half"], "precision: expected float32 or bfloat16, got 'half'"),
+        (["--precision=half"], "Unknown precision 'half'; expected one of: float32, bfloat16"),
         (["--order=1"], "tasks: expected an order or a task file, got both"),
         (["--out=mine"], "mine: expected a new or empty folder, got something else; choose"),
         (["--out=tasks.toml"], "tasks.toml: expected a new or empty folder, got something else"),

@@ -18,7 +18,6 @@ from resumed_runs import config, interrupt
 from lifelong_co.learner import learn
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.prepare import prepare
-from lifelong_co.storage import checkpoint
 
 KILLS = 10
 # Long enough that nothing ends before a signal can reach it.
@@ -107,28 +106,6 @@ def test_resume_of_a_finished_run_changes_nothing(task_file, tmp_path):
     assert table
     assert without_peak(again.out).endswith(table)
     assert contents(folder) == before
-
-
-@pytest.mark.parametrize("steps", [4, 12, 17, 36])
-def test_run_of_an_earlier_version_resumes_to_the_same_bytes(steps, uninterrupted, tmp_path):
-    """Its checkpoint had all costs and the whole log, and its files had no checksums."""
-    folder = tmp_path / "run"
-    interrupt(folder, config(), steps)
-    path, tree = checkpoint.latest(folder / "checkpoints")
-    run = prepare(config(), folder, resume=True)
-    del tree["journal"], tree["settings"]
-    tree |= {"costs": [attrs.astuple(cost) for cost in run.costs], "log": run.history}
-    checkpoint.save(folder / "checkpoints", checkpoint.step_of(path), tree)
-    for pattern in (
-        "*.sha256",
-        "checkpoints/after-task-*/*.csv",
-        "checkpoints/after-task-*/*.jsonl",
-    ):
-        for file in folder.glob(pattern):
-            file.unlink()
-    assert not list(folder.glob("checkpoints/after-task-*/costs.csv"))
-    learn(prepare(config(), folder, resume=True))
-    assert results(folder) == results(uninterrupted)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from tiny_runs import tiny_config
 
 from lifelong_co.api import progress
-from lifelong_co.api.progress import Clock, duration, quiet
+from lifelong_co.api.progress import Clock, Quiet, duration
 from lifelong_co.runs.folder import RunFolder
 
 
@@ -89,7 +89,7 @@ def test_duration_is_short(seconds, shown):
 
 def test_quiet_shows_nothing(run, capsys):
     """Neither steps nor lines."""
-    with quiet() as shown:
-        shown.on_step(run, {})
-        shown.log("a line")
+    shown = Quiet()
+    shown.on_step(run, {})
+    shown.log("a line")
     assert capsys.readouterr().out == ""

@@ -116,20 +116,3 @@ def test_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / LOG).mkdir()
     with pytest.raises(IsADirectoryError, match=r"log\.jsonl"):
         Journal(RunFolder(tmp_path)).write()
-
-
-@pytest.mark.parametrize("kept", [True, False])
-def test_lines_of_an_earlier_version_are_taken_over(tmp_path: Path, kept: bool) -> None:
-    """Its checkpoint had them all; the folder ends as that of a new run."""
-    _, state = recorded(tmp_path / "new")
-    old = RunFolder(tmp_path / "old")
-    old.create(CONFIG)
-    if kept:
-        for name in (COSTS, LOG):
-            (old.path / name).write_bytes((tmp_path / "new" / name).read_bytes())
-        Journal(old).adopt(costs()[:3], ENTRIES, finished=1)
-    else:
-        with pytest.warns(CheckpointWarning, match="missing; rebuilt"):
-            Journal(old).adopt(costs()[:3], ENTRIES, finished=1)
-    assert contents(old.path) == contents(tmp_path / "new")
-    assert state["finished"] == 1

@@ -10,6 +10,7 @@ from lifelong_co.runs import starts
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.storage import checkpoint
+from lifelong_co.storage.appended import checksum_file
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def learns_on(place):
 def test_hashes_are_those_of_the_newest_checkpoints(config, tmp_path):
     """They are stored once, and only if there is something to take over."""
     path = checkpoint.checkpoints(RunFolder(tmp_path / "first" / "run").checkpoints)[-1]
-    digest = checkpoint.hash_path(path).read_text().split()[0]
+    digest = checksum_file(path).read_text().split()[0]
     assert starts.present(config) == {"start_from": digest, "buffer_from": digest}
     starts.keep(tmp_path, starts.present(config))
     learns_on(tmp_path / "first" / "run")

@@ -127,13 +127,6 @@ def test_dict_subclasses_are_loaded_as_dicts(tmp_path: Path) -> None:
     assert list(loaded.items()) == [("b", 1), ("a", 2)]
 
 
-def test_negative_step_and_keep_below_one_are_refused(tmp_path: Path) -> None:
-    """The message has both numbers."""
-    for wrong in ({"step": -1}, {"keep": 0}):
-        with pytest.raises(CheckpointError, match=r"step >= 0 and keep >= 1"):
-            save(tmp_path, tree=None, **({"step": 1} | wrong))
-
-
 def test_truncated_checkpoint_is_refused(tmp_path: Path) -> None:
     """A checkpoint cut at every third length is refused; the message has file and reason."""
     path = save(tmp_path, 12, EXAMPLE)

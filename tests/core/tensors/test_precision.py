@@ -8,7 +8,7 @@ import torch
 from tiny_runs import exact_run, parameters, same, stopped_and_resumed, tiny_config, tiny_learn
 
 from lifelong_co.config.resolve import resolve
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import UnknownNameError
 from lifelong_co.learner import train_batch
 from lifelong_co.tensors.precision import each_in, in_full, learning_in, warn_of_tf32
 
@@ -87,7 +87,8 @@ def test_one_pass_is_the_default_on_a_gpu_only() -> None:
 
 def test_unknown_precision_is_refused() -> None:
     """The error names it."""
-    with pytest.raises(ConfigError, match=r"precision: expected float32 or bfloat16, got 'half'"):
+    expected = "Unknown precision 'half'; expected one of: float32, bfloat16"
+    with pytest.raises(UnknownNameError, match=expected):
         resolve(precision="half")
 
 

@@ -19,6 +19,7 @@ from lifelong_co.runs import starts
 from lifelong_co.runs.prepare import prepare
 from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.storage import checkpoint
+from lifelong_co.storage.appended import checksum_file
 
 TASKS = """
 epochs = 3
@@ -132,7 +133,7 @@ def test_start_that_holds_other_parameters_is_refused(folder, tmp_path):
     for name in ("copy", "other"):
         shutil.copytree(folder / "pretrained", tmp_path / name)
     newest = checkpoint.checkpoints(tmp_path / "other" / "run" / "checkpoints")[-1]
-    checkpoint.hash_path(newest).write_text("0" * 64)
+    checksum_file(newest).write_text("0" * 64)
     job = next(iter(plan(folder).jobs.values()))
     for setting in starts.NAMES:
         none = attrs.evolve(job.config, start_from="", buffer_from="")
