@@ -11,8 +11,6 @@ machine. Each cost is stored in results/libraries.csv when it is found; the same
 
 import argparse
 import csv
-import io
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -116,8 +114,6 @@ def entrants(plan: Plan, problem: str) -> Iterator[tuple[Entrant, str]]:
 
 def learn(plan: Plan, workers: int) -> None:
     """Do the runs that are missing."""
-    os.environ["OMP_NUM_THREADS"] = "1"  # of the runs, which are other processes
-    plan.folder.mkdir(parents=True, exist_ok=True)
     with locked(plan.folder) as lock, stop_on_signal() as stop:
         if conduct(plan, LocalEngine(workers, [], lock), stop=stop, log=print):
             raise SystemExit("not all runs are complete")
@@ -133,11 +129,7 @@ def read() -> Stored:
 
 def write(lines: Iterable[Line]) -> None:
     """Store lines."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    write_whole(STORED, text.getvalue())
+    write_whole(STORED, tidy.as_csv(lines, COLUMNS))
 
 
 def key(line: Line) -> tuple[str, str, str]:

@@ -9,7 +9,6 @@ task. The results are in results/repeat.csv; a run that is there is not repeated
 
 import argparse
 import csv
-import io
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
@@ -122,11 +121,7 @@ def main() -> None:
             row = each.result()
             same = (row["study"], row["run"])
             rows = [old for old in rows if (old["study"], old["run"]) != same] + [row]
-            text = io.StringIO()
-            write = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-            write.writeheader()
-            write.writerows(rows)
-            write_whole(STORED, text.getvalue())
+            write_whole(STORED, tidy.as_csv(rows, COLUMNS))
             print(f"{row['run']}: {row['equal']} of {row['tests']} tests equal", flush=True)
 
 

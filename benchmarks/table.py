@@ -8,7 +8,6 @@ runs; the same command goes on. ``--only-print`` prints the tables of the stored
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -33,8 +32,6 @@ def do_missing(study: Study, workers: int) -> int:
         print(
             f"note: the stored runs are of another commit, {', '.join(sorted(others))}", flush=True
         )
-    plan.folder.mkdir(parents=True, exist_ok=True)
-    os.environ["OMP_NUM_THREADS"] = "1"  # of the runs, which are other processes
 
     def log(line: str) -> None:
         print(line, flush=True)

@@ -13,7 +13,7 @@ import hashlib
 import io
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -85,10 +85,10 @@ def lines(folder: Path) -> list[Line]:
     ]
 
 
-def as_csv(found: Iterable[Line]) -> str:
-    """Return the text of the CSV."""
+def as_csv(found: Iterable[Mapping[str, object]], columns: Sequence[str] = COLUMNS) -> str:
+    """Return the text of a CSV, by default that of a study."""
     text = io.StringIO()
-    write = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    write = csv.DictWriter(text, columns, lineterminator="\n")
     write.writeheader()
     write.writerows(found)
     return text.getvalue()

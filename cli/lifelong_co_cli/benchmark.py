@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,14 +12,6 @@ from lifelong_co_cli.options import ADVANCED, FLAG, After, Device, References, c
 if TYPE_CHECKING:
     from lifelong_co.experiments.benchmark.conduct import Entrant
     from lifelong_co.instance_files.file_instance import FileInstance
-
-
-class Format(StrEnum):
-    """The format of the tables on standard output."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    CSV = "csv"
 
 
 def benchmark(
@@ -69,8 +60,9 @@ def benchmark(
         ),
     ] = None,
     output: Annotated[
-        Format, typer.Option("--format", metavar="NAME", help="text, markdown or csv.")
-    ] = Format.TEXT,
+        Literal["text", "markdown", "csv"],
+        typer.Option("--format", metavar="NAME", help="text, markdown or csv."),
+    ] = "text",
     references: References = None,
     device: Device = "auto",
     after: After = None,
@@ -104,7 +96,7 @@ def benchmark(
     from lifelong_co.experiments.benchmark.conduct import How, conduct
     from lifelong_co.experiments.benchmark.folder import read_folder
     from lifelong_co.experiments.references.cache import FOLDER
-    from lifelong_co.storage.files import refuse_unwritable
+    from lifelong_co.storage.files import refuse_unwritable, write_whole
     from lifelong_co.storage.lock import alone
     from lifelong_co_cli.system import choose_device
 
@@ -156,8 +148,9 @@ def benchmark(
             "table.csv": tables.as_csv(done),
         }
         if out is not None:
-            _write(out, texts)
-    chosen = {Format.TEXT: "table.txt", Format.MARKDOWN: "table.md", Format.CSV: "table.csv"}
+            for name, text in texts.items():
+                write_whole(out / name, text)
+    chosen = {"text": "table.txt", "markdown": "table.md", "csv": "table.csv"}
     typer.echo(texts[chosen[output]], nl=False)
 
 
@@ -209,10 +202,3 @@ def _warn_of_sizes(
     if large:
         more = f" (and {len(large) - 1} more instances)" if len(large) > 1 else ""
         log(f"warning: {label}: {large[0]}{more}")
-
-
-def _write(folder: Path, texts: dict[str, str]) -> None:
-    from lifelong_co.storage.files import write_whole
-
-    for name, text in texts.items():
-        write_whole(folder / name, text)

@@ -1,20 +1,11 @@
 """``lifelong-co compare``: finished runs side by side, as tables, figures and a page."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from lifelong_co_cli.options import FLAG, Overwrite, Published, References
-
-
-class Format(StrEnum):
-    """The format of the comparison on standard output."""
-
-    TEXT = "text"
-    CSV = "csv"
-    JSON = "json"
 
 
 def compare(
@@ -31,8 +22,9 @@ def compare(
         ),
     ] = None,
     output: Annotated[
-        Format, typer.Option("--format", metavar="NAME", help="text, csv or json.")
-    ] = Format.TEXT,
+        Literal["text", "csv", "json"],
+        typer.Option("--format", metavar="NAME", help="text, csv or json."),
+    ] = "text",
     overwrite: Overwrite = False,
     references: References = None,
     split: Annotated[
@@ -74,15 +66,15 @@ def compare(
             log(f"wrote {path}")
         if not figures.available():
             log(f"no figures: matplotlib is missing; {figures.INSTALL}")
-    if output is not Format.TEXT:  # the text contains these lines
+    if output != "text":  # the text contains these lines
         origin = [f"references: {found.origin}"] if means else []
         warning = mixed(comparison.runs)
         for line in (*origin, *found.notes, *([f"warning: {warning}"] if warning else [])):
             log(line)
-    if output is Format.JSON:
+    if output == "json":
         values = tables.as_json(comparison, means)
         typer.echo(json.dumps(values, indent=2, allow_nan=False))
-    elif output is Format.CSV:
+    elif output == "csv":
         typer.echo(tables.as_csv(comparison, means, split=split), nl=False)
     else:
         typer.echo(tables.as_text(comparison, found, split=split), nl=False)

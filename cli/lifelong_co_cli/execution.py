@@ -1,8 +1,8 @@
 """Carry out a run: show its progress, then the metrics, and write the report."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,11 @@ def execute(config: Any, folder: Path, *, resume: bool) -> None:
     from lifelong_co_cli.system import peak_memory, stop_on_signal
 
     with joined(config.device) as ranks, at_work(folder, ranks, new=not resume):
-        with stop_on_signal() as stop, silent(not ranks.first):
+        with (
+            stop_on_signal() as stop,
+            Path(os.devnull).open("w") as nowhere,
+            redirect_stdout(sys.stdout if ranks.first else nowhere),  # only one process prints
+        ):
             try:
                 run = carry_out(config, folder, resume=resume, ranks=ranks, stop=stop)
             except Interrupted as interrupted:
@@ -92,13 +96,3 @@ def show_estimate(config: Any, learned: int = 0) -> None:
     buffer = f"; a full buffer has at most {found.buffer / 2**20:.0f} MiB" if found.buffer else ""
     peak = peak_memory(config.device)
     typer.echo(f"memory: {peak} at the peak of these steps and tests{buffer}", err=True)
-
-
-@contextmanager
-def silent(really: bool) -> Iterator[None]:
-    """Print nothing if ``really``: of several processes that learn together, only one prints."""
-    if not really:
-        yield
-        return
-    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
-        yield

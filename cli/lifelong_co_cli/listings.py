@@ -65,8 +65,6 @@ def tasks(
         from lifelong_co.storage.files import refuse_unwritable_file
         from lifelong_co_cli.options import check_plot
 
-        if plot.exists():
-            raise ConfigError(f"{plot}: exists already; choose another name")
         refuse_unwritable_file(plot)
         check_plot(plot)
         plot_samples(plot, seed=seed or 0)

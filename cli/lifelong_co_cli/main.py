@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Annotated, TextIO
 
 import typer
@@ -67,21 +68,13 @@ def whole(
     """Learn tasks one after another with neural routing solvers, and keep the old ones."""
 
 
-app.command("run", cls=Command)(run)
-app.command("pretrain", cls=Command)(pretrain)
-app.command("import-checkpoint", cls=Command)(import_checkpoint)
-app.command("sweep", cls=Command)(sweep)
-app.command("compare", cls=Command)(compare)
-app.command("report", cls=Command)(report)
-app.command("evaluate", cls=Command)(evaluate)
-app.command("solve", cls=Command)(solve)
-app.command("reference", cls=Command)(reference)
-app.command("benchmark", cls=Command)(benchmark)
-app.command("tasks", cls=Command)(tasks)
-app.command("plugins", cls=Command)(plugins)
-app.command("info", cls=Command)(info)
+COMMANDS: tuple[Callable[..., None], ...] = (
+    *(run, pretrain, import_checkpoint, sweep, compare, report, evaluate, solve, reference),
+    *(benchmark, tasks, plugins, info, demo),
+)
+for command in COMMANDS:
+    app.command(cls=Command)(command)
 app.add_typer(upstream, name="upstream")
-app.command("demo", cls=Command)(demo)
 
 
 def show_warning(

@@ -1,21 +1,11 @@
 """``lifelong-co report``: the paper's tables and figures of finished runs, and one page of both."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from lifelong_co_cli.options import Overwrite, Published, References
-
-
-class Format(StrEnum):
-    """The format of the tables on standard output."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    CSV = "csv"
 
 
 def report(
@@ -31,8 +21,9 @@ def report(
         typer.Option("--out", metavar="DIR", help="Folder for report.html, tables and figures."),
     ] = Path("report"),
     output: Annotated[
-        Format, typer.Option("--format", metavar="NAME", help="text, markdown, latex or csv.")
-    ] = Format.TEXT,
+        Literal["text", "markdown", "latex", "csv"],
+        typer.Option("--format", metavar="NAME", help="text, markdown, latex or csv."),
+    ] = "text",
     overwrite: Overwrite = False,
     references: References = None,
     published: Published = False,

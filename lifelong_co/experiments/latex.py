@@ -50,10 +50,11 @@ def latex(sheet: Sheet) -> str:
     """
     best = sheet.best()
     scaled = _width(sheet) > FITS
+    caption = f"{sheet.title}. {sheet.notes}".rstrip()
     lines = [
         r"\begin{table}[htbp]",
         r"\centering",
-        rf"\caption{{{escape(_sentence(sheet.title, sheet.notes))}}}",
+        rf"\caption{{{escape(caption)}}}",
         rf"\label{{tab:{sheet.key}}}",
         *([r"\setlength{\tabcolsep}{3pt}", r"\resizebox{\textwidth}{!}{%"] if scaled else []),
         rf"\begin{{tabular}}{{{'l' * sheet.left}{'r' * (len(sheet.header) - sheet.left)}}}",
@@ -98,10 +99,6 @@ def _width(sheet: Sheet) -> int:
         total += max(0, len(title) + 2 - sum(widths[first : first + count]))
         first += count
     return total
-
-
-def _sentence(title: str, note: str) -> str:
-    return f"{title}. {note}" if note else f"{title}."
 
 
 def _rules(spans: tuple[tuple[str, int], ...]) -> list[str]:

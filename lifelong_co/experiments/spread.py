@@ -62,7 +62,7 @@ def spread(values: Iterable[float | None], definition: str = "text") -> Spread:
 
 
 def over_orders(values: Mapping[tuple[str, S], float], definition: str = "text") -> Spread:
-    """Return the spread of a metric over orders and seeds, from at least one value.
+    """Return the spread of a metric over orders and seeds; without values: `nan`.
 
     Mean and deviation (see `spread`) are those of the means of the orders. The interval is computed
     from the means of the seeds. It uses only seeds with all orders: others would add differences

@@ -56,77 +56,43 @@ def search(
     """
     pyvrp = optional("pyvrp")
     deadline = time.monotonic() + settings.seconds
+
+    def attempt(penalty: float | None, trial: int, initial: Any = None) -> Any:
+        """Return the result of a search; None if it is infeasible or time is over."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return None
+        stop = pyvrp.stop.MultipleCriteria(
+            [pyvrp.stop.NoImprovement(settings.iterations), pyvrp.stop.MaxRuntime(left)]
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about penalties at their bound: see `_params`
+            found = pyvrp.solve(
+                data,
+                stop,
+                seed=settings.seed + trial,
+                collect_stats=False,
+                display=False,
+                params=_params(pyvrp, NEIGHBORS[trial % len(NEIGHBORS)], penalty),
+                initial_solution=initial,
+            )
+        return found if found.is_feasible() else None
+
     best = None
     for trial in range(restarts):
-        found = _solve(pyvrp, data, penalties, trial, settings=settings, deadline=deadline)
+        if penalties is None:
+            found = attempt(None, trial)
+        else:
+            first = PENALTIES[trial % len(PENALTIES)] * penalties.unit
+            found = attempt(first, trial) or attempt(penalties.prohibitive, trial)
         if found is not None and (best is None or found.cost() < best.cost()):
             best = found
     if best is None and penalties is not None and penalties.last is not None:
-        best = _attempt(
-            pyvrp, data, penalties.last, 0, settings=settings, deadline=deadline, alone=True
-        )
+        alone = pyvrp.Solution(data, [[client] for client in range(data.num_clients)])
+        best = attempt(penalties.last, 0, alone)
     if best is None:
         return None
     return [[a.idx + 1 for a in route if a.is_client()] for route in best.best.routes()]
-
-
-def _solve(
-    pyvrp: Any,
-    data: Any,
-    penalties: Penalties | None,
-    trial: int,
-    *,
-    settings: Settings,
-    deadline: float,
-) -> Any:
-    """Return the result of search number ``trial``, from 0; None if none is feasible in time."""
-    attempts: tuple[float | None, ...] = (None,)
-    if penalties is not None:
-        attempts = (PENALTIES[trial % len(PENALTIES)] * penalties.unit, penalties.prohibitive)
-    for penalty in attempts:
-        found = _attempt(pyvrp, data, penalty, trial, settings=settings, deadline=deadline)
-        if found is not None:
-            return found
-    return None
-
-
-def _attempt(
-    pyvrp: Any,
-    data: Any,
-    penalty: float | None,
-    trial: int,
-    *,
-    settings: Settings,
-    deadline: float,
-    alone: bool = False,
-) -> Any:
-    """Return the result of a search with one penalty; None if it is infeasible or time is over.
-
-    ``alone``: the search starts with a route to each customer alone.
-    """
-    left = deadline - time.monotonic()
-    if left <= 0:
-        return None
-    stop = pyvrp.stop.MultipleCriteria(
-        [pyvrp.stop.NoImprovement(settings.iterations), pyvrp.stop.MaxRuntime(left)]
-    )
-    params = _params(pyvrp, NEIGHBORS[trial % len(NEIGHBORS)], penalty)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about penalties at their bound: see `_params`
-        found = pyvrp.solve(
-            data,
-            stop,
-            seed=settings.seed + trial,
-            collect_stats=False,
-            display=False,
-            params=params,
-            initial_solution=_alone(pyvrp, data) if alone else None,
-        )
-    return found if found.is_feasible() else None
-
-
-def _alone(pyvrp: Any, data: Any) -> Any:
-    return pyvrp.Solution(data, [[client] for client in range(data.num_clients)])
 
 
 def _params(pyvrp: Any, neighbors: int, penalty: float | None) -> Any:

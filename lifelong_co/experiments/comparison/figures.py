@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from lifelong_co.experiments.comparison import curves, panels
 from lifelong_co.experiments.comparison.comparison import Comparison, Group
-from lifelong_co.experiments.comparison.curves import Point
 from lifelong_co.experiments.comparison.selection import shown
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ def draw_current(
     start = curves.boundaries(groups[0].runs[0])[j]
     name, epochs = groups[0].sequence[j]
     for group in groups:
-        segments = [_shift(curves.current(run)[j], start) for run in group.runs]
+        segments = [[(x - start, y) for x, y in curves.current(run)[j]] for run in group.runs]
         panels.lines(axes, comparison, group, [segments])
     axes.set_xlim(0, epochs)
     panels.finish(axes, f"{j + 1}. {name}", "epoch of the task", unit)
@@ -166,10 +165,6 @@ def by_sequence(comparison: Comparison) -> list[list[Group]]:
     found = [list(its) for _, its in itertools.groupby(groups, key=lambda group: group.sequence)]
     position = {group.label: i for i, group in enumerate(comparison.groups)}
     return sorted(found, key=lambda its: min(position[group.label] for group in its))
-
-
-def _shift(points: Sequence[Point], by: float) -> list[Point]:
-    return [(x - by, y) for x, y in points]
 
 
 def png(figure: "Figure") -> bytes:

@@ -90,8 +90,6 @@ def _remove_others(folder: Path, images: Mapping[str, bytes]) -> None:
 
 def check_writable(folder: Path, files: Sequence[str] = FILES, *, overwrite: bool) -> None:
     """Raise `ConfigError` if ``folder`` is a file, or holds files that may not be replaced."""
-    if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"{folder}: expected a folder for the report, found a file")
     refuse_unwritable(folder)
     there = [name for name in files if (folder / name).exists()]
     if there and not overwrite:

@@ -73,8 +73,8 @@ def make_report(
     parts = []
     for chapter in made:
         costs, notes = cost_sheets(chapter, places, starts=found.starts, device=device, log=log)
-        part = _part(chapter, costs, log)
-        parts.append(_named(part, f"{chapter.key}-" if len(made) > 1 else ""))
+        prefix = f"{chapter.key}-" if len(made) > 1 else ""
+        parts.append((prefix, _part(chapter, costs, log)))
         left_out += notes
     solved, notes = _known_now(found.benchmarks, places.own)
     left_out += notes
@@ -83,15 +83,14 @@ def make_report(
         sheets=tuple(benchmark_sheets(solved)),
         missing="needs a folder of `lifelong-co benchmark --out`, with its results.json.",
     )
-    parts.append(Part("TSPLIB and CVRPLIB", "", (benchmarks,)))
-    parts = apart(parts)
+    parts.append(("", Part("TSPLIB and CVRPLIB", "", (benchmarks,))))
     runs = len(found.runs)
     title = f"Lifelong learning: {runs} run{'s' * (runs != 1)}" if runs else "Benchmark instances"
     warning = mixed(found.runs)
     if warning:
         log(f"warning: {warning}")
     text = f"Warning: {warning}." if warning else ""
-    return Report(title, tuple(parts), tuple(left_out), WORDS[definition].meanings, text)
+    return Report(title, tuple(apart(parts)), tuple(left_out), WORDS[definition].meanings, text)
 
 
 def _known_now(
@@ -165,44 +164,30 @@ def paired_section(sheets: Sequence[Sheet]) -> Section:
     return Section("Paired tests", said if tested else "", sheets=tested, missing=missing)
 
 
-def _named(part: Part, prefix: str) -> Part:
-    """Return a part whose files have names that are valid on every system and differ by part."""
+def apart(parts: Iterable[tuple[str, Part]]) -> list[Part]:
+    """Return parts, each given with a prefix, whose files have valid and different names.
 
-    def renamed(each: T) -> T:
-        return attrs.evolve(each, key=file_name(prefix + each.key))
-
-    return _changed(part, renamed, renamed)
-
-
-def apart(parts: Iterable[Part]) -> list[Part]:
-    """Return parts whose tables, and whose figures, all have different names: ``-2`` is added.
-
-    Capital letters do not make a difference: some file systems know none.
+    Where two tables or two figures would have one name, ``-2`` is added. Capital letters do not
+    make a difference: some file systems know none.
     """
-
-    def numbered(taken: set[str]) -> Callable[[T], T]:
-        def renamed(each: T) -> T:
-            names = (f"{each.key}-{k}" if k > 1 else each.key for k in count(1))
-            name = next(name for name in names if name.lower() not in taken)
-            taken.add(name.lower())
-            return attrs.evolve(each, key=name)
-
-        return renamed
-
     tables: set[str] = set()
     figures: set[str] = set()
-    return [_changed(part, numbered(tables), numbered(figures)) for part in parts]
 
+    def renamed(each: T, prefix: str, taken: set[str]) -> T:
+        key = file_name(prefix + each.key)
+        names = (f"{key}-{k}" if k > 1 else key for k in count(1))
+        name = next(name for name in names if name.lower() not in taken)
+        taken.add(name.lower())
+        return attrs.evolve(each, key=name)
 
-def _changed(
-    part: Part, sheet: Callable[[Sheet], Sheet], picture: Callable[[Picture], Picture]
-) -> Part:
-    sections = (
-        attrs.evolve(
-            section,
-            sheets=tuple(map(sheet, section.sheets)),
-            pictures=tuple(map(picture, section.pictures)),
+    def section(each: Section, prefix: str) -> Section:
+        return attrs.evolve(
+            each,
+            sheets=tuple(renamed(sheet, prefix, tables) for sheet in each.sheets),
+            pictures=tuple(renamed(picture, prefix, figures) for picture in each.pictures),
         )
-        for section in part.sections
-    )
-    return attrs.evolve(part, sections=tuple(sections))
+
+    return [
+        attrs.evolve(part, sections=tuple(section(each, prefix) for each in part.sections))
+        for prefix, part in parts
+    ]

@@ -1,6 +1,5 @@
 """Tables of benchmark instances: the paper's summary, and the two long tables of each library."""
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,15 +12,18 @@ from lifelong_co.experiments.sheet import Cell, Sheet
 
 
 def benchmark_sheets(benchmarks: Sequence[Benchmark]) -> list[Sheet]:
-    """Return the summary, then two sheets for each benchmark that solved any instance."""
+    """Return the summary, then two sheets for each benchmark that solved any instance.
+
+    Two sheets can have one key: `assemble.apart` tells their files apart.
+    """
     solved = [each for each in benchmarks if each.results]
     if not solved:
         return []
     names = _names(solved)
     sheets: list[Sheet] = []
     columns: list[dict[str, Cell]] = []
-    for name, key, each in zip(names, _keys(names), solved, strict=True):
-        title = f"Test performance on {name} instances"
+    for name, each in zip(names, solved, strict=True):
+        key, title = f"benchmark-{file_name(name.lower())}", f"Test performance on {name} instances"
         made = tables.normalised_table(each.results, rounded=not each.settings.get("paper"))
         costs = tables.cost_table(each.results)
         columns.append(dict(zip(made.header[1:], made.rows[-1][1:], strict=True)))
@@ -62,16 +64,3 @@ def _names(benchmarks: Sequence[Benchmark]) -> list[str]:
         tail = "/".join(path[-next(shortest, ends[-1]) :])
         names.append(library if len(alike) == 1 else f"{library} {tail}")
     return names
-
-
-def _keys(names: Sequence[str]) -> list[str]:
-    """Return file names that are valid and different on every system, with those of the costs."""
-    keys: list[str] = []
-    taken: set[str] = set()
-    for name in names:
-        stem = f"benchmark-{file_name(name.lower())}"
-        numbered = (f"{stem}-{number}" for number in itertools.count(2))
-        tried = itertools.chain([stem], numbered)
-        keys.append(next(key for key in tried if not {key, f"{key}-costs"} & taken))
-        taken |= {keys[-1], f"{keys[-1]}-costs"}
-    return keys

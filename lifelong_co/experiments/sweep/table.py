@@ -30,9 +30,6 @@ EXPLANATION = (
     " seeds (with several seeds), by Student's t from the mean of each seed over the orders."
 )
 
-NOTHING = Cell("-", dict.fromkeys(OVER_ORDERS, ""))
-"""The cell of a metric in a row without a finished run."""
-
 PERCENT = ("percent", "percent_std_orders", f"percent_ci{LEVEL * 100:.0f}_seeds")
 """Endings of the CSV columns of the mean gap."""
 
@@ -65,8 +62,6 @@ class Results:
             key: self.comparisons[compared(run.config)].metrics(run)
             for key, run in self.finished(row).items()
         }
-        if not values:
-            return [NOTHING] * len(metrics.NAMES)
         return [
             cell(over_orders({key: getattr(of, name) for key, of in values.items()}), OVER_ORDERS)
             for name in metrics.NAMES

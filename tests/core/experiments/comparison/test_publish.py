@@ -72,7 +72,7 @@ def test_existing_reports_are_not_overwritten_by_default(
     assert (out / "table.txt").read_text() == "mine"
     publish.write_report(compare_folders(folders[:1]), out, overwrite=True)
     assert {path.name for path in out.iterdir()} == {*publish.FILES} - {"costs.png"}
-    with pytest.raises(ConfigError, match="expected a folder for the report, found a file"):
+    with pytest.raises(ConfigError, match="expected a folder, got a file"):
         publish.write_report(compare_folders(folders), out / "table.txt")
 
 

@@ -12,13 +12,17 @@ from synthetic_benchmarks import solved
 
 from lifelong_co.experiments.benchmark.results import Benchmark
 from lifelong_co.experiments.formats import as_csv, text
+from lifelong_co.experiments.paper.assemble import apart
 from lifelong_co.experiments.paper.benchmark_tables import benchmark_sheets
+from lifelong_co.experiments.report import Part, Section
 
 
 def names_and_keys(*folders, library="tsplib"):
     """Return the summary's columns and the keys of benchmarks in some folders."""
     made = [Benchmark(Path(folder), {"library": library}, solved()) for folder in folders]
-    summary, *sheets = benchmark_sheets(made)
+    section = Section("", sheets=tuple(benchmark_sheets(made)))
+    [part] = apart([("", Part("", "", (section,)))])
+    summary, *sheets = part.sections[0].sheets
     return list(summary.header[1:]), [sheet.key for sheet in sheets]
 
 

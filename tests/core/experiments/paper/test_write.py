@@ -29,7 +29,7 @@ def test_existing_reports_are_not_overwritten_by_default(report, tmp_path):
         write_report(report, tmp_path)
     written = write_report(report, tmp_path, overwrite=True)
     assert older_files(tmp_path, written) == [old]
-    with pytest.raises(ConfigError, match="expected a folder for the report, found a file"):
+    with pytest.raises(ConfigError, match="expected a folder, got a file"):
         write_report(report, old)
 
 
