@@ -32,9 +32,7 @@ def drawn(
         "nodes": torch.rand(batch, size, 2, generator=stream, dtype=dtype),
         "demand": torch.randint(1, 6, (batch, size), generator=stream).to(dtype) / UNIT,
     }
-    return MTVRP().instances(
-        **fields | mtvrp_sampler.drawn(**fields, names=names, generator=stream)
-    )
+    return MTVRP().instances(**fields | mtvrp_sampler.sampler(attributes=names)(fields, stream))
 
 
 @st.composite

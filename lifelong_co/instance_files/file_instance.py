@@ -45,9 +45,6 @@ class Rules(Protocol):
         ``side`` is the length in the file's units of distance that is 1 for the network.
         """
 
-    def paid(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Return bool ``[T]``: whether the way from each action to the next one costs anything."""
-
     def fault(self, route: Sequence[int], legs: Sequence[float]) -> str:
         """Return why a route is not allowed, or an empty text.
 
@@ -234,13 +231,9 @@ def legs(file_instance: FileInstance, actions: npt.NDArray[np.int64]) -> Numbers
 def cost(file_instance: FileInstance, actions: Actions) -> float:
     """Return the length of the closed route through ``actions [T]``, in file units.
 
-    It includes the way from the last action back to the first, if it costs anything. With a depot,
-    0 is the depot. It does not check that the actions solve the instance, only that they are nodes;
-    see `solutions.check`. The result is an integer if the file's rule rounds distances.
+    It includes the way from the last action back to the first. With a depot, 0 is the depot. It
+    does not check that the actions solve the instance, only that they are nodes; see
+    `solutions.check`. The result is an integer if the file's rule rounds distances.
     """
-    sequence = visits(file_instance, actions)
-    lengths = legs(file_instance, sequence)
-    if file_instance.rules is not None:
-        lengths = lengths[file_instance.rules.paid(sequence)]
-    total: float = lengths.sum().item()
+    total: float = legs(file_instance, visits(file_instance, actions)).sum().item()
     return total

@@ -6,7 +6,6 @@ knows no problem: it follows the masks, and drives to a depot only if nothing el
 
 from typing import Any
 
-import attrs
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -20,17 +19,7 @@ from lifelong_co.tensors import records
 WORK = 1_100_000_000
 
 
-@attrs.frozen(eq=False)
-class Tours:
-    """The solutions of all starts."""
-
-    actions: npt.NDArray[np.int64]
-    """``[S, T]``."""
-    starts: int
-    """``S``: the number of starts."""
-
-
-def nearest_neighbor(instance: FileInstance, problem: Problem) -> Tours:
+def nearest_neighbor(instance: FileInstance, problem: Problem) -> npt.NDArray[np.int64]:
     """Solve an instance from every start with the distances of its file.
 
     Parameters
@@ -42,14 +31,14 @@ def nearest_neighbor(instance: FileInstance, problem: Problem) -> Tours:
 
     Returns
     -------
-    One solution for each start, in the order of the nodes. Above about 1,000 nodes only as many
-    starts as `WORK` allows.
+    ``[S, T]``: one solution for each start, in the order of the nodes. Above about 1,000 nodes only
+    as many starts as `WORK` allows.
     """
     distances = torch.as_tensor(distance_matrix(instance).astype(np.float64))
     batch = to_instances(instance, problem)
     n = problem.size(batch)
     starts = max(1, min(n, WORK // (n + 1) ** 2))
-    return Tours(follow(problem, batch, distances, starts).numpy(), starts)
+    return follow(problem, batch, distances, starts).numpy()
 
 
 @torch.no_grad()

@@ -9,7 +9,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from lifelong_co.instance_files.file_instance import FileInstance, legs
+from lifelong_co.instance_files.file_instance import FileInstance
+from lifelong_co.instance_files.solutions import broken_rule, routes
 from lifelong_co.instance_files.vrplib_parser import refuse
 from lifelong_co.problems.cvrp import ROUNDING
 
@@ -72,10 +73,6 @@ class TimeWindows:
         arrival = np.maximum(self.direct[1:], ready)
         return ready, arrival, float((arrival + self.service[1:] + self.direct[1:]).max())
 
-    def paid(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Return True for every leg: no leg is free."""
-        return np.ones(len(actions), dtype=bool)
-
     def fault(self, route: Sequence[int], legs: Sequence[float]) -> str:
         """Return why a route is late, or an empty text; see `file_instance.Rules`."""
         time = float(self.ready[0])
@@ -120,11 +117,11 @@ def with_windows(
     direct = np.sqrt(((points - points[0]) ** 2).sum(axis=1)) * instance.steps
     busy = np.array([0.0, *service[1:]])
     rules = TimeWindows(bounds[:, 0], bounds[:, 1], busy, direct, lengths_only)
+    ruled = attrs.evolve(instance, rules=rules)
     for node in range(1, len(points)):
-        fault = rules.fault([node], legs(instance, np.array([0, node])).tolist())
-        if fault:
+        if fault := broken_rule(ruled, [node]):
             raise refuse(path, f"node {node} cannot be served, even alone: {fault}")
-    return attrs.evolve(instance, rules=rules)
+    return ruled
 
 
 def with_limit(
@@ -159,17 +156,11 @@ def in_time(instance: FileInstance, actions: npt.NDArray[np.int64]) -> npt.NDArr
     if instance.rules is None:
         return actions
     found = [0]
-    route: list[int] = []
-    for action in actions.tolist():
-        stops = np.array([0, *route, action], dtype=np.int64)
-        if (
-            action
-            and route
-            and instance.rules.fault([*route, action], legs(instance, stops).tolist())
-        ):
-            found, route = [*found, *route, 0], []
-        if action:
-            route.append(action)
-        elif route:
-            found, route = [*found, *route, 0], []
-    return np.array([*found, *route, 0] if route else found, dtype=np.int64)
+    for route in routes(actions):
+        begun: list[int] = []
+        for node in route:
+            if begun and broken_rule(instance, [*begun, node]):
+                found, begun = [*found, *begun, 0], []
+            begun.append(node)
+        found += [*begun, 0]
+    return np.array(found, dtype=np.int64)

@@ -6,7 +6,6 @@ Nothing here uses `lifelong_co.problems`: the check is independent, so it finds 
 import os
 import re
 from collections.abc import Iterator
-from typing import Literal
 
 import attrs
 import numpy as np
@@ -48,7 +47,6 @@ class Report:
 class Solution:
     """The content of a solution file."""
 
-    problem: Literal["tsp", "cvrp"]
     actions: npt.NDArray[np.int64]
     """``[T]``; empty if the file has none. CVRP: the depot (0) at both ends and between routes."""
     cost: float | None
@@ -102,13 +100,13 @@ def check(file_instance: FileInstance, actions: Actions) -> Report:
                 f"{file_instance.name}: expected at most the capacity "
                 f"{file_instance.capacity} on every route, got {load} on route #{number}"
             )
-        fault = _broken_rule(file_instance, route)
+        fault = broken_rule(file_instance, route)
         if fault:
             raise InvalidSolutionError(f"{file_instance.name}: route #{number}: {fault}")
     return Report(cost(file_instance, sequence), split, loads)
 
 
-def _broken_rule(file_instance: FileInstance, route: list[int]) -> str:
+def broken_rule(file_instance: FileInstance, route: list[int]) -> str:
     """Return why the customers of a route break a rule of the file; empty if they do not."""
     if file_instance.rules is None:
         return ""
@@ -202,7 +200,7 @@ def _read_sol(path: str | os.PathLike[str], text: str) -> Solution:
         raise refuse(path, "expected 'Route #1: …' and 'Cost …', or a TOUR_SECTION; found neither")
     if isinstance(stated, str) or (stated is not None and not 0 <= stated < float("inf")):
         raise refuse(path, f"Cost: expected a number of at least 0, got {stated!r}")
-    return Solution("cvrp", actions, stated)
+    return Solution(actions, stated)
 
 
 def _read_tour(path: str | os.PathLike[str], text: str) -> Solution:
@@ -223,7 +221,7 @@ def _read_tour(path: str | os.PathLike[str], text: str) -> Solution:
             f"got {len(nodes)}",
         )
     stated = _LENGTH.search(header.comment)
-    return Solution("tsp", np.array(nodes, dtype=np.int64), float(stated[1]) if stated else None)
+    return Solution(np.array(nodes, dtype=np.int64), float(stated[1]) if stated else None)
 
 
 def comparable(stated: float, rule: str) -> bool:

@@ -21,12 +21,11 @@ from torch import Tensor
 
 from lifelong_co.errors import ConfigError, InvalidInstancesError
 from lifelong_co.problems.geometry import all_true, require_rows
+from lifelong_co.problems.images import IMAGES
 from lifelong_co.problems.tsp import TSP, TSPState, ends, visit
 from lifelong_co.problems.validation import fractions, refuse_where, shaped
 from lifelong_co.protocols import Context
 from lifelong_co.tensors.records import LENGTH
-
-IMAGES = 8
 
 
 @attrs.frozen(eq=False)

@@ -15,7 +15,7 @@ backhauls     each customer is a backhaul with probability 0.2; what it would ge
 ============  ====================================================================
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -23,7 +23,6 @@ from torch import Tensor
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.problems.distances import lengths
-from lifelong_co.problems.mtvrp_instances import absent
 from lifelong_co.protocols import FieldSampler
 
 ATTRIBUTES = ("time-windows", "open", "limit", "backhauls")
@@ -37,88 +36,54 @@ BACKHAULS = 0.2
 """The share of customers that are backhauls."""
 
 
-def drawn(
-    depot: Tensor,
-    nodes: Tensor,
-    demand: Tensor,
-    names: Collection[str],
-    *,
-    generator: torch.Generator | None = None,
-) -> dict[str, Tensor]:
-    """Draw the fields that ``names`` add to instances of the CVRP.
-
-    Parameters
-    ----------
-    depot, nodes, demand
-        ``[B, 1, 2]``, ``[B, n, 2]`` and ``[B, n]``.
-    names
-        Some of `ATTRIBUTES`. All are drawn in any case, so that those named are the same with any
-        others.
-    generator
-        The random stream, on the device of the nodes.
-
-    Returns
-    -------
-    Fields of `MTVRPInstances`; with backhauls, also the demand that is left.
-
-    Raises
-    ------
-    UnknownNameError
-        If a name is not in `ATTRIBUTES`.
-    """
-    _check(names)
-    away = lengths(nodes - depot)  # [B, n]
-
-    def uniform(low: float | Tensor, high: float | Tensor, like: Tensor) -> Tensor:
-        drawn = torch.rand(like.shape, generator=generator, dtype=like.dtype, device=like.device)
-        return low + (high - low) * drawn
-
-    service, width = uniform(*SERVICE, away), uniform(*WIDTH, away)
-    ready = uniform(away, HORIZON - service - width - away, away)
-    least = 2 * away.amax(dim=1) + MARGIN
-    limit = uniform(least, (least + MARGIN).clamp(min=LONGEST), least)
-    collects = uniform(0.0, 1.0, demand) < BACKHAULS
-    found = {
-        "time-windows": {
-            "windows": torch.stack((ready, ready + width), dim=2),
-            "service": service,
-            "horizon": torch.full_like(least, HORIZON),
-        },
-        "open": {"open": torch.ones_like(least)},
-        "limit": {"limit": limit},
-        "backhauls": {
-            "pickup": torch.where(collects, demand, 0.0),
-            "demand": torch.where(collects, 0.0, demand),
-        },
-    }
-    return {field: value for name in names for field, value in found[name].items()}
-
-
 def sampler(*, attributes: Sequence[str] = ()) -> FieldSampler:
     """Return what draws the attributes of a task, e.g. ``("time-windows", "open")``.
 
+    All attributes are drawn in any case, so that those named are the same with any others. With
+    backhauls the result has the demand that is left, too.
+
     Raises
     ------
     UnknownNameError
         If a name is not in `ATTRIBUTES`.
     """
-    _check(attributes)
+    if isinstance(attributes, str):
+        raise ConfigError(f"attributes of mtvrp: expected a list of names, got {attributes!r}")
+    for name in attributes:
+        if name not in ATTRIBUTES:
+            raise UnknownNameError("attribute of mtvrp", name, ATTRIBUTES)
 
     def sample(
         known: Mapping[str, Tensor], generator: torch.Generator | None
     ) -> Mapping[str, Tensor]:
         depot, nodes, demand = (known[name] for name in ("depot", "nodes", "demand"))
-        return absent(demand) | drawn(depot, nodes, demand, attributes, generator=generator)
+        away = lengths(nodes - depot)  # [B, n]
+
+        def uniform(low: float | Tensor, high: float | Tensor, like: Tensor) -> Tensor:
+            unit = torch.rand(like.shape, generator=generator, dtype=like.dtype, device=like.device)
+            return low + (high - low) * unit
+
+        service, width = uniform(*SERVICE, away), uniform(*WIDTH, away)
+        ready = uniform(away, HORIZON - service - width - away, away)
+        least = 2 * away.amax(dim=1) + MARGIN
+        limit = uniform(least, (least + MARGIN).clamp(min=LONGEST), least)
+        collects = uniform(0.0, 1.0, demand) < BACKHAULS
+        found = {
+            "time-windows": {
+                "windows": torch.stack((ready, ready + width), dim=2),
+                "service": service,
+                "horizon": torch.full_like(least, HORIZON),
+            },
+            "open": {"open": torch.ones_like(least)},
+            "limit": {"limit": limit},
+            "backhauls": {
+                "pickup": torch.where(collects, demand, 0.0),
+                "demand": torch.where(collects, 0.0, demand),
+            },
+        }
+        return {field: value for name in attributes for field, value in found[name].items()}
 
     return sample
-
-
-def _check(names: Collection[str]) -> None:
-    if isinstance(names, str):
-        raise ConfigError(f"attributes of mtvrp: expected a list of names, got {names!r}")
-    for name in names:
-        if name not in ATTRIBUTES:
-            raise UnknownNameError("attribute of mtvrp", name, ATTRIBUTES)
 
 
 ORDER: tuple[Mapping[str, Any], ...] = tuple(

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.errors import ComponentError, ConfigError
+from lifelong_co.instance_files import npz
 from lifelong_co.protocols import FieldSampler, Problem
 
 
@@ -112,9 +113,8 @@ def completion(
 
 
 def needed_fields(problem: Problem) -> set[str]:
-    """Return the fields of a problem's instances that have no default."""
-    known = attrs.fields(problem.instances_type)
-    return {field.name for field in known if field.default is attrs.NOTHING}
+    """Return the fields without which a problem makes no instances."""
+    return {name for name, needed in npz.fields(problem).items() if needed}
 
 
 def _listed(names: Collection[str]) -> str:

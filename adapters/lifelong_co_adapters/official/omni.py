@@ -10,15 +10,7 @@ from lifelong_co.errors import UnknownNameError
 from lifelong_co.protocols import Problem
 from lifelong_co_adapters.official.attention import OfficialAttention, build
 from lifelong_co_adapters.official.locate import upstream
-
-NORMS = {
-    "instance": "instance",
-    "batch": "batch",
-    "batch_no_track": "batch_no_track",
-    "rezero": "rezero",
-    "none": None,
-}
-"""Our names of ``norm``, and the official ones."""
+from lifelong_co_adapters.pomo.normalization import NORMALIZATIONS
 
 
 def official_omni(
@@ -47,10 +39,10 @@ def official_omni(
         If a number is not above zero, the problem is neither TSP nor CVRP, or the official code is
         missing.
     UnknownNameError
-        If ``norm`` is not in `NORMS`.
+        If ``norm`` has another name.
     """
-    if norm not in NORMS:
-        raise UnknownNameError("normalisation of solver 'official-omni'", norm, NORMS)
+    if norm not in NORMALIZATIONS:
+        raise UnknownNameError("normalisation of solver 'official-omni'", norm, NORMALIZATIONS)
     return build(
         "official-omni",
         problem,
@@ -61,7 +53,7 @@ def official_omni(
         encoder_layer_num=encoder_layer_num,
         ff_hidden_dim=ff_hidden_dim,
         logit_clipping=logit_clipping,
-        norm=NORMS[norm],
+        norm=None if norm == "none" else norm,
         meta_update_encoder=True,
     )
 

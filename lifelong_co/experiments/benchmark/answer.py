@@ -155,7 +155,7 @@ def answer(
 def nearest(instance: FileInstance, problem: Problem) -> tuple[float, int]:
     """Return the least cost of the nearest-neighbor rule, and the number of its starts."""
     tours = nearest_neighbor(instance, problem)
-    return min(cost(instance, in_time(instance, each)) for each in tours.actions), tours.starts
+    return min(cost(instance, in_time(instance, each)) for each in tours), len(tours)
 
 
 def refuse_other(instance: FileInstance, solver: Solver, file: Path, label: str) -> None:

@@ -38,9 +38,9 @@ from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.protocols import Problem
 from lifelong_co.seeding import generator as seeded
 from lifelong_co.tasks.completion import Completion, completion, fields_of
+from lifelong_co_plugins.distributions import official
 from lifelong_co_plugins.distributions.demand import capacity_of, check_capacity
 from lifelong_co_plugins.distributions.noise import Noise
-from lifelong_co_plugins.distributions.official import draw_testset
 from lifelong_co_plugins.distributions.samplers import SAMPLERS
 
 Variant = Literal["official", "paper"]
@@ -114,9 +114,15 @@ class PaperDistribution:
             ``published``: the file's, on which the paper tested its solvers. All other test sets
             are the same in both.
         """
-        stored = of == "published"
-        drawn = draw_testset(self.name, with_demand=self.with_depot, stored=stored)
-        size = drawn.nodes.shape[1]
+        size = official.TEST_SIZES[self.name]
+        drawn = official.draw(
+            self.name,
+            official.TEST_INSTANCES,
+            size,
+            with_demand=self.with_depot,
+            of=official.PUBLISHED_INSTANCES,
+            stored=of == "published",
+        )
         stream = seeded(0, f"test set {self.problem.name} {self.name} {size}")
         return self._instances(drawn.nodes, drawn.depot, drawn.demand, capacity_of(size), stream)
 

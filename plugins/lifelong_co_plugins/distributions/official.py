@@ -99,18 +99,6 @@ def draw(
     )
 
 
-def draw_testset(name: str, *, with_demand: bool, stored: bool = False) -> Drawn:
-    """Return the test instances of the paper: the first 1,000 of each published file."""
-    return draw(
-        name,
-        TEST_INSTANCES,
-        TEST_SIZES[name],
-        with_demand=with_demand,
-        of=PUBLISHED_INSTANCES,
-        stored=stored,
-    )
-
-
 def _integers(noise: Noise, *shape: int) -> Tensor:
     return noise.integers(demand.LEAST, demand.MOST, *shape)
 

@@ -1,11 +1,10 @@
 """The logger ``csv``: one table with a row for each number, ready for pandas or a spreadsheet."""
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lifelong_co.runs.costs import as_csv
 from lifelong_co.storage.csv_cells import no_formula
 from lifelong_co.storage.files import write_whole
 
@@ -50,13 +49,6 @@ class CsvTable:
     def _append(self, rows: Iterable[Row]) -> None:
         with self._path.open("a", encoding="utf-8", newline="") as file:
             file.write(as_csv(rows))
-
-
-def as_csv(rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as CSV."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def of_epoch(entry: Mapping[str, Any]) -> Iterator[Row]:

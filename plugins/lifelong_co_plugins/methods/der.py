@@ -31,7 +31,7 @@ from lifelong_co.replay.checked import checked_divergence, checked_weighting
 from lifelong_co.tensors.modules import normalises_over_batch
 from lifelong_co.tensors.probabilities import probabilities
 from lifelong_co.validators import at_least_zero, fraction
-from lifelong_co_plugins.methods.experience_replay.behaviors import behavior, share_of_rows
+from lifelong_co_plugins.methods.experience_replay.behaviors import behavior
 from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
 from lifelong_co_plugins.methods.experience_replay.memory import Memory
 from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, ReplayedBundle
@@ -131,7 +131,8 @@ def uniform_rows(
     The share is of all instances, in ``(0, 1]``, and spread evenly over the bundles. Where it
     leaves a bundle less than one instance, only some bundles are replayed; the first one always is.
     """
-    fraction = share_of_rows(module, fraction)
+    alone = normalises_over_batch(module)
+    fraction = 1.0 if alone else fraction
     found = []
     due = 0.0
     for i, bundle in enumerate(bundles):
@@ -145,7 +146,7 @@ def uniform_rows(
             rows = sorted(stream.sample(range(first.rows), count))
             index = torch.tensor(rows, device=first.device)
             found.append(ReplayedBundle(bundle.steps, index))
-    return Replayed(tuple(found), each_alone=normalises_over_batch(module))
+    return Replayed(tuple(found), each_alone=alone)
 
 
 def distance(

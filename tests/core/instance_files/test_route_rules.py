@@ -162,8 +162,8 @@ def test_solutions_of_the_network_solve_the_file(instance: FileInstance) -> None
     problem = MTVRP()
     tours = nearest_neighbor(instance, problem)
     batch = to_instances(instance, problem)
-    forced = problem.starts(batch, tours.starts)
-    found = complete(problem, batch, torch.as_tensor(tours.actions)[None], forced)
-    for actions in tours.actions:
+    forced = problem.starts(batch, len(tours))
+    found = complete(problem, batch, torch.as_tensor(tours)[None], forced)
+    for actions in tours:
         check(instance, in_time(instance, actions))
     assert bool(found.all())

@@ -51,7 +51,8 @@ def test_limit_reaches_customers_farther_than_the_usual_limit() -> None:
     """Where the farthest customer needs more than 2.8, the limit is just above its way."""
     nodes = torch.ones(1, 3, 2, dtype=torch.float64)
     demand = torch.full((1, 3), 0.5, dtype=torch.float64)
-    limit = mtvrp_sampler.drawn(torch.zeros(1, 1, 2), nodes, demand, ["limit"])["limit"]
+    known = {"depot": torch.zeros(1, 1, 2), "nodes": nodes, "demand": demand}
+    limit = mtvrp_sampler.sampler(attributes=["limit"])(known, None)["limit"]
     assert 0 < float(limit) - 2 * 2**0.5 <= 3e-6
 
 
@@ -78,9 +79,8 @@ def test_attribute_is_the_same_with_any_others(names: tuple[str, ...]) -> None:
 
 def test_unknown_attribute_is_refused() -> None:
     """The error lists the attributes."""
-    empty = torch.zeros(1, 2, 2)
     with pytest.raises(UnknownNameError, match="time-windows"):
-        mtvrp_sampler.drawn(empty[:, :1], empty, empty[..., 0], ["time-window"])
+        mtvrp_sampler.sampler(attributes=["time-window"])
     with pytest.raises(ConfigError, match=r"expected a list of names, got 'open'"):
         mtvrp_sampler.sampler(attributes="open")
 

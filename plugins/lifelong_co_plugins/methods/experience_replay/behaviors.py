@@ -5,24 +5,14 @@ from itertools import islice
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from lifelong_co.protocols import Solver
 from lifelong_co.replay.joined import joined_state
 from lifelong_co.rollout.one_pass import ROWS, side_by_side
-from lifelong_co.tensors.modules import normalises_over_batch
 from lifelong_co.tensors.precision import not_half
 from lifelong_co_plugins.methods.experience_replay.recorded_queries import encoded
 from lifelong_co_plugins.methods.experience_replay.replayed import Replayed
-
-
-def share_of_rows(module: nn.Module, asked: float) -> float:
-    """Return the share of a batch's instances to replay: the share that was asked for, or all.
-
-    All, if the network normalises over the batch: the recorded behavior is that of the whole batch,
-    and a part of the batch would have another one even with the same parameters.
-    """
-    return 1.0 if normalises_over_batch(module) else asked
 
 
 def behavior(solver: Solver, replayed: Replayed) -> Tensor:

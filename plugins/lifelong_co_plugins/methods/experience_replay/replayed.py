@@ -42,7 +42,8 @@ class Replayed:
 
     bundles: tuple[ReplayedBundle, ...]
     each_alone: bool = False
-    """Whether each bundle needs an encoder pass without others (`behaviors.share_of_rows`)."""
+    """Whether the network normalises over the batch. Then each bundle is replayed whole, in an
+    encoder pass without others: the recorded behavior is that of its whole batch."""
 
     @property
     def weights(self) -> Tensor:

@@ -11,7 +11,6 @@ from lifelong_co.protocols import ConsolidationLoss, LearnerState
 from lifelong_co.replay.experience import PackedExperience
 from lifelong_co.tensors.heap import CopyThread
 from lifelong_co.tensors.modules import normalises_over_batch
-from lifelong_co_plugins.methods.experience_replay.behaviors import share_of_rows
 from lifelong_co_plugins.methods.experience_replay.bundles import Bundle
 from lifelong_co_plugins.methods.experience_replay.importance_sampling import by_weight
 from lifelong_co_plugins.methods.experience_replay.replayed import Replayed, ReplayedBundle
@@ -51,8 +50,8 @@ class Weights:
 
         A bundle of which no instance is drawn is left out.
         """
-        module = learner.solver.module
-        share, alone = share_of_rows(module, self.fraction), normalises_over_batch(module)
+        alone = normalises_over_batch(learner.solver.module)
+        share = 1.0 if alone else self.fraction
         if not bundles:
             return Replayed((), each_alone=alone)
         normalised = iter(self.loss.normalise(self.raw([s for b in bundles for s in b.steps])))

@@ -36,7 +36,7 @@ def drawn(problem: str, size: int, seed: int) -> FileInstance:
 def test_solutions_of_files_are_feasible(name: str, started: bool) -> None:
     """With rounded distances, a matrix, and time windows without rounding."""
     instance = read_file(FIXTURES / name)
-    first = nearest_neighbor(instance, registry.problem(instance.problem)).actions[0]
+    first = nearest_neighbor(instance, registry.problem(instance.problem))[0]
     found = improved(instance, 0.1, first if started else None)
     assert found is not None
     assert check(instance, found).cost <= check(instance, first).cost
@@ -47,7 +47,7 @@ def test_solutions_of_files_are_feasible(name: str, started: bool) -> None:
 def test_a_start_is_never_made_worse(problem: str, size: int, seed: int) -> None:
     """Even in a time in which nothing can be found."""
     instance = drawn(problem, size, seed)
-    tours = nearest_neighbor(instance, registry.problem(problem)).actions
+    tours = nearest_neighbor(instance, registry.problem(problem))
     for actions in tours[:2]:
         found = improved(instance, 0.01, actions)
         assert found is not None

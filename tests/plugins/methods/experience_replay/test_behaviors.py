@@ -90,7 +90,7 @@ def test_cpu_and_networks_that_normalise_decode_step_by_step(
 def test_unit_is_replayed_whole_if_the_solver_normalises_over_the_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, norm: str
 ) -> None:
-    """Part of a unit would not have the recorded behavior; see `share_of_rows`."""
+    """Part of a unit would not have the recorded behavior."""
     config = tiny_config(method, replay_rows=0.25, replay_size=2)
     config = attrs.evolve(config, solver="omni", solver_options={**MODEL, "norm": norm})
     seen: list[int] = []
