@@ -23,6 +23,7 @@ from torch import Tensor
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.problems.distances import lengths
+from lifelong_co.problems.mtvrp_instances import absent
 from lifelong_co.protocols import FieldSampler
 
 ATTRIBUTES = ("time-windows", "open", "limit", "backhauls")
@@ -81,7 +82,8 @@ def sampler(*, attributes: Sequence[str] = ()) -> FieldSampler:
                 "demand": torch.where(collects, 0.0, demand),
             },
         }
-        return {field: value for name in attributes for field, value in found[name].items()}
+        chosen = {field: value for name in attributes for field, value in found[name].items()}
+        return absent(demand) | chosen
 
     return sample
 

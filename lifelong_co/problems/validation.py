@@ -97,9 +97,9 @@ def shaped(name: str, value: object, shape: tuple[int | str, ...]) -> Tensor:
     return tensor
 
 
-def coordinates(name: str, value: object) -> Tensor:
+def coordinates(name: str, value: object, batch: int | str = "B") -> Tensor:
     """Return node coordinates ``[B, n, 2]``, with ``n >= 2``; raise the errors of `fractions`."""
-    tensor = fractions(name, value, ("B", "n", 2))
+    tensor = fractions(name, value, (batch, "n", 2))
     if tensor.shape[1] < 2:
         raise InvalidInstancesError(f"{name}: expected at least two nodes, got {tensor.shape[1]}")
     return tensor

@@ -9,7 +9,7 @@ are not refused here, and the loss that they lead to stops the run.
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 import torch
@@ -22,8 +22,6 @@ from lifelong_co.tensors.probabilities import probabilities
 
 # Rounding may leave ``1 - p`` so far below 0 (`tensors.probabilities`).
 ROUNDING = 1e-4
-
-F = TypeVar("F", bound=Callable[..., Tensor])
 
 
 @attrs.define(eq=False)

@@ -42,7 +42,7 @@ class Journal:
     Parameters
     ----------
     folder
-        The run folder. It is not read before `restore` or `adopt` is called.
+        The run folder. It is not read before `restore` is called.
     """
 
     def __init__(self, folder: RunFolder) -> None:

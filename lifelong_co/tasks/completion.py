@@ -13,7 +13,6 @@ from torch import Tensor
 
 from lifelong_co import registry
 from lifelong_co.errors import ComponentError, ConfigError
-from lifelong_co.instance_files import npz
 from lifelong_co.protocols import FieldSampler, Problem
 
 
@@ -113,8 +112,9 @@ def completion(
 
 
 def needed_fields(problem: Problem) -> set[str]:
-    """Return the fields without which a problem makes no instances."""
-    return {name for name, needed in npz.fields(problem).items() if needed}
+    """Return the fields of a problem's instances that have no default."""
+    known = attrs.fields(problem.instances_type)
+    return {field.name for field in known if field.default is attrs.NOTHING}
 
 
 def _listed(names: Collection[str]) -> str:

@@ -30,13 +30,13 @@ def check_policy_gradient(solver: Solver, instances: Any, *, seed: int = 0) -> N
       is detached or has other parameters.
     """
     with torch.enable_grad(), mode(solver.module, training=True):
-        objective = solver.objective()
-        kind = type(objective).__name__
-        expect(isinstance(objective, Objective), "check_policy_gradient", "an Objective", kind)
         learning = any(True for _ in solver.module.parameters())
         expect(learning, "check_policy_gradient", "a module with parameters", "none")
         size = (solver.problem.size(instances),)
         trial = new_trial(Method(), solver, "U", size, seed, instances=instances)
+        objective = trial.objective
+        kind = type(objective).__name__
+        expect(isinstance(objective, Objective), "check_policy_gradient", "an Objective", kind)
         objective.before_task(trial.learner)
         rollout, steps = observed_rollout(solver, instances, "sample", seed)
         loss = objective.loss(instances, rollout)

@@ -39,7 +39,7 @@ def official_omni(
         If a number is not above zero, the problem is neither TSP nor CVRP, or the official code is
         missing.
     UnknownNameError
-        If ``norm`` has another name.
+        If ``norm`` is not in `NORMALIZATIONS`.
     """
     if norm not in NORMALIZATIONS:
         raise UnknownNameError("normalisation of solver 'official-omni'", norm, NORMALIZATIONS)

@@ -1,8 +1,10 @@
 """`check_buffer` passes the shipped buffers and names the fault of a wrong one."""
 
+import math
 from typing import Any
 
 import pytest
+import torch
 from contract_faults import assert_named
 
 import lifelong_co as lco
@@ -138,6 +140,32 @@ class Aliases(Reservoir[Any]):
         return {**super().state_dict(), "items": self._items}
 
 
+class Reorders(Reservoir[Any]):
+    """Saves a dict whose order it goes on changing."""
+
+    def __init__(self, capacity: int, seed: int = 0) -> None:
+        super().__init__(capacity, seed)
+        self.last = dict.fromkeys(("odd", "even"))
+
+    def put(self, slot: int, item: Any) -> None:
+        """Note whether the last item is odd."""
+        super().put(slot, item)
+        parity = "odd" if item % 2 else "even"
+        self.last[parity] = self.last.pop(parity)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the dict itself."""
+        return {**super().state_dict(), "last": self.last}
+
+
+class Remembers(Reservoir[Any]):
+    """Saves a tensor and a number that is NaN."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Add both."""
+        return {**super().state_dict(), "best": math.nan, "mean": torch.tensor([math.nan, 2.0])}
+
+
 class Unsaved(Reservoir[Any]):
     """Saves an object."""
 
@@ -193,6 +221,7 @@ MUTANTS: dict[str, tuple[str, Any]] = {
     "forgets": ("after load_state_dict", Forgets),
     "forgets the task": ("after load_state_dict", ForgetsTask),
     "aliases": ("that later offers do not change", Aliases),
+    "reorders": ("that later offers do not change", Reorders),
     "unsaved": ("a state_dict that can be saved", Unsaved),
     "renamed": ('a state_dict with "items", the list of the items, got None', Renamed),
 }
@@ -215,3 +244,8 @@ def test_missing_member_is_named() -> None:
     """A list is no buffer."""
     with pytest.raises(testing.ContractError, match="without capacity, seen, admit"):
         testing.check_buffer(lambda capacity, seed: [])  # noqa: ARG005
+
+
+def test_state_may_have_tensors_and_nan() -> None:
+    """They are compared by their bits."""
+    testing.check_buffer(Remembers)

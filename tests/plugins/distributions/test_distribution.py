@@ -238,7 +238,7 @@ def test_problem_without_coordinates_is_refused() -> None:
 def test_field_without_a_sampler_is_refused() -> None:
     """The error names the problem and the field that no distribution draws."""
     kind = attrs.make_class("Voyages", ["nodes", "wind"])
-    foreign: Any = SimpleNamespace(name="sailing", instances_type=kind, instances=kind)
+    foreign: Any = SimpleNamespace(name="sailing", instances_type=kind)
     with pytest.raises(ConfigError, match="problem 'sailing': expected a sampler for wind"):
         make_distribution("U", foreign)
 
