@@ -12,7 +12,8 @@ machine. Each cost is stored in results/libraries.csv when it is found; the same
 import argparse
 import csv
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import metadata
 from pathlib import Path
 
 import attrs
@@ -43,10 +44,10 @@ RULES = ("nearest neighbor", "random insertion")
 ORDERS = 100
 COLUMNS = (
     *("library", "instance", "n", "best_known", "solver", "cost"),
-    *("length", "weights", "commit"),
+    *("length", "version", "commit", "configuration"),
 )
-"""``length`` is not rounded, ``weights`` is a hash of the solver, and ``commit`` that of its run;
-all three are empty for rules and PyVRP."""
+"""``length`` is not rounded. ``version`` is a hash of the solver's parameters, or that of PyVRP; a
+line with another one is solved again. ``commit`` and ``configuration`` are those of the run."""
 
 Line = dict[str, str]
 Stored = dict[tuple[str, str, str], Line]
@@ -59,29 +60,36 @@ class Contest:
 
     library: str
     instances: list[FileInstance]
-    entrants: list[tuple[Entrant, str]]
-    """With the commits of their runs."""
+    entrants: list[tuple[Entrant, Mapping[str, str]]]
+    """With what made their runs."""
     seconds: float
     """For PyVRP."""
 
     def lines(self, stored: Stored) -> Iterator[Line]:
         """Yield the lines of each instance in turn; those that are stored are not solved again."""
         for instance in self.instances:
-            for entrant, commit in self.entrants:
+            for entrant, made in self.entrants:
                 known = stored.get((self.library, instance.name, entrant.label), {})
-                same = known.get("weights") == entrant.weights
-                yield known if same else self.learned(instance, entrant, commit)
-            for name in (*RULES, f"PyVRP, {self.seconds:g} s"):
+                same = known.get("version") == entrant.weights
+                yield known if same else self.learned(instance, entrant, made)
+            for name, version in self.others():
                 known = stored.get((self.library, instance.name, name), {})
-                yield known or self.other(instance, name)
+                same = known.get("version") == version
+                yield known if same else self.other(instance, name, version)
 
-    def learned(self, instance: FileInstance, entrant: Entrant, commit: str) -> Line:
+    def others(self) -> Iterator[tuple[str, str]]:
+        """Yield the name and the version of each rule and of PyVRP."""
+        yield from ((rule, "") for rule in RULES)
+        yield f"PyVRP, {self.seconds:g} s", metadata.version("pyvrp")
+
+    def learned(self, instance: FileInstance, entrant: Entrant, made: Mapping[str, str]) -> Line:
         """Return the line of a solver."""
         (one,) = solve([instance], entrant, How(as_paper=True))
-        made = {"length": one.length, "weights": one.weights, "commit": commit}
-        return self.line(instance, entrant.label, one.cost, **made)
+        return self.line(
+            instance, entrant.label, one.cost, length=one.length, version=one.weights, **made
+        )
 
-    def other(self, instance: FileInstance, name: str) -> Line:
+    def other(self, instance: FileInstance, name: str, version: str) -> Line:
         """Return the line of a rule or of PyVRP."""
         if name == RULES[0]:
             least, _ = nearest(instance, self.entrants[0][0].solver.problem)
@@ -91,7 +99,7 @@ class Contest:
         found = improved(instance, self.seconds)
         if found is None:
             raise SystemExit(f"{instance.name}: PyVRP finds no solution in {self.seconds:g} s")
-        return self.line(instance, name, check(instance, found).cost)
+        return self.line(instance, name, check(instance, found).cost, version=version)
 
     def line(self, instance: FileInstance, solver: str, cost: float, **made: object) -> Line:
         """Return a line; what is not given is empty."""
@@ -100,8 +108,8 @@ class Contest:
         return {column: str(named.get(column, "")) for column in COLUMNS}
 
 
-def entrants(plan: Plan, problem: str) -> Iterator[tuple[Entrant, str]]:
-    """Yield the solver of each row of the problem's table."""
+def entrants(plan: Plan, problem: str) -> Iterator[tuple[Entrant, Mapping[str, str]]]:
+    """Yield the solver of each row of the problem's table, with what made its run."""
     for block in plan.blocks:
         if block.problem == problem:
             for row in block.rows:
@@ -109,7 +117,8 @@ def entrants(plan: Plan, problem: str) -> Iterator[tuple[Entrant, str]]:
                 folder = plan.jobs[name].folder
                 solver = load_solver(folder)
                 entrant = Entrant(row.label, solver, fingerprint(folder, solver))
-                yield entrant, tidy.made(folder)["commit"]
+                made = tidy.made(folder)
+                yield entrant, {name: made[name] for name in ("commit", "configuration")}
 
 
 def learn(plan: Plan, workers: int) -> None:

@@ -1,5 +1,7 @@
 """Solvers, rules and PyVRP on one file; what is stored is not solved again."""
 
+from importlib import metadata
+
 import numpy as np
 import pytest
 
@@ -19,8 +21,8 @@ def refused(*_):
     raise AssertionError("solved again")
 
 
-def test_solver_solves_again_only_with_other_weights(libraries, monkeypatch):
-    """Rules and PyVRP have no weights: they solve once."""
+def test_only_another_version_solves_again(libraries, monkeypatch):
+    """Rules have no version: they solve once."""
     pytest.importorskip("pyvrp")
     nodes = np.array([[17 * i % 29, 13 * i % 31] for i in range(12)], dtype=float)
     file = FileInstance("x", "tsp", nodes, None, None, "EUC_2D", best_known=100.0)
@@ -28,18 +30,23 @@ def test_solver_solves_again_only_with_other_weights(libraries, monkeypatch):
     solver.module.eval()
 
     def lines(weights, stored):
-        entrant = Entrant("llr-bc", solver, weights)
-        return list(libraries.Contest("tsplib", [file], [(entrant, "abc")], 0.1).lines(stored))
+        entrant = Entrant("llr-bc", solver, weights), {"commit": "abc", "configuration": "def"}
+        return list(libraries.Contest("tsplib", [file], [entrant], 0.1).lines(stored))
 
     found = lines("one", {})
     names = ["llr-bc", "nearest neighbor", "random insertion", "PyVRP, 0.1 s"]
     assert [line["solver"] for line in found] == names
     assert [line["commit"] for line in found] == ["abc", "", "", ""]
+    assert [line["version"] for line in found] == ["one", "", "", metadata.version("pyvrp")]
     assert all(float(line["cost"]) > 0 for line in found)
     stored = {libraries.key(line): line for line in found}
-    monkeypatch.setattr(libraries, "improved", refused)
     monkeypatch.setattr(libraries, "nearest", refused)
-    first, *others = lines("other", stored)
-    assert (first["weights"], others) == ("other", found[1:])
+    with monkeypatch.context() as patch:
+        patch.setattr(libraries, "improved", refused)
+        first, *others = lines("other", stored)
+        assert (first["version"], others) == ("other", found[1:])
     monkeypatch.setattr(libraries, "solve", refused)
     assert lines("one", stored) == found
+    monkeypatch.setattr(libraries.metadata, "version", lambda _: "older")
+    *others, last = lines("one", stored)
+    assert (last["version"], others) == ("older", found[:-1])
