@@ -140,9 +140,13 @@ def repeated() -> Sheet:
         commits = len({line["commit"] for line in own})
         others = [line for line in own if line["equal"] != line["tests"]]
         labels = [f"`{one['method']}` of {one['commit'][:7]} ({one['problem']})" for one in others]
-        asked = len([*repeat.chosen(study.Study.named(name))])
-        counts = (str(commits), f"{len(own)} of {asked}", str(len(own) - len(others)))
-        rows.append(words(f"`{name}.toml`", *counts, ", ".join(labels) or "-"))
-    header = ("study", "commits", "runs repeated", "with the same bits", "with other costs")
+        of = study.Study.named(name)
+        asked = {*repeat.chosen(of), *(line["run"] for line in own)}
+        stored = of.lines()
+        whole = [line for line in own if int(line["tests"]) == len(stored.get(line["run"], ()))]
+        counts = (f"{len(own)} of {len(asked)}", str(len(whole)), str(len(own) - len(others)))
+        rows.append(words(f"`{name}.toml`", str(commits), *counts, ", ".join(labels) or "-"))
+    ends = ("runs repeated", "whole", "with the same bits", "with other costs")
     note = f"Repeated with commit {', '.join(sorted({line['today'][:7] for line in found}))}."
+    header = ("study", "commits", *ends)
     return Sheet(key="repeated", title="", header=header, blocks=(tuple(rows),), note=note)

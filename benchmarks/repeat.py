@@ -1,23 +1,25 @@
 """Do stored runs repeat with today's code? The costs up to the second task, to the last bit.
 
-    python benchmarks/repeat.py STUDY... [--workers 2]
+    python benchmarks/repeat.py STUDY... [--workers 2] [--done FOLDER]
 
 Of each study one run is repeated for each commit, problem, solver, method and objective: the one of
 the lowest seed that one commit did on a CPU. It is repeated up to its first tests in the second
-task. The results are in results/repeat.csv; a run that is there is not repeated again.
+task. The results are in results/repeat.csv; a run that is there is not repeated again. ``--done``
+names the folder of a sweep that did runs of the study again: all their tests are compared.
 """
 
 import argparse
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import attrs
 import tidy
 import torch
-from study import HERE, Study
+from study import HERE, Study, same
 
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import Interrupted
@@ -33,6 +35,9 @@ KIND = ("problem", "solver", "method", "objective")
 COLUMNS = ("study", "run", "commit", *KIND, "today", "tests", "equal", "largest")
 """``tests`` is their number, ``equal`` how many have equal bits, ``largest`` the largest relative
 difference of a cost."""
+
+Test = tuple[str, int, str]
+"""The task that is learned, its epoch, the task that is tested."""
 
 
 def chosen(study: Study) -> Iterator[str]:
@@ -64,24 +69,49 @@ def repeated(config: Config, epoch: int) -> list[Cost]:
         return made[0].costs
 
 
+def by_test(lines: Iterable[tidy.Line]) -> dict[Test, float]:
+    """Return the costs of a run's lines."""
+    return {
+        (line["learning"], int(line["epoch"]), line["tested"]): float(line["cost"])
+        for line in lines
+    }
+
+
 def compared(study: Study, name: str) -> dict[str, object]:
-    """Return the row of a run that is repeated now."""
+    """Return the row of a run that is repeated now, up to its second task."""
     lines, config = study.lines()[name], study.plan.jobs[name].config
     labels = [task.label for task in config.tasks]
-    stored = {(line["learning"], int(line["epoch"]), line["tested"]): line for line in lines}
     second = [int(line["epoch"]) for line in lines if line["learning"] in labels[1:2]]
     epoch = min(second, default=1)
-    differences = [
-        cost.cost / float(stored[labels[cost.learning - 1], cost.epoch, cost.name]["cost"]) - 1
+    again = {
+        (labels[cost.learning - 1], cost.epoch, cost.name): cost.cost
         for cost in repeated(config, epoch)
         if (cost.learning, cost.epoch) <= (2, epoch)
-    ]
+    }
+    return row(study, name, again, tidy.commit(provenance.present("cpu")))
+
+
+def whole(study: Study, folder: Path) -> Iterator[dict[str, object]]:
+    """Yield the row of the study's runs that another commit did again in a sweep."""
+    stored, jobs = study.lines(), attrs.evolve(study, runs=folder).plan.jobs
+    for name in stored:
+        if jobs[name].finished:
+            again = tidy.lines(jobs[name].folder)
+            if same(again, jobs[name]) and again[0]["commit"] != stored[name][0]["commit"]:
+                yield row(study, name, by_test(again), again[0]["commit"])
+
+
+def row(study: Study, name: str, again: Mapping[Test, float], today: str) -> dict[str, object]:
+    """Return what a run's new costs are beside those that are stored."""
+    lines = study.lines()[name]
+    stored = by_test(lines)
+    differences = [cost / stored[test] - 1 for test, cost in again.items()]
     return {
         "study": study.file.stem,
         "run": name,
         "commit": lines[0]["commit"],
         **{column: lines[0][column] for column in KIND},
-        "today": tidy.commit(provenance.present("cpu")),
+        "today": today,
         "tests": len(differences),
         "equal": differences.count(0.0),
         "largest": max(map(abs, differences)),
@@ -96,6 +126,14 @@ def read() -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
+def keep(found: dict[str, object]) -> None:
+    """Store a row in the place of the same run's former one."""
+    run = (found["study"], found["run"])
+    others = [old for old in read() if (old["study"], old["run"]) != run]
+    write_whole(STORED, tidy.as_csv([*others, found], COLUMNS))
+    print(f"{found['run']}: {found['equal']} of {found['tests']} tests equal", flush=True)
+
+
 def main() -> None:
     """Repeat what is not stored, and store each result as it comes."""
     parser = argparse.ArgumentParser(
@@ -103,12 +141,17 @@ def main() -> None:
     )
     parser.add_argument("studies", nargs="+")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--done", type=Path, help="folder of a sweep, e.g. runs/libraries")
     given = parser.parse_args()
-    rows: list[dict[str, object]] = [{**row} for row in read()]
-    done = {(row["study"], row["run"], row["commit"]) for row in rows}
+    studies = [*map(Study.named, given.studies)]
+    if given.done:
+        for study in studies:
+            for found in whole(study, given.done):
+                keep(found)
+    done = {(old["study"], old["run"], old["commit"]) for old in read()}
     left = [
         (study, name)
-        for study in map(Study.named, given.studies)
+        for study in studies
         for name in chosen(study)
         if (study.file.stem, name, study.lines()[name][0]["commit"]) not in done
     ]
@@ -117,12 +160,8 @@ def main() -> None:
         for each in as_completed(pool.submit(compared, study, name) for study, name in left):
             if error := each.exception():  # the others go on
                 print(f"not repeated: {error!r}", flush=True)
-                continue
-            row = each.result()
-            same = (row["study"], row["run"])
-            rows = [old for old in rows if (old["study"], old["run"]) != same] + [row]
-            write_whole(STORED, tidy.as_csv(rows, COLUMNS))
-            print(f"{row['run']}: {row['equal']} of {row['tests']} tests equal", flush=True)
+            else:
+                keep(each.result())
 
 
 if __name__ == "__main__":

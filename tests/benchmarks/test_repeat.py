@@ -58,11 +58,27 @@ def test_run_of_the_same_code_has_equal_costs(program, study):
     assert row["largest"] == pytest.approx(0.2)
 
 
+def test_whole_runs_of_another_commit_are_compared(program, study, tmp_path):
+    """All tests count. A run is not compared with itself, nor one that is not finished."""
+    repeat, names = program("repeat"), [*study.lines()]
+    for name in names[1:]:
+        (study.plan.jobs[name].folder / "report.html").touch()
+    assert [*repeat.whole(study, tmp_path / "runs")] == []
+    text, commit = study.stored.read_text(), study.lines()[names[0]][0]["commit"]
+    study.stored.write_text(text.replace(commit, "0" * 12))
+    rows = [*repeat.whole(study, tmp_path / "runs")]
+    assert [row["run"] for row in rows] == names[1:]
+    assert {(row["tests"], row["equal"], row["largest"]) for row in rows} == {(11, 11, 0.0)}
+    assert {row["commit"] for row in rows} == {"0" * 12}
+
+
 def test_table_counts_the_runs_of_each_study(program, tmp_path, monkeypatch):
     """A run with other costs is named with its commit."""
     repeat = program("repeat")
     monkeypatch.setattr(repeat, "STORED", tmp_path / "repeat.csv")
     monkeypatch.setattr(repeat, "chosen", lambda _: "abc")
+    whole = {"a": [{}] * 9, "b": [{}] * 57}
+    monkeypatch.setattr(program("study").Study, "lines", lambda _: whole)
     lines = (
         "comparison,a,1111111aaaaa,cvrp,pomo,feng,preference,9999999bbbbb,9,9,0.0",
         "comparison,b,2222222aaaaa,tsp,pomo,rehearsal,preference,9999999bbbbb,9,3,0.01",
@@ -70,6 +86,6 @@ def test_table_counts_the_runs_of_each_study(program, tmp_path, monkeypatch):
     repeat.STORED.write_text("\n".join((",".join(repeat.COLUMNS), *lines)) + "\n")
     sheet = program("other_tables").repeated()
     ((row,),) = sheet.blocks
-    shown = ["`comparison.toml`", "2", "2 of 3", "1", "`rehearsal` of 2222222 (tsp)"]
+    shown = ["`comparison.toml`", "2", "2 of 3", "1", "1", "`rehearsal` of 2222222 (tsp)"]
     assert [cell.shown for cell in row] == shown
     assert sheet.note == "Repeated with commit 9999999."
