@@ -33,7 +33,7 @@ def report(
     Tables: metrics over all orders and of each order, hyperparameters,
     ablations, other solvers, costs with optimality gaps, benchmark instances,
     content of the buffer. Figures: forgetting and plasticity of each order, the
-    buffer, drift of a low-confidence decision.
+    buffer, a decision that drifts.
 
     A folder of imported or pretrained parameters adds a row to the costs: its
     solver, tested without learning (zero-shot).

@@ -157,7 +157,7 @@ def _part(chapter: Chapter, costs: Sequence[Sheet], log: Callable[[str], None]) 
 
 def paired_section(sheets: Sequence[Sheet]) -> Section:
     """Return the section of paired tests; tables without a test only add their notes."""
-    said = " ".join(sheet.note for sheet in sheets if not sheet.rows)
+    said = " ".join(dict.fromkeys(sheet.note for sheet in sheets if not sheet.rows))
     tested = tuple(sheet for sheet in sheets if sheet.rows)
     needed = f"runs of at least two methods or settings with the same seeds, {ALIKE}"
     missing = said or f"needs {needed}."

@@ -143,12 +143,16 @@ def _pictures(run: FinishedRun, found: Contents, key: str, who: str) -> list[Pic
     names, counts = list(found.units), list(found.units.values())
     bars, axes = panels.small(0.8 + 0.26 * len(names), x="units")
     place = range(len(names))
-    drawn = axes.barh(place, counts, color=panels.COLORS[0], height=0.7)
-    axes.bar_label(drawn, padding=8, fontsize=9)
+    axes.barh(place, counts, color=panels.COLORS[0], height=0.7)
+    ends: list[float] = [*counts]
     if papers:
         share = sum(counts) / sum(papers.values())
-        axes.plot([papers.get(name, 0) * share for name in names], place, "D",
-                  color=panels.COLORS[1], markersize=5)  # fmt: skip
+        shares = [papers.get(name, 0) * share for name in names]
+        axes.plot(shares, place, "D", color=panels.COLORS[1], markersize=5)
+        ends = [*map(max, counts, shares)]
+    for at, count, end in zip(place, counts, ends, strict=True):  # behind bar and diamond
+        axes.annotate(str(count), (end, at), xytext=(8, 0), textcoords="offset points",
+                      va="center", fontsize=9)  # fmt: skip
     labels = [panels.plain(panels.fitted(name, panels.NARROW / 3, 9)) for name in names]
     axes.set_yticks(place, labels, fontsize=9)
     axes.invert_yaxis()

@@ -39,7 +39,7 @@ def drift_sections(chapter: Chapter, log: Callable[[str], None]) -> list[Section
 
 
 def _section(study: Study, log: Callable[[str], None]) -> Section:
-    heading = f"A low-confidence decision that drifts: {study.problem.upper()}"
+    heading = f"A decision that drifts: {study.problem.upper()}"
     missing = "needs the folder checkpoints/ of a run, with the parameters after each task."
     if len(study.best) < 2:
         return Section(heading, missing="needs at least two tasks.")

@@ -39,8 +39,10 @@ def test_methods_and_settings_have_their_baselines(tmp_path: Path) -> None:
 
 def test_few_seeds_are_said_in_place_of_the_table(tmp_path: Path) -> None:
     """The section is not empty without a reason."""
-    section = paired_section(paired_tables.paired(made(tmp_path, seeds=1)))
+    sheets = paired_tables.paired(made(tmp_path, seeds=1))
+    section = paired_section(sheets)
     assert section.empty
+    assert paired_section(sheets * 2).missing == section.missing, "said once"
     said = "expected at least 3 common seeds with one kind of device and number of processes"
     assert said + ": fine-tuning and llr-bc (1)" in section.missing
     assert "needs runs of at least two methods" in paired_section([]).missing
