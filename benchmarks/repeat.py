@@ -145,9 +145,11 @@ def main() -> None:
     given = parser.parse_args()
     studies = [*map(Study.named, given.studies)]
     if given.done:
-        for study in studies:
-            for found in whole(study, given.done):
-                keep(found)
+        again = [found for study in studies for found in whole(study, given.done)]
+        for found in again:
+            keep(found)
+        if not again:
+            raise SystemExit(f"{given.done}: no finished run of another commit is in these studies")
     done = {(old["study"], old["run"], old["commit"]) for old in read()}
     left = [
         (study, name)
