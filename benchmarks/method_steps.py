@@ -1,6 +1,6 @@
 """The price of each method: the time of its training steps in multiples of fine-tuning's.
 
-    python benchmarks/method_steps.py [--problems cvrp tsp] [--turns 20] [--json FILE]
+    python benchmarks/method_steps.py [--problems cvrp tsp] [--turns 12] [--json FILE]
 
 All methods learn the tasks of preset `small`, order 1, side by side: a step of each in turn, on one
 thread. Of the four short epochs of a task, the third is timed: Li's methods replay nothing in it,
@@ -39,6 +39,7 @@ METHODS = (
     ("feng", {}),
     ("feng", {"every": 3}),
     ("rehearsal", {}),
+    ("rehearsal", {"share": 0.3}),
     ("li-intra", {}),
     ("li-inter", {}),
     ("libog", {}),
@@ -123,7 +124,7 @@ def main() -> None:
     """Print the ratios, and write them as JSON if asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problems", nargs="+", choices=("cvrp", "tsp"), default=["cvrp", "tsp"])
-    parser.add_argument("--turns", type=int, default=20)
+    parser.add_argument("--turns", type=int, default=12)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
