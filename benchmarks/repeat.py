@@ -88,27 +88,28 @@ def compared(study: Study, name: str) -> dict[str, object]:
         for cost in repeated(config, epoch)
         if (cost.learning, cost.epoch) <= (2, epoch)
     }
-    return row(study, name, again, tidy.commit(provenance.present("cpu")))
+    return row(study, lines, again, tidy.commit(provenance.present("cpu")))
 
 
 def whole(study: Study, folder: Path) -> Iterator[dict[str, object]]:
-    """Yield the row of the study's runs that another commit did again in a sweep."""
+    """Yield a row for each run of the study that another commit did again in a sweep."""
     stored, jobs = study.lines(), attrs.evolve(study, runs=folder).plan.jobs
-    for name in stored:
+    for name, lines in stored.items():
         if jobs[name].finished:
             again = tidy.lines(jobs[name].folder)
-            if same(again, jobs[name]) and again[0]["commit"] != stored[name][0]["commit"]:
-                yield row(study, name, by_test(again), again[0]["commit"])
+            if same(again, jobs[name]) and again[0]["commit"] != lines[0]["commit"]:
+                yield row(study, lines, by_test(again), again[0]["commit"])
 
 
-def row(study: Study, name: str, again: Mapping[Test, float], today: str) -> dict[str, object]:
-    """Return what a run's new costs are beside those that are stored."""
-    lines = study.lines()[name]
+def row(
+    study: Study, lines: list[tidy.Line], again: Mapping[Test, float], today: str
+) -> dict[str, object]:
+    """Compare a run's new costs with its stored lines."""
     stored = by_test(lines)
     differences = [cost / stored[test] - 1 for test, cost in again.items()]
     return {
         "study": study.file.stem,
-        "run": name,
+        "run": lines[0]["run"],
         "commit": lines[0]["commit"],
         **{column: lines[0][column] for column in KIND},
         "today": today,

@@ -150,7 +150,7 @@ def _pictures(run: FinishedRun, found: Contents, key: str, who: str) -> list[Pic
         shares = [papers.get(name, 0) * share for name in names]
         axes.plot(shares, place, "D", color=panels.COLORS[1], markersize=5)
         ends = [*map(max, counts, shares)]
-    for at, count, end in zip(place, counts, ends, strict=True):  # behind bar and diamond
+    for at, count, end in zip(place, counts, ends, strict=True):  # right of bar and diamond
         axes.annotate(str(count), (end, at), xytext=(8, 0), textcoords="offset points",
                       va="center", fontsize=9)  # fmt: skip
     labels = [panels.plain(panels.fitted(name, panels.NARROW / 3, 9)) for name in names]
