@@ -152,7 +152,7 @@ def _pictures(run: FinishedRun, found: Contents, key: str, who: str) -> list[Pic
         ends = [*map(max, counts, shares)]
     for at, count, end in zip(place, counts, ends, strict=True):  # right of bar and diamond
         axes.annotate(str(count), (end, at), xytext=(8, 0), textcoords="offset points",
-                      va="center", fontsize=9)  # fmt: skip
+                      va="center", fontsize=9, color=panels.COLORS[0])  # fmt: skip
     labels = [panels.plain(panels.fitted(name, panels.NARROW / 3, 9)) for name in names]
     axes.set_yticks(place, labels, fontsize=9)
     axes.invert_yaxis()
@@ -165,7 +165,7 @@ def _pictures(run: FinishedRun, found: Contents, key: str, who: str) -> list[Pic
     x, y = found.confidence[:, some].numpy()
     axes.scatter(x, y, s=5, alpha=0.25, color=panels.COLORS[0],
                  linewidths=0)  # fmt: skip
-    units = f"Units in the buffer by task: {who}."
+    units = f"Units in the buffer by task (bar and number): {who}."
     states = f"Two measures of confidence of the buffered states: {who}; {correlation}."
     return [
         Picture(f"buffer-{key}", units + " Diamonds: the shares in the paper." * bool(papers),
