@@ -101,7 +101,8 @@ def variant_name(config: Config, usual: Config) -> str:
         text = f"{value:g}" if isinstance(value, float) else str(value)
         shown[f"-{SYMBOLS.get(short, short)}({text})"] = None
     parts += shown
-    return " ".join(parts[:MOST]) + (" ..." if len(parts) > MOST else "")
+    more = len(parts) - MOST
+    return " ".join(parts[:MOST]) + (f" and {more} more" if more > 0 else "")
 
 
 def _ablations(config: Config, usual: Config, others: dict[str, Any]) -> list[str]:

@@ -22,6 +22,11 @@ from lifelong_co.experiments.paper.naming import (
         ({"ablation": "KLD", "divergence": "kl", "alpha": 5.0}, {}, "-KLD -α(5)"),
         ({}, {"epochs": 8}, "-epochs(8)"),
         ({}, {"learning_rate": 0.01}, "-learning_rate(0.01)"),
+        (
+            {"buffer_size": 250, "replay_size": 4, "alpha": 1.0},
+            {"learning_rate": 0.01, "epochs": 8},
+            "-learning_rate(0.01) -α(1) -|B|(250) and 2 more",
+        ),
         ({}, {"seed": 3, "curve_every": 2}, ""),
     ],
 )
