@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types docs bench bench-smoke ci clean
+.PHONY: demo test lint types docs bench bench-smoke clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -36,8 +36,6 @@ bench: $(READY)
 bench-smoke: $(READY)
 	$(BIN)/python benchmarks/against_official.py --smoke --repeats 3
 	$(BIN)/python benchmarks/solvers.py --smoke
-
-ci: test lint types docs bench-smoke
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,6 +13,7 @@ import io
 from pathlib import Path
 
 import attrs
+import tidy
 from lifelong_co_adapters import shipped
 
 from lifelong_co.experiments.benchmark.answer import Answer, Effort, answer
@@ -43,7 +44,7 @@ def line(found: Answer) -> tuple[object, ...]:
     made = provenance.present("cpu")
     one = found.instance
     return (
-        *(made.commit[:12] + "+" * made.changed, one.name, one.problem, one.size, one.best_known),
+        *(tidy.commit(made), one.name, one.problem, one.size, one.best_known),
         *(found.effort.improve, found.found, found.nearest, found.cost, found.alone),
     )
 

@@ -82,7 +82,7 @@ class Official:
         names = {"problem_size": n, "pomo_size": n}
         return self.part("Env")(**names, distribution=NAMES.get(distribution, distribution))
 
-    def trainer(self, n: int, *, alpha: float, buffer_size: int = 1000) -> Any:
+    def trainer(self, n: int, *, alpha: float) -> Any:
         """Return the official trainer of LLR-BC; ``alpha`` 0 gives fine-tuning."""
         module = self.module("Trainer")
         kind = getattr(module, f"{self.problem.upper()}Trainer_LLRBC")
@@ -96,8 +96,8 @@ class Official:
             device=torch.empty(0).device,
             consolidation_loss_weight=alpha,
             clone_sample_size=16,
-            old_experience_buffer=module.ExperienceBuffer(buffer_size),
-            updating_experience_buffer=module.ExperienceBuffer(buffer_size),
+            old_experience_buffer=module.ExperienceBuffer(1000),
+            updating_experience_buffer=module.ExperienceBuffer(1000),
             temperature=1.0,
             confidence_weight_KLD=True,
             confidence_method="var",

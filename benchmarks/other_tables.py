@@ -6,22 +6,22 @@ They are of the shipped weights, of `improve.py`, `libraries.py`, `teaching.py`,
 
 import csv
 from itertools import groupby
-from pathlib import Path
 from statistics import fmean, stdev
 
+import improve
 import libraries
 import ranking
 import repeat
 import study
 import teaching
 from lifelong_co_adapters import shipped
+from speed_tables import sheet
 
 from lifelong_co.experiments.references.gaps import gap
 from lifelong_co.experiments.sheet import SCALE, Sheet, words
 from lifelong_co.experiments.spread import half_width
 from lifelong_co.metrics import NAMES
 
-IMPROVED = Path(__file__).parent / "results" / "improve.csv"
 FEW_NODES = 200
 
 
@@ -38,21 +38,21 @@ def weights() -> Sheet:
             shown = (f"{fmean(ratio.values()):.3f}", f"{ratio[worst]:.3f} ({worst})")
             rows.append(words(f"`{problem}`", str(size), *shown))
     header = ("problem", "nodes", "mean of six tests", "worst of them")
-    return Sheet(key="weights", title="", header=header, blocks=(tuple(rows),))
+    return sheet("weights", header, rows)
 
 
 def improved() -> Sheet:
     """Return the costs of `improve.py`, with the gap to the best known cost."""
     rows, seconds = [], ""
-    with IMPROVED.open(encoding="utf-8", newline="") as file:
+    with improve.STORED.open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             best, seconds = float(line["best_known"]), f"{float(line['seconds']):g} s"
             costs = [line[name] for name in ("solver", "nearest_neighbor", "from_solver", "alone")]
-            shown = [f"{float(cost):.10g} ({float(cost) / best - 1:.1%})" for cost in costs]
+            shown = [f"{float(cost):.10g} ({gap(float(cost), best):.1%})" for cost in costs]
             rows.append(words(line["instance"], f"{best:.10g}", *shown))
     solvers = ("shipped solver", "nearest neighbor", f"PyVRP from it, {seconds}", "PyVRP alone")
     header = ("file", "best known", *solvers)
-    return Sheet(key="improved", title="", header=header, blocks=(tuple(rows),))
+    return sheet("improved", header, rows)
 
 
 def on_libraries() -> Sheet:
@@ -89,7 +89,7 @@ def on_libraries() -> Sheet:
         header.append(f"{name}, normalised")
     commits = sorted({line["commit"][:7] for line in found if line["commit"]})
     note = f"Runs of commit {', '.join(commits)}."
-    return Sheet(key="libraries", title="", header=tuple(header), blocks=(tuple(rows),), note=note)
+    return sheet("libraries", header, rows, note)
 
 
 def taught() -> Sheet:
@@ -117,7 +117,7 @@ def taught() -> Sheet:
     header = ("cost on G20", *(f"`{problem}`" for problem in teaching.PROBLEMS))
     commits = sorted({line["commit"][:7] for lines in teaching.read().values() for line in lines})
     note = f"Commit {', '.join(commits)}."
-    return Sheet(key="taught", title="", header=header, blocks=(tuple(rows),), note=note)
+    return sheet("taught", header, rows, note)
 
 
 def ranked() -> Sheet:
@@ -128,7 +128,7 @@ def ranked() -> Sheet:
         shown = (f"{asked - len(broken)} of {asked}" for asked, broken in found.values())
         rows.append(words(f"`{problem}`", *shown))
     header = ("pairs ranked as in the paper", *NAMES)
-    return Sheet(key="ranked", title="", header=header, blocks=(tuple(rows),), best_of="none")
+    return sheet("ranked", header, rows)
 
 
 def repeated() -> Sheet:
@@ -149,4 +149,4 @@ def repeated() -> Sheet:
     ends = ("runs repeated", "whole", "with the same bits", "with other costs")
     note = f"Repeated with commit {', '.join(sorted({line['today'][:7] for line in found}))}."
     header = ("study", "commits", *ends)
-    return Sheet(key="repeated", title="", header=header, blocks=(tuple(rows),), note=note)
+    return sheet("repeated", header, rows, note)

@@ -35,7 +35,7 @@ HEADER = "     tasks  minutes  RSS MiB  costs MiB  other MiB"
 MEBI = 2**20
 
 
-def configuration(tasks: int, tests_after: str = "all") -> Config:
+def configuration(tasks: int, tests_after: str) -> Config:
     """Return a run of LLR-BC on tasks of five nodes, one step each, with one test instance."""
     task = {"distribution": "U", "size": 5, "epochs": 1, "batches": 1, "batch_size": 4}
     return Config(

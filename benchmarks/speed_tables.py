@@ -11,7 +11,7 @@ from lifelong_co.experiments.sheet import Row, Sheet, words
 SIZES = (20, 50, 100)
 
 
-def sheet(key: str, header: Iterable[str], rows: Iterable[Row], note: str) -> Sheet:
+def sheet(key: str, header: Iterable[str], rows: Iterable[Row], note: str = "") -> Sheet:
     """Return a table of words, in which nothing is the best."""
     return Sheet(key=key, title="", header=tuple(header), blocks=(tuple(rows),), note=note)
 

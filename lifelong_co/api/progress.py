@@ -189,7 +189,7 @@ def step_work(config: Config, files: data_files.Digests) -> list[float]:
     tasks at once takes steps of all of them in each, so their mean counts.
     """
     tasks = config.tasks
-    sizes = [task.size or int(files.get(task.label, {}).get("largest", 0)) for task in tasks]
+    sizes = [data_files.size_of(task, files) for task in tasks]
     work = [
         float(task.batch_size * max(size, 10) ** 2) for task, size in zip(tasks, sizes, strict=True)
     ]

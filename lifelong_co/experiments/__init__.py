@@ -1,1 +1,1 @@
-"""What happens after a run; nothing else imports it."""
+"""What happens after a run; only `api/` and the command line import it."""

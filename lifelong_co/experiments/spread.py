@@ -171,7 +171,7 @@ def quantile(level: float, freedom: int) -> float:
     return math.sqrt(freedom) * math.tan((low + high) / 2)
 
 
-def half_width(values: Sequence[float], level: float = LEVEL) -> float | None:
+def half_width(values: Sequence[float]) -> float | None:
     """Return the half-width of the mean's confidence interval; None for less than two values.
 
     The values are a normal sample.
@@ -179,4 +179,4 @@ def half_width(values: Sequence[float], level: float = LEVEL) -> float | None:
     n = len(values)
     if n < 2:
         return None
-    return quantile(level, n - 1) * statistics.stdev(values) / math.sqrt(n)
+    return quantile(LEVEL, n - 1) * statistics.stdev(values) / math.sqrt(n)

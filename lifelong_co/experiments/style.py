@@ -14,7 +14,7 @@ h2 { font-size: 1.25rem; margin: 2.4rem 0 .6rem; padding-bottom: .3rem;
   border-bottom: 1px solid var(--line); }
 h3 { font-size: 1rem; margin: 1.6rem 0 .4rem; }
 p, dl { max-width: 46rem; margin: .6rem 0; }
-.lead, .caption, .missing { color: var(--soft); }
+.lead, .caption { color: var(--soft); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem .9rem; }
 dt { font-weight: 600; }
 dd { margin: 0; }

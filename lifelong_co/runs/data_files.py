@@ -21,6 +21,11 @@ Digests = Mapping[str, Mapping[str, str | int]]
 says no size, the ``largest`` size of its ``files``."""
 
 
+def size_of(task: Task, held: Digests) -> int:
+    """Return the largest size of a task; 0 if it is that of its files and nobody knows them."""
+    return task.size or int(held.get(task.label, {}).get("largest", 0))
+
+
 def checked(folder: Path, config: Config, learned: int = 0) -> Digests:
     """Return what the files of a run hold, which must be what it knows of them.
 

@@ -64,15 +64,24 @@ def differences(one: Config, two: Config) -> dict[str, tuple[Any, Any]]:
     return {name: pair for name, pair in unlike.items() if not name.startswith(hidden)}
 
 
+def with_defaults(config: Config) -> Config:
+    """Return a run with all options of solver and method, and the changed ones of the objective.
+
+    A configuration of an older version lacks some options.
+    """
+    objective = registry.changed_options("objective", config.objective, config.objective_options)
+    return attrs.evolve(
+        config,
+        solver_options=registry.all_options("solver", config.solver, config.solver_options),
+        method_options=registry.all_options("method", config.method, config.method_options),
+        objective_options=objective,
+    )
+
+
 def _plain(config: Config) -> dict[str, Any]:
     """Return all settings by name, e.g. ``method_options.alpha`` or ``task 2 epochs``."""
-    options = registry.all_options("method", config.method, config.method_options)
     device = config.device.partition(":")[0]
-    objective = registry.changed_options("objective", config.objective, config.objective_options)
-    solver = registry.all_options("solver", config.solver, config.solver_options)
-    config = attrs.evolve(config, solver_options=solver, method_options=options)
-    config = attrs.evolve(config, objective_options=objective, device=device)
-    found = cattrs.unstructure(config)
+    found = cattrs.unstructure(attrs.evolve(with_defaults(config), device=device))
     tasks = found.pop("tasks")
     del found["loggers"]  # they change no result
     named: dict[str, Any] = {"number of tasks": len(tasks)}

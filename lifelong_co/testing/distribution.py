@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from lifelong_co.errors import InvalidInstancesError
+from lifelong_co.problems.images import COORDINATES
 from lifelong_co.protocols import Distribution, Problem
 from lifelong_co.seeding import generator
 from lifelong_co.tensors import records
@@ -12,7 +13,6 @@ from lifelong_co.testing.contract import expect, expect_everywhere, expect_membe
 from lifelong_co.testing.samples import required_fields
 
 CHECK = "check_distribution"
-COORDINATES = ("depot", "nodes")
 ROUNDING = 1e-5
 
 

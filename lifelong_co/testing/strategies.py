@@ -7,9 +7,9 @@ import torch
 from hypothesis import strategies as st
 
 from lifelong_co import registry
+from lifelong_co.problems.images import COORDINATES
 from lifelong_co.protocols import Problem
 from lifelong_co.tensors import records
-from lifelong_co.testing.distribution import COORDINATES
 
 DTYPES = (torch.float32, torch.float64)
 

@@ -7,7 +7,7 @@ import numpy as np
 from lifelong_co.config.run_config import Config
 from lifelong_co.instance_files.file_instance import Actions, FileInstance, cost
 from lifelong_co.instance_files.solve import length
-from lifelong_co.runs.data_files import Digests, read
+from lifelong_co.runs.data_files import Digests, read, size_of
 from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.imports import METHOD
 
@@ -27,11 +27,7 @@ def largest_learned(
     ``data`` is what the run knows of its files (`data_files.read`). The result is None if the run
     has learned nothing that is known, such as an import.
     """
-    known = data or {}
-    sizes = [
-        task.size or int(known.get(task.label, {}).get("largest", 0))
-        for task in config.tasks[:learned]
-    ]
+    sizes = [size_of(task, data or {}) for task in config.tasks[:learned]]
     return max(sizes) if config.method != METHOD and sizes and all(sizes) else None
 
 

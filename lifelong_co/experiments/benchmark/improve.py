@@ -18,9 +18,12 @@ from lifelong_co.reference_solvers.packages import optional
 
 Integers = npt.NDArray[np.int64]
 
+SEED = 0
+"""Of PyVRP's random stream. The result still depends on the speed of the machine."""
+
 
 def improved(
-    instance: FileInstance, seconds: float, start: Integers | None = None, *, seed: int = 0
+    instance: FileInstance, seconds: float, start: Integers | None = None
 ) -> Integers | None:
     """Return the best actions ``[T]`` that PyVRP finds.
 
@@ -32,8 +35,6 @@ def improved(
         The time of the search, more than 0.
     start
         The solution to start from; None: PyVRP makes one.
-    seed
-        Seed of PyVRP's random stream. The result still depends on the speed of the machine.
 
     Returns
     -------
@@ -51,11 +52,11 @@ def improved(
         warnings.simplefilter("ignore")  # about penalties at their bound
         first = None
         if start is not None:
-            first = _searched(pyvrp, data, pyvrp.Solution(data, _clients(instance, start)), seed)
+            first = _searched(pyvrp, data, pyvrp.Solution(data, _clients(instance, start)))
         found = pyvrp.solve(
             data,
             pyvrp.stop.MaxRuntime(max(0.0, deadline - time.monotonic())),
-            seed=seed,
+            seed=SEED,
             collect_stats=False,
             display=False,
             initial_solution=first,
@@ -68,7 +69,7 @@ def improved(
     return start
 
 
-def _searched(pyvrp: Any, data: Any, solution: Any, seed: int) -> Any:
+def _searched(pyvrp: Any, data: Any, solution: Any) -> Any:
     """Return a local optimum near a solution.
 
     PyVRP does the same with the random solution from which it starts alone. Without it, a search
@@ -77,7 +78,7 @@ def _searched(pyvrp: Any, data: Any, solution: Any, seed: int) -> Any:
     params, search = pyvrp.SolveParams(), pyvrp.search
     local = search.LocalSearch(
         data,
-        pyvrp.RandomNumberGenerator(seed=seed),
+        pyvrp.RandomNumberGenerator(seed=SEED),
         search.compute_neighbours(data, params.neighbourhood),
         search.PerturbationManager(params.perturbation),
     )

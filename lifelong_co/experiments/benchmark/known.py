@@ -16,7 +16,6 @@ from lifelong_co.experiments.references.cache import Cache
 from lifelong_co.experiments.references.subject import of_file
 from lifelong_co.instance_files.file_instance import FileInstance, InvalidSolutionError
 from lifelong_co.instance_files.solutions import check, comparable, read_solution
-from lifelong_co.instance_files.vrplib_instances import read_instance
 from lifelong_co.instance_files.vrplib_parser import refuse
 
 
@@ -50,7 +49,7 @@ def known_of(
         return stated
 
 
-def best_known(path: str | os.PathLike[str], instance: FileInstance | None = None) -> float | None:
+def best_known(path: str | os.PathLike[str], instance: FileInstance) -> float | None:
     """Return the best-known cost of an instance file, in the file's units.
 
     A warning says if a solution file states another whole number than its solution costs: the file
@@ -62,7 +61,7 @@ def best_known(path: str | os.PathLike[str], instance: FileInstance | None = Non
         The file ``X.vrp`` or ``X.tsp``. Its solution is ``X.sol`` or, without a depot,
         ``X.opt.tour``, in the same folder.
     instance
-        The content of the file; None: read as TSPLIB text.
+        The content of the file.
 
     Returns
     -------
@@ -76,7 +75,6 @@ def best_known(path: str | os.PathLike[str], instance: FileInstance | None = Non
         If either file cannot be used, the solution does not solve the instance, or a stated cost
         without a solution cannot be of this rule.
     """
-    instance = instance or read_instance(path)
     file = beside(Path(path), instance)
     if not file.exists():
         return instance.best_known

@@ -6,8 +6,8 @@ from typing import Any
 
 import attrs
 
-from lifelong_co import registry
 from lifelong_co.config.run_config import Config
+from lifelong_co.runs.settings import with_defaults
 from lifelong_co.validators import plain
 
 HEADLINE = ("solver", "preset", "order")
@@ -27,13 +27,8 @@ def settings(config: Config) -> dict[str, Any]:
     defaults.
     Options of the objective are left out if they have their defaults, so that labels are short.
     """
-    options = registry.all_options("method", config.method, config.method_options)
-    objective = registry.changed_options("objective", config.objective, config.objective_options)
     flat: dict[str, Any] = {}
-    solver = registry.all_options("solver", config.solver, config.solver_options)
-    config = attrs.evolve(config, solver_options=solver, method_options=options)
-    config = attrs.evolve(config, objective_options=objective)
-    for key, value in attrs.asdict(config, recurse=False).items():
+    for key, value in attrs.asdict(with_defaults(config), recurse=False).items():
         if key == "tasks":
             for task in value:
                 fields = attrs.asdict(task).items()

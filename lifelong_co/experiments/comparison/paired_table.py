@@ -58,7 +58,9 @@ def pairs_of(comparison: Comparison) -> list[Pair]:
     for group in comparison.groups:
         first = firsts.setdefault(group.runs[0].names, group)
         if first is not group:
-            both = (_measured(comparison, each) for each in (group, first))
+            both = (
+                {run.place: comparison.metrics(run) for run in each.runs} for each in (group, first)
+            )
             found.append(Pair(group.label, first.label, *both))
     return found
 
@@ -167,10 +169,6 @@ def _probability(p: float) -> str:
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _measured(comparison: Comparison, group: Group) -> Measured:
-    return {(repr(run.names), run.seed): comparison.metrics(run) for run in group.runs}
 
 
 def _values(measured: Measured, name: str) -> Values:

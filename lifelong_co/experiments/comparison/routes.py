@@ -30,7 +30,6 @@ def plot_routes(
     file_instance: FileInstance,
     actions: Actions,
     path_png: str | os.PathLike[str],
-    title: str | None = None,
     *,
     overwrite: bool = False,
 ) -> None:
@@ -42,8 +41,6 @@ def plot_routes(
         The instance and its solution ``[T]``, which is checked first.
     path_png
         The file to write.
-    title
-        The title; None: `heading` with the cost of the solution.
     overwrite
         Whether an existing file may be replaced.
 
@@ -76,8 +73,8 @@ def plot_routes(
     if depot:
         x, y = points[0]
         axes.scatter(x, y, s=110, marker="s", color="black", edgecolor="white", zorder=4)
-    text = heading(file_instance, report.cost) if title is None else title
-    panels.dress(axes, text, _legend(report.routes, depot))
+    title = heading(file_instance, report.cost)
+    panels.dress(axes, title, _legend(report.routes, depot))
     axes.set_aspect("equal", adjustable="datalim")
     axes.tick_params(labelsize=8, color="0.6", labelcolor="0.4")
     write_new(path_png, figures.png(figure), overwrite=overwrite)

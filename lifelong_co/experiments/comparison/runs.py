@@ -58,6 +58,11 @@ class FinishedRun:
         return tuple(task.label for task in self.config.tasks)
 
     @property
+    def place(self) -> tuple[str, Seed]:
+        """The order of its tasks and its seed: runs that share them are paired."""
+        return repr(self.names), self.seed
+
+    @property
     def epochs(self) -> tuple[int, ...]:
         """The epochs of each task in the order of arrival."""
         return tuple(task.epochs for task in self.config.tasks)

@@ -1,10 +1,10 @@
 """Paired tests of the methods and their settings, and what AP consists of, for each study."""
 
-from lifelong_co.experiments.comparison.paired_table import Measured, Pair, paired_table
+from lifelong_co.experiments.comparison.paired_table import Pair, paired_table
 from lifelong_co.experiments.comparison.report import plain
 from lifelong_co.experiments.comparison.split_table import COLUMNS, split_of, split_row, split_sheet
 from lifelong_co.experiments.paper import naming
-from lifelong_co.experiments.paper.studies import Chapter, Study, Variant
+from lifelong_co.experiments.paper.studies import Chapter, Study
 from lifelong_co.experiments.sheet import Sheet
 from lifelong_co.experiments.spread import over_orders
 
@@ -33,7 +33,9 @@ def pairs_of(study: Study) -> list[Pair]:
     for variant in study.variants:
         baseline = defaults[against if variant.main else variant.method]
         if variant is not baseline:
-            both = _measured(study, variant), _measured(study, baseline)
+            both = (
+                {run.place: study.metrics(run) for run in each.runs} for each in (variant, baseline)
+            )
             pairs.append(Pair(variant.title, baseline.title, *both))
     return pairs
 
@@ -48,7 +50,7 @@ def split(chapter: Chapter) -> list[Sheet]:
         rows = []
         differ = len({variant.orders for variant in study.lifelong}) > 1
         for variant in study.lifelong:
-            each = {(repr(run.names), run.seed): split_of(run, study.best) for run in variant.runs}
+            each = {run.place: split_of(run, study.best) for run in variant.runs}
             spreads = [
                 over_orders({place: of[i] for place, of in each.items()}, study.definition)
                 for i in range(len(COLUMNS))
@@ -58,10 +60,6 @@ def split(chapter: Chapter) -> list[Sheet]:
         if rows:
             sheets.append(plain(split_sheet(rows, *_named("split", "What AP consists of", study))))
     return sheets
-
-
-def _measured(study: Study, variant: Variant) -> Measured:
-    return {(repr(run.names), run.seed): study.metrics(run) for run in variant.runs}
 
 
 def _named(key: str, title: str, study: Study) -> tuple[str, str]:

@@ -94,7 +94,7 @@ class Study:
 
     def spreads(self, runs: Sequence[FinishedRun], k: int | None = None) -> dict[str, Spread]:
         """Return each metric over some runs of one variant, at least one."""
-        values = {(repr(run.names), run.seed): self.metrics(run, k) for run in runs}
+        values = {run.place: self.metrics(run, k) for run in runs}
         found = {
             name: {cell: getattr(value, name) for cell, value in values.items()}
             for name in metrics.NAMES

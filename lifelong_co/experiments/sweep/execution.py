@@ -7,6 +7,7 @@ import attrs
 import cattrs
 
 from lifelong_co.errors import ConfigError
+from lifelong_co.experiments.sweep.conduct import RETRIES
 from lifelong_co.storage.files import write_whole
 from lifelong_co.storage.toml import parse, structure, to_text
 
@@ -19,7 +20,7 @@ class Execution:
 
     workers: int | None = None
     """Highest number of runs at once; None: as many as the machine has room for."""
-    retries: int = 2
+    retries: int = RETRIES
     """How often a run is resumed after it died without a new checkpoint."""
     engine: str = "local"
     """Where the runs take place: ``local``, ``slurm`` or ``submitit-local``."""

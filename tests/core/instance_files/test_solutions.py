@@ -219,24 +219,25 @@ def test_best_known_uses_the_solution_file(
     tmp_path: Path, solution: str | None, best: float | None
 ) -> None:
     """Routes are measured; a stated cost counts where there are none."""
-    assert best_known(instance_beside(tmp_path, solution)) == best
+    path = instance_beside(tmp_path, solution)
+    assert best_known(path, read_instance(path)) == best
 
 
 def test_best_known_tour_is_measured() -> None:
     """An optimal tour file gives the length of the tour in the file's units."""
-    assert best_known(FIXTURES / "five.tsp") == 42
+    assert best_known(FIXTURES / "five.tsp", FIVE) == 42
 
 
 def test_best_known_falls_back_to_the_comment() -> None:
     """Without a solution file the instance's COMMENT counts."""
-    assert best_known(FIXTURES / "four.vrp") == 43
+    assert best_known(FIXTURES / "four.vrp", FOUR) == 43
 
 
 def test_best_known_refuses_routes_of_another_instance(tmp_path: Path) -> None:
     """The message names both files."""
     path = instance_beside(tmp_path, "Route #1: 1 2\n")
     with pytest.raises(FileFormatError, match=r"four\.sol: does not solve .*four\.vrp: .*node 3"):
-        best_known(path)
+        best_known(path, read_instance(path))
 
 
 @pytest.mark.parametrize("stated", ["4", "430", "34"])
@@ -244,4 +245,4 @@ def test_best_known_is_what_the_routes_cost(tmp_path: Path, stated: str) -> None
     """The cost is the last line, so it is what a download that breaks off damages."""
     path = instance_beside(tmp_path, f"Route #1: 1 2\nRoute #2: 3 4\nCost {stated}\n")
     with pytest.warns(UserWarning, match=rf"four\.sol: states a cost of {stated}; .* costs 43"):
-        assert best_known(path) == 43
+        assert best_known(path, read_instance(path)) == 43

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from lifelong_co import registry
 from lifelong_co.errors import ConfigError, InvalidRolloutError
-from lifelong_co.experiments.benchmark.results import Result
 from lifelong_co.instance_files.file_instance import FileInstance, cost, to_instances
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.solve import (
@@ -210,16 +209,6 @@ def test_of_equal_costs_the_shortest_solution_counts():
         )
         assert one.cost == 0
         assert length(small, one.actions) == pytest.approx(two.cost, rel=1e-5)
-
-
-def made():
-    """Return results of two checkpoints on three instances, one of unknown optimum."""
-    values = {"a": (100, 110, 120), "b": (200, 220, 210), "c": (None, 50, 60)}
-    return [
-        Result(name, 9, best, label, cost, cost - 0.5, 1.0)
-        for name, (best, *costs) in values.items()
-        for label, cost in zip(("one", "two"), costs, strict=True)
-    ]
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
