@@ -52,7 +52,14 @@ class Golden:
 
     def solver(self, dtype: torch.dtype = torch.float64) -> Any:
         """Return a fresh solver with the weights, through the public interface only."""
-        solver = lco.solver(self.name, problem=self.problem.name, **self.options)
+        return self._of(self.name, dtype)
+
+    def official(self) -> Any:
+        """Return the official class with the weights, in float64."""
+        return self._of(f"official-{self.name}", torch.float64)
+
+    def _of(self, name: str, dtype: torch.dtype) -> Any:
+        solver = lco.solver(name, problem=self.problem.name, **self.options)
         solver.module.to(dtype)
         solver.load_official(self.weights)
         return solver

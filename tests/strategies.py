@@ -36,6 +36,14 @@ class Walk:
     """The result of `feasible` in each state, ``[B, S, A]``."""
 
 
+def good(name: str) -> dict[str, Any]:
+    """Return the fields of a valid batch, ``B = 2`` and ``n = 3``."""
+    fields = {"nodes": torch.full((2, 3, 2), 0.5)}
+    if name == "cvrp":
+        fields |= {"depot": torch.full((2, 1, 2), 0.5), "demand": torch.full((2, 3), 0.5)}
+    return fields
+
+
 def grid(shape: tuple[int, ...], most: int) -> st.SearchStrategy[np.ndarray]:
     """Return arrays of whole numbers from 0 to ``most``; equal points and zeros occur."""
     return npst.arrays(np.int64, shape, elements=st.integers(0, most))

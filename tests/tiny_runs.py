@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import Interrupted
@@ -75,6 +75,13 @@ def longer(method: str, epochs: int, **options: Any) -> Config:
 def begun(folder: Path, config: Config, seed: int = 0) -> Run:
     """Return a run that has taken no step."""
     return start(attrs.evolve(config, seed=seed), RunFolder(folder / "run"))
+
+
+def nudge(module: nn.Module, by: float) -> None:
+    """Move every parameter away from zero."""
+    with torch.no_grad():
+        for value in module.parameters():
+            value += by * torch.sign(value)
 
 
 def tiny_learn(config: Config, folder: Path, **keywords: Any) -> Run:

@@ -9,23 +9,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tiny_costs import THREE, matrices
 
 from lifelong_co import metrics
 from lifelong_co.errors import ConfigError, UnknownNameError
 
-
-def matrices(least: int = 1) -> st.SearchStrategy[np.ndarray]:
-    """Draw cost matrices of ``least`` to 6 tasks."""
-    sizes = st.integers(least, 6)
-    return sizes.flatmap(
-        lambda k: hnp.arrays(np.float64, (k, k), elements=st.floats(0.5, 50, width=32))
-    )
-
-
 # Two tasks, d* = (10, 20): gaps 0.1 and 0.5 after the first, 0.4 and 0 after the second.
 TWO = [[11.0, 30.0], [14.0, 20.0]]
-# Three tasks, d* = (10, 20, 40); gaps: (.2 .3 .5), (.5 .1 .25), (.1 .4 .05).
-THREE = [[12.0, 26.0, 60.0], [15.0, 22.0, 50.0], [11.0, 28.0, 42.0]]
 
 
 def test_metrics_of_two_tasks_by_hand() -> None:

@@ -1,21 +1,11 @@
 """Where official code is found."""
 
-from pathlib import Path
-
 import pytest
+from invented_codebases import write
 from lifelong_co_adapters.official import locate
 from paths import ROOT
 
 from lifelong_co.errors import ConfigError, UnknownNameError
-
-
-def write(root: Path, files: dict[str, str]) -> Path:
-    """Write a codebase."""
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return root
 
 
 def test_official_code_is_found_by_variable_or_in_the_checkout(tmp_path, monkeypatch):

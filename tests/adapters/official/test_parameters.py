@@ -7,7 +7,6 @@ import torch
 from goldens import PROBLEMS, golden
 from upstreams import official
 
-import lifelong_co as lco
 from lifelong_co.errors import CheckpointError
 
 pytestmark = official
@@ -15,20 +14,12 @@ pytestmark = official
 both = pytest.mark.parametrize("problem", PROBLEMS)
 
 
-def wrapped(stored):
-    """Return the official solver with a golden's weights, in float64."""
-    solver = lco.solver(f"official-{stored.name}", problem=stored.problem.name, **stored.options)
-    solver.module.double()
-    solver.load_official(stored.weights)
-    return solver
-
-
 @both
 @pytest.mark.parametrize("name", ["pomo", "omni"])
 def test_all_faults_of_parameters_are_named(problem, name):
     """Missing, unexpected and misshapen ones; then nothing is loaded."""
     stored = golden(problem, name, "rezero" if name == "omni" else "")
-    solver = wrapped(stored)
+    solver = stored.official()
     before = copy.deepcopy(solver.module.state_dict())
     changed = {key: value + 1 for key, value in stored.weights.items()}
     del changed["decoder.Wk.weight"]

@@ -38,14 +38,6 @@ both = pytest.mark.parametrize("problem", PROBLEMS)
 goldens = pytest.mark.parametrize(("name", "norm"), GOLDENS)
 
 
-def wrapped(stored):
-    """Return the official solver with a golden's weights, in float64."""
-    solver = lco.solver(f"official-{stored.name}", problem=stored.problem.name, **stored.options)
-    solver.module.double()
-    solver.load_official(stored.weights)
-    return solver
-
-
 def pair(name, problem, norm):
     """Return ours and the official class in float64 with the same random weights."""
     options = SMALL | ({"norm": norm} if norm else {})
@@ -71,7 +63,7 @@ def test_greedy_rollout_is_the_stored_one(problem, name, norm):
     """Actions and costs equal the stored ones, probabilities to 1e-6 at every step."""
     stored = golden(problem, name, norm)
     seen = []
-    rollout = wrapped(stored).rollout(
+    rollout = stored.official().rollout(
         stored.instances, decode="greedy", observe=lambda _, log_probs: seen.append(log_probs)
     )
     assert torch.equal(rollout.actions, stored.actions)
@@ -128,7 +120,7 @@ def test_states_can_come_in_any_order(problem, name, norm):
     The behavior is uniform before the first node of a TSP.
     """
     stored = golden(problem, name, norm)
-    solver, made = wrapped(stored), stored.problem
+    solver, made = stored.official(), stored.problem
     half = made.instances(
         **{
             key: getattr(stored.instances, key)[:1] * 0.9

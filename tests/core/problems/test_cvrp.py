@@ -1,11 +1,9 @@
 """The CVRP: its end and its demands."""
 
-from typing import Any
-
 import pytest
 import torch
 from hypothesis import given
-from strategies import PROBLEMS, Walk, walks
+from strategies import PROBLEMS, Walk, good, walks
 
 from lifelong_co.errors import InvalidInstancesError
 
@@ -24,14 +22,6 @@ def test_finished_trajectory_stays_at_the_depot(walk: Walk) -> None:
     longer = torch.cat((walk.actions, home[..., None]), dim=2)
     cost = walk.problem.cost(walk.instances, walk.actions)
     torch.testing.assert_close(walk.problem.cost(walk.instances, longer), cost)
-
-
-def good(name: str) -> dict[str, Any]:
-    """Return the fields of a valid batch, ``B = 2`` and ``n = 3``."""
-    fields = {"nodes": torch.full((2, 3, 2), 0.5)}
-    if name == "cvrp":
-        fields |= {"depot": torch.full((2, 1, 2), 0.5), "demand": torch.full((2, 3), 0.5)}
-    return fields
 
 
 def test_demands_at_the_bounds_are_accepted() -> None:

@@ -2,24 +2,15 @@
 
 import math
 import pickle
-from typing import Any
 
 import pytest
 import torch
-from strategies import PROBLEMS
+from strategies import PROBLEMS, good
 
 from lifelong_co.errors import InvalidInstancesError
 from lifelong_co.problems.validation import refuse_where
 
 both = pytest.mark.parametrize("name", sorted(PROBLEMS))
-
-
-def good(name: str) -> dict[str, Any]:
-    """Return the fields of a valid batch, ``B = 2`` and ``n = 3``."""
-    fields = {"nodes": torch.full((2, 3, 2), 0.5)}
-    if name == "cvrp":
-        fields |= {"depot": torch.full((2, 1, 2), 0.5), "demand": torch.full((2, 3), 0.5)}
-    return fields
 
 
 @both

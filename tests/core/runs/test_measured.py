@@ -6,24 +6,11 @@ import attrs
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
-from tiny_costs import CONFIG, MATRIX, costs
+from tiny_costs import CONFIG, MATRIX, THREE, costs, matrices
 
 from lifelong_co import metrics
 from lifelong_co.errors import UnknownNameError
 from lifelong_co.runs import measured
-
-# Three tasks, d* = (10, 20, 40); gaps: (.2 .3 .5), (.5 .1 .25), (.1 .4 .05).
-THREE = [[12.0, 26.0, 60.0], [15.0, 22.0, 50.0], [11.0, 28.0, 42.0]]
-
-
-def matrices(least: int = 1) -> st.SearchStrategy[np.ndarray]:
-    """Draw cost matrices of ``least`` to 6 tasks."""
-    sizes = st.integers(least, 6)
-    return sizes.flatmap(
-        lambda k: hnp.arrays(np.float64, (k, k), elements=st.floats(0.5, 50, width=32))
-    )
 
 
 def rows_of(costs: np.ndarray, *, next_only: bool) -> list[dict[int, float]]:

@@ -6,19 +6,13 @@ from typing import Any
 import pytest
 import torch
 from lifelong_co_plugins.methods.ewc import Anchors
-from tiny_runs import parameters, same, tiny_config, tiny_learn
+from tiny_runs import begun, nudge, parameters, same, tiny_config, tiny_learn
 from torch import nn
 
 from lifelong_co.learner import train_batch
 from lifelong_co.protocols import Method
-from lifelong_co.runs.folder import RunFolder
-from lifelong_co.runs.run import Run, start
+from lifelong_co.runs.run import Run
 from lifelong_co.runs.trained_solver import load_solver
-
-
-def begun(folder: Path, method: str, **options: Any) -> Run:
-    """Return a run of two tasks that has taken no step."""
-    return start(tiny_config(method, sizes=(5, 6), **options), RunFolder(folder / "run"))
 
 
 def toy_anchors() -> tuple[Anchors, nn.Module]:
@@ -39,13 +33,6 @@ def test_penalty_and_its_gradient_by_hand() -> None:
     (value,) = module.parameters()
     assert value.grad is not None
     assert value.grad.tolist() == [5.0, -6.0]
-
-
-def nudge(module: nn.Module, by: float) -> None:
-    """Move every parameter away from zero."""
-    with torch.no_grad():
-        for value in module.parameters():
-            value += by * torch.sign(value)
 
 
 def terms(run: Run, method: Method) -> dict[str, float]:
@@ -74,7 +61,7 @@ def test_quadratic_term_has_its_weight(
     tmp_path: Path, method: str, options: dict[str, Any], times: float
 ) -> None:
     """It counts ``weight`` times, or ``1 + weight`` in the official LiBOG; not in a first task."""
-    run = begun(tmp_path, method, fisher_batches=2, **options)
+    run = begun(tmp_path, tiny_config(method, sizes=(5, 6), fisher_batches=2, **options))
     assert "ewc" not in terms(run, run.method)
     run.learner.task = 1
     run.method.before_task(run.learner)
@@ -116,7 +103,7 @@ def test_weights_of_zero_give_fine_tuning(tmp_path: Path) -> None:
 
 def test_steps_reduce_the_quadratic_term(tmp_path: Path) -> None:
     """With a very large weight, steps lead back to the end of the first task."""
-    run = begun(tmp_path, "ewc", weight=1e9, fisher_batches=2)
+    run = begun(tmp_path, tiny_config("ewc", sizes=(5, 6), weight=1e9, fisher_batches=2))
     run.learner.task = 1
     run.method.before_task(run.learner)
     nudge(run.learner.solver.module, 0.05)

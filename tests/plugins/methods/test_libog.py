@@ -1,31 +1,16 @@
 """LiBOG: which epoch it keeps, and what its two variants judge it by."""
 
 from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
 import torch
 from lifelong_co_plugins.methods import libog as libog_module
-from tiny_runs import parameters, same, tiny_config, tiny_learn
-from torch import nn
+from tiny_runs import begun, nudge, parameters, same, tiny_config, tiny_learn
 
 import lifelong_co as lco
 from lifelong_co.protocols import Rollout
-from lifelong_co.runs.folder import RunFolder
-from lifelong_co.runs.run import Run, start
-
-
-def begun(folder: Path, method: str, **options: Any) -> Run:
-    """Return a run of two tasks that has taken no step."""
-    return start(tiny_config(method, sizes=(5, 6), **options), RunFolder(folder / "run"))
-
-
-def nudge(module: nn.Module, by: float) -> None:
-    """Move every parameter away from zero."""
-    with torch.no_grad():
-        for value in module.parameters():
-            value += by * torch.sign(value)
+from lifelong_co.runs.run import Run
 
 
 @pytest.mark.parametrize(("variant", "kept"), [("corrected", 1), ("official", 2)])
@@ -33,7 +18,7 @@ def test_kept_epoch_depends_on_the_variant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str, kept: int
 ) -> None:
     """Corrected: the epoch of the lowest cost. Official: the epoch of the highest loss."""
-    run = begun(tmp_path, "libog", variant=variant, intra_weight=0.0)
+    run = begun(tmp_path, tiny_config("libog", sizes=(5, 6), variant=variant, intra_weight=0.0))
     learner, method = run.learner, run.method
     method.before_task(learner)
     loss, cost = (2.0, 1.0, 3.0), (6.0, 4.0, 5.0)
@@ -52,7 +37,7 @@ def test_kept_epoch_depends_on_the_variant(
 
 def test_small_last_batch_weighs_less(tmp_path: Path) -> None:
     """The mean of an epoch is over its instances, as in the official code."""
-    run = begun(tmp_path, "libog", intra_weight=0.0)
+    run = begun(tmp_path, tiny_config("libog", sizes=(5, 6), intra_weight=0.0))
     learner, method = run.learner, run.method
     learner.tasks = [attrs.evolve(task, last_batch_size=1) for task in learner.tasks]
     method.before_task(learner)

@@ -8,27 +8,22 @@ import attrs
 import pytest
 import torch
 from lifelong_co_plugins.methods.regularization.exemplar import BestSoFar, Exemplar, frozen_copy
-from tiny_runs import MODEL, exact_run, parameters, same, stopped_and_resumed, tiny_config
-from torch import Tensor, nn
+from tiny_runs import (
+    MODEL,
+    begun,
+    exact_run,
+    nudge,
+    parameters,
+    same,
+    stopped_and_resumed,
+    tiny_config,
+)
+from torch import Tensor
 
 import lifelong_co as lco
 from lifelong_co.learner import learn
-from lifelong_co.runs.folder import RunFolder
 from lifelong_co.runs.prepare import prepare
-from lifelong_co.runs.run import Run, start
 from lifelong_co.tensors.modules import with_parameters
-
-
-def begun(folder: Path, method: str, **options: Any) -> Run:
-    """Return a run of two tasks that has taken no step."""
-    return start(tiny_config(method, sizes=(5, 6), **options), RunFolder(folder / "run"))
-
-
-def nudge(module: nn.Module, by: float) -> None:
-    """Move every parameter away from zero."""
-    with torch.no_grad():
-        for value in module.parameters():
-            value += by * torch.sign(value)
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
@@ -74,7 +69,7 @@ def test_divergence_from_an_exemplar_by_hand(
 
 def test_best_epoch_is_kept(tmp_path: Path) -> None:
     """It has the lowest mean of the task; the next task begins without one."""
-    run = begun(tmp_path, "libog")
+    run = begun(tmp_path, tiny_config("libog", sizes=(5, 6)))
     learner, exemplar = run.learner, Exemplar()
     best = BestSoFar(exemplar)
     best.before_task(learner)

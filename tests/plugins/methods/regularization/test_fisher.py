@@ -8,21 +8,16 @@ import attrs
 import pytest
 import torch
 from lifelong_co_plugins.methods.regularization.fisher import fisher_information
-from tiny_runs import BATCH_SIZE, parameters, same, tiny_config
+from tiny_runs import BATCH_SIZE, begun, parameters, same, tiny_config
 from torch import nn
 
 from lifelong_co.errors import ComponentError
 from lifelong_co.protocols import Rollout
 from lifelong_co.runs.folder import RunFolder
-from lifelong_co.runs.run import Run, start
+from lifelong_co.runs.run import start
 from lifelong_co.seeding import generator
 from lifelong_co.tasks import instances as streams
 from lifelong_co.tensors import records
-
-
-def begun(folder: Path, method: str, **options: Any) -> Run:
-    """Return a run of two tasks that has taken no step."""
-    return start(tiny_config(method, sizes=(5, 6), **options), RunFolder(folder / "run"))
 
 
 def test_fisher_by_hand(tmp_path: Path) -> None:
@@ -31,7 +26,7 @@ def test_fisher_by_hand(tmp_path: Path) -> None:
     By backpropagation through the solver's own parameters, and with a second batch that is the
     sum's other half; the run's streams, the parameters and their gradients stay as they were.
     """
-    run = begun(tmp_path, "ewc")
+    run = begun(tmp_path, tiny_config("ewc", sizes=(5, 6)))
     learner, module = run.learner, run.learner.solver.module
     before = run.stream.generator.get_state(), run.actions.get_state(), parameters(run)
     fisher = fisher_information(learner, 0, 2)
@@ -85,7 +80,7 @@ class OneParameter:
 
 def test_fisher_of_a_bernoulli_policy(tmp_path: Path) -> None:
     """``p = sigmoid(x)``: ``g = ((1 - p) - (B - 1) p) / B``, in each of three batches."""
-    run = begun(tmp_path, "ewc")
+    run = begun(tmp_path, tiny_config("ewc", sizes=(5, 6)))
     run.learner.solver = OneParameter(0.4)
     p, B = 1 / (1 + math.exp(-0.4)), BATCH_SIZE
     gradient = ((1 - p) - (B - 1) * p) / B
@@ -115,7 +110,7 @@ def test_fisher_of_several_processes(tmp_path: Path) -> None:
 
 def test_fisher_information_that_is_not_finite_is_refused(tmp_path: Path) -> None:
     """The message names the task and the parameter."""
-    learner = begun(tmp_path, "ewc").learner
+    learner = begun(tmp_path, tiny_config("ewc", sizes=(5, 6))).learner
     first, parameter = next(iter(learner.solver.module.named_parameters()))
     parameter.data.fill_(torch.nan)
     message = f"after task U5: the Fisher information of the parameter {first} is nan"
