@@ -154,15 +154,10 @@ def compared(expected: Any, folder: Path, command: str, outcome: Outcome) -> lis
         return []
     if command != "run" or not isinstance(found, dict):
         raise Failed(f"other results without a word\n{outcome}")
-    differing = [name for name in expected.keys() | found.keys() if unlike(name, expected, found)]
+    differing = changed(expected, found)
     wrong = [name for name in differing if not name.startswith("checkpoints/after-task-")]
     require(not wrong, f"other results without a word: {wrong}\n{outcome}")
     return differing
-
-
-def unlike(name: str, expected: dict[str, Any], found: dict[str, Any]) -> bool:
-    """Return whether an entry of two results differs."""
-    return (name in expected, expected.get(name)) != (name in found, found.get(name))
 
 
 def unreadable(folder: Path, outcome: Outcome) -> list[str]:

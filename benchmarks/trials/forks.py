@@ -69,9 +69,9 @@ class Fork:
         while self.poll() is None and time.monotonic() < end:
             time.sleep(0.002)
 
-    def wait(self, seconds: float = SECONDS) -> Outcome:
+    def wait(self) -> Outcome:
         """Wait for the end, and kill the command when the time is over."""
-        self.sleep(seconds)
+        self.sleep(SECONDS)
         status, took = self.poll(), time.monotonic() - self.began
         with contextlib.suppress(ProcessLookupError):  # runs that a killed sweep has left
             os.killpg(self.pid, signal.SIGKILL)
@@ -109,14 +109,9 @@ def start(arguments: Sequence[object], place: Path, before: Callable[[], None] =
     return Fork(words, pid, output)
 
 
-def call(
-    arguments: Sequence[object],
-    place: Path,
-    before: Callable[[], None] = nothing,
-    seconds: float = SECONDS,
-) -> Outcome:
+def call(arguments: Sequence[object], place: Path, before: Callable[[], None] = nothing) -> Outcome:
     """Carry out ``lifelong-co`` with arguments in a folder."""
-    return start(arguments, place, before).wait(seconds)
+    return start(arguments, place, before).wait()
 
 
 def redirect(output: Path) -> None:

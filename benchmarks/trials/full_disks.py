@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ends import End, Failed, finished, refused, require, tree
-from forks import call, fork_runs
+from forks import Outcome, call, fork_runs
 from kills import STARTS, Healthy, again
 from kills import prepare as prepare_healthy
 from tiny import same
@@ -62,11 +62,8 @@ def trial(healthy: Healthy, draw: random.Random, number: int) -> tuple[End, str]
     return end, what
 
 
-def refused_run(command: str, outcome: object, target: Path) -> End:
+def refused_run(command: str, outcome: Outcome, target: Path) -> End:
     """Check a refusal; a sweep says which runs failed, one a line."""
-    from forks import Outcome
-
-    assert isinstance(outcome, Outcome)
     if command == "sweep" and (target / "runs").is_dir() and outcome.status == 1:
         return (
             End.REFUSED if str(target) in outcome.out + outcome.err else refused(outcome, [target])

@@ -62,7 +62,7 @@ TEXTS = {
     + "EOF\n",
     "six.sol": "Route #1: 1 2\nRoute #2: 3 4 5\nCost 30\n",
     "six.tour": "NAME : six\nTYPE : TOUR\nDIMENSION : 6\nTOUR_SECTION\n1\n2\n3\n4\n5\n6\n-1\nEOF\n",
-    "tasks.toml": TASKS + "",
+    "tasks.toml": TASKS,
     "sweep.toml": GRID
     + 'ablations = ["KLD"]\nvariants = [{name = "x", options = {alpha = 1.0}}]\n',
     "costs.csv": "learning,epoch,task,name,cost\n1,1,1,U5,3.25\n1,1,2,E6,4.5\n2,1,1,U5,3.0\n",

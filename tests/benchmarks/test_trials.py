@@ -12,7 +12,7 @@ from paths import ROOT
 COUNTS = {
     "kills": 1,
     "damage": 2,
-    "numbers": 1,
+    "numbers": 4,
     "plugins": 1,
     "inputs": 100,
     "commands": 5,
