@@ -16,7 +16,7 @@ from lifelong_co.problems.images import IMAGES, RANDOM, SQUARE, images, random_a
 from lifelong_co.protocols import Solver
 from lifelong_co.rollout.verification import best_of, require_valid
 from lifelong_co.tensors import records
-from lifelong_co.tensors.modules import evaluating, normalises_over_batch
+from lifelong_co.tensors.modules import device_of, evaluating, normalises_over_batch
 
 # Instances times nodes times trajectories of one test batch: a limit on the memory it needs.
 CPU_WORK = 80_000
@@ -58,7 +58,7 @@ def best_costs(
     InvalidRolloutError
         If an instance's best solution is not complete and feasible, or a cost is not finite.
     """
-    device = next(solver.module.parameters()).device
+    device = device_of(solver.module)
     count, n = records.rows(instances), solver.problem.size(instances)
     # Drawn at once, on the CPU: the images depend neither on the batch nor on the device.
     angles = None

@@ -11,7 +11,7 @@ from torch import Tensor
 from lifelong_co.problems.images import IMAGES
 from lifelong_co.protocols import LearnerState, Objective, Rollout, Solver
 from lifelong_co.rollout.verification import best_of, require_valid
-from lifelong_co.tensors.modules import evaluating, with_parameters
+from lifelong_co.tensors.modules import device_of, evaluating, with_parameters
 from lifelong_co.validators import at_least, not_negative
 
 
@@ -128,5 +128,5 @@ class GreedyBaseline:
 
     def load_state_dict(self, learner: LearnerState, state: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Restore `state_dict`."""
-        device = next(self.solver.module.parameters()).device
+        device = device_of(self.solver.module)
         self.best = {name: tensor.to(device) for name, tensor in state["best"].items()}

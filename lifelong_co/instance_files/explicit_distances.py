@@ -14,7 +14,7 @@ def where_explicit(header: Header, kind: str) -> str:
     Raises
     ------
     FileFormatError
-        If vrplib cannot read the format of the distances, or if the file has no coordinates, which
+        If the format of the distances is not supported, or if the file has no coordinates, which
         networks need.
     """
     form = header.value("EDGE_WEIGHT_FORMAT").upper()

@@ -31,8 +31,8 @@ def read(file: Path, problem: Problem, *, scale: bool = False) -> Any:
     ----------
     file
         The file. It needs an array for each field that `Problem.instances` requires; other fields
-        of its instances are read if the file has them. Any array beside them (`BESIDE`) is refused:
-        without it the instances could lose a constraint.
+        of its instances are read if the file has them. Any other array is refused, except
+        those of `BESIDE`: without it the instances could lose a constraint.
     problem
         The problem of the instances.
     scale
@@ -43,6 +43,8 @@ def read(file: Path, problem: Problem, *, scale: bool = False) -> Any:
     ------
     FileFormatError
         If the file or an array cannot be used; the message names both.
+    InvalidInstancesError
+        If the problem refuses the values; the caller names the file.
     """
     with contextlib.ExitStack() as stack:
         archive = _opened(file, stack)

@@ -10,5 +10,5 @@ def register_file_formats(register: Register) -> None:
     """Register the files of TSPLIB, CVRPLIB, Solomon, and Gehring and Homberger."""
     register("tsp", Format((".tsp",)))
     register("cvrp", Format((".vrp",)))
-    register("mtvrp", Format((".vrp", ".txt", ".TXT"), solomon.read))
+    register("mtvrp", Format((".vrp", ".txt"), solomon.read))
     register("atsp", Format((".atsp",)))

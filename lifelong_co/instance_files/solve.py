@@ -11,11 +11,10 @@ import torch
 from lifelong_co.errors import ConfigError
 from lifelong_co.instance_files.file_instance import FileInstance, cost, to_instances
 from lifelong_co.instance_files.route_rules import in_time
-from lifelong_co.problems.images import IMAGES
 from lifelong_co.protocols import Problem, Solver
 from lifelong_co.rollout.verification import all_valid, require_valid
 from lifelong_co.tensors import records
-from lifelong_co.tensors.modules import evaluating, normalises_over_batch
+from lifelong_co.tensors.modules import device_of, evaluating, normalises_over_batch
 
 # The most trajectories times actions in memory: on a CPU, 500 trajectories of 1,001 actions.
 CPU_WORK = 500_000
@@ -70,7 +69,7 @@ def room(solver: Solver, size: int, at_once: int | None = None) -> int:
 
 def _most(solver: Solver, size: int, at_once: int | None) -> int:
     """Return how many trajectories are in memory at a time, of all instances together."""
-    on_cpu = next(solver.module.parameters()).device.type == "cpu"
+    on_cpu = device_of(solver.module).type == "cpu"
     return at_once or max(1, (CPU_WORK if on_cpu else GPU_WORK) // (size + 1))
 
 
@@ -82,6 +81,7 @@ def decode(
     augment: bool = False,
     trajectories: int | None = None,
     at_once: int | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Iterator[tuple[Integers, npt.NDArray[np.float64]]]:
     """Decode greedy trajectories, one from every node, in chunks of ``k`` trajectories.
 
@@ -96,6 +96,8 @@ def decode(
     at_once
         The most trajectories in memory, of all instances together; at least one of each instance
         is decoded. None: the limit follows from `CPU_WORK` or `GPU_WORK`.
+    progress
+        Called after each chunk with the share of the work that is done, from 0 to 1.
 
     Yields
     ------
@@ -112,7 +114,7 @@ def decode(
     A solver starts its first ``S`` trajectories at the first ``S`` nodes. So each chunk gets the
     nodes in a rotated order, on which a solver does not depend, except by rounding.
     """
-    batch = records.to(instances, next(solver.module.parameters()).device)
+    batch = records.to(instances, device_of(solver.module))
     B, n = records.rows(batch), solver.problem.size(batch)
     wanted = n if trajectories is None else trajectories
     size = min(wanted, max(1, _most(solver, n, at_once) // B))
@@ -131,6 +133,8 @@ def decode(
                 actions, costs, wanted, size = actions[:, :1], costs[:, :1], 1, 1
             yield unrotated(actions, start, n, depot=hasattr(batch, "depot")), costs
             start += size
+            if progress is not None:
+                progress((k // B + min(1.0, start / wanted)) * B / records.rows(images))
 
 
 def rotated(instances: Any, start: int) -> Any:
@@ -172,10 +176,8 @@ def best_each(
     as_paper
         Whether to scale coordinates as the official code does (`paper_instances`). Otherwise they
         fill the unit square (`file_instance.to_instances`).
-    augment, trajectories, at_once
+    augment, trajectories, at_once, progress
         See `decode`.
-    progress
-        Called after each chunk with the share of the work that is done, from 0 to 1.
 
     Returns
     -------
@@ -191,20 +193,17 @@ def best_each(
         raise ConfigError(f"instances: expected one size in a batch, got {sorted(sizes)}")
     scale = paper_instances if as_paper else to_instances
     found: list[Best] = []
-    done, work = 0, (trajectories or instances[0].size) * (IMAGES if augment else 1)
     for actions, costs in decode(
         solver,
         records.concatenate([scale(one, solver.problem) for one in instances]),
         augment=augment,
         trajectories=trajectories,
         at_once=at_once,
+        progress=progress,
     ):
         chunk = [_best(*each) for each in zip(instances, actions, costs, strict=True)]
         pairs = zip(instances, found or chunk, chunk, strict=True)
         found = [_joined(one, pair) for one, *pair in pairs]
-        done += actions.shape[1]
-        if progress is not None:
-            progress(done / work)
     return found
 
 

@@ -1,1 +1,1 @@
-"""The only place where TSP and CVRP differ."""
+"""Instances, states, feasibility and cost of each problem: only here problems differ."""

@@ -69,7 +69,7 @@ def images(problem: Problem, instances: Any, angles: Tensor | None = None) -> An
 
 def turned(points: Tensor, angles: Tensor) -> Tensor:
     """Return points ``[N, *, 2]`` turned by ``N`` angles about the centre of the unit square."""
-    angle = angles.to(points).view(-1, 1)
+    angle = angles.to(points).reshape(-1, 1)
     x, y = (points - 0.5).unbind(-1)
     cos, sin = angle.cos(), angle.sin()
     return torch.stack((x * cos - y * sin, x * sin + y * cos), dim=-1) + 0.5

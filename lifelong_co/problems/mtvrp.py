@@ -92,7 +92,8 @@ class MTVRP:
         )
         # Half the tolerance: rounding in an image of the instance must not exclude a customer.
         in_time, short = reached(batch, self.reset(batch, 1), ROUNDING / 2)
-        refuse("windows: expected times at which a route can serve", batch, ~in_time[:, 0])
+        times = "windows: expected times at which a route can serve and be back at the horizon"
+        refuse(times, batch, ~in_time[:, 0])
         refuse("limit: expected a length that reaches every customer", batch, ~short[:, 0])
         return batch
 

@@ -89,6 +89,7 @@ def _check_values(batch: MTVRPInstances) -> None:
         ),
         "windows: expected a latest time of at least the earliest": due < ready,
         "service: expected at least 0": batch.service < 0,
+        "horizon: expected at least 0": batch.horizon < 0,
         "horizon: expected a finite number in an instance with time windows or service times": (
             ~timed & ((ready > 0) | due.isfinite() | (batch.service > 0))
         ),

@@ -94,7 +94,8 @@ def single(solver: Solver, instances: Any, decode: Decode = "greedy", **options:
     """Solve each instance with ``trajectories`` solutions, by default one.
 
     If solutions begin at no node, as for the TSP, their first nodes are forced and differ. Else no
-    action is forced. The parameters are those of `multi_start`, without ``graphs``.
+    action is forced. The parameters are those of `multi_start`, without ``graphs`` and
+    ``encoding``.
     """
     problem = solver.problem
     decoding = with_default(1, decode, **options)

@@ -122,6 +122,8 @@ def refuse_unwritable_file(path: Path, *, overwrite: bool = False) -> None:
         raise ConfigError(f"{path}: expected a file to write, got a folder")
     if not path.parent.is_dir():
         raise ConfigError(f"{path}: cannot be written ({path.parent} is no folder)")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise ConfigError(f"{path}: cannot be written (no permission to write to {path.parent})")
 
 
 def write_new(

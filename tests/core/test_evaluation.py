@@ -164,6 +164,16 @@ def test_log_says_when_costs_depend_on_the_batch() -> None:
 
 
 @both
+def test_random_images_of_several_batches_are_solved_in_single_precision(name: str) -> None:
+    """The angles of some of the instances are no contiguous tensor."""
+    solver = golden(name).solver(torch.float32)
+    instances = records.transform(drawn(name, 8), lambda tensor: tensor.float())
+    whole = best_costs(solver, instances, augment=True, symmetries="random")
+    apart = best_costs(solver, instances, augment=True, symmetries="random", batch=3)
+    torch.testing.assert_close(apart, whole, rtol=1e-4, atol=0)
+
+
+@both
 def test_random_images_do_not_depend_on_the_batch(name: str) -> None:
     """They are the same in every test, and not those of the square."""
     solver, instances = golden(name).solver(), drawn(name, 8)

@@ -46,7 +46,7 @@ class Nodes:
     pointer_bias: Tensor  # [B, 1, A], divided by sqrt(embedding_dim)
     rounded: Operands | None  # keys and values in bfloat16, on a CPU that learns in it
     rounded_pointer_keys: Tensor | None  # in bfloat16, there
-    memory: Tensor = attrs.field(factory=lambda: torch.empty(0, device="cpu"))
+    memory: Tensor
     """For temporary results of all steps; see `attention.attention`."""
 
 

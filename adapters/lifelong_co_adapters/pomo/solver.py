@@ -12,6 +12,7 @@ from lifelong_co.reinforce import shared_baseline
 from lifelong_co.rollout.action_selection import with_default
 from lifelong_co.rollout.cuda_graphs import Graphs
 from lifelong_co.rollout.decoding import decoded, multi_start
+from lifelong_co.tensors.modules import device_of
 from lifelong_co.validators import above_zero
 from lifelong_co_adapters.pomo.decoder import Nodes, Tables
 from lifelong_co_adapters.pomo.inference import Inference
@@ -63,7 +64,7 @@ class POMO:
         For the options see `multi_start`. Without gradients a CPU decodes greedily by `Inference`.
         """
         learns = torch.is_grad_enabled() or options.get("observe") is not None
-        on_cpu = next(self.module.parameters()).device.type == "cpu"
+        on_cpu = device_of(self.module).type == "cpu"
         if decode == "greedy" and on_cpu and not learns and not torch.is_autocast_enabled("cpu"):
             decoding = with_default(self.problem.size(instances), decode, **options)
             starts = self.problem.starts(instances, decoding.trajectories)

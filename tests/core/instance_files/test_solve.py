@@ -71,6 +71,18 @@ def test_chunks_find_the_same_solutions(problem, at_once):
     assert firsts == [k + (problem == "cvrp") for k in range(9)]
 
 
+@pytest.mark.parametrize(
+    ("name", "problem", "chunks"), [("pomo", "tsp", 24), ("pomo", "cvrp", 24), ("invit", "cvrp", 8)]
+)
+def test_progress_rises_to_the_whole_work(name, problem, chunks):
+    """Also where one trajectory for each image is enough."""
+    network, shares = solver(problem, name), []
+    network.module.float()
+    best_each(network, [instance(problem)], augment=True, at_once=3, progress=shares.append)
+    assert shares == pytest.approx([(k + 1) / chunks for k in range(chunks)])
+    assert shares[-1] == 1
+
+
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 @pytest.mark.parametrize("trajectories", [1, 4, 11])
 @pytest.mark.parametrize("at_once", [3, None])

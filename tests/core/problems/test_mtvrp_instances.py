@@ -66,6 +66,7 @@ def test_instances_are_made_again_of_their_fields(names: tuple[str, ...]) -> Non
         ("windows", "soon", "windows: expected a tensor"),
         ("service", [-0.1, 0.0], "service: expected at least 0"),
         ("horizon", INF, "horizon: expected a finite number in an instance with time windows"),
+        ("horizon", -1.0, "horizon: expected at least 0"),
         ("horizon", 0.9, "windows: expected times at which a route can serve"),
         ("limit", -1.0, "limit: expected at least 0"),
         ("limit", 0.9, "limit: expected a length that reaches every customer, got 0.9"),

@@ -71,8 +71,10 @@ def test_folder_below_a_file_is_refused(tmp_path: Path) -> None:
         assert str(refused.value) == f"{folder}: expected a folder, {got}"
 
 
-def test_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
-    """A folder, a missing folder above it, and a file that exists."""
+def test_file_that_cannot_be_written_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder, a missing or read-only folder above it, and a file that exists."""
     old = tmp_path / "old.txt"
     old.write_text("precious")
     files.refuse_unwritable_file(tmp_path / "new.txt")
@@ -86,6 +88,10 @@ def test_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) 
             files.refuse_unwritable_file(path)
     with pytest.raises(ConfigError, match="expected a file to write, got a folder"):
         files.refuse_unwritable_file(tmp_path, overwrite=True)
+    with monkeypatch.context() as without_rights:
+        without_rights.setattr(os, "access", lambda place, _: place != tmp_path)
+        with pytest.raises(ConfigError, match=f"no permission to write to {tmp_path}"):
+            files.refuse_unwritable_file(old, overwrite=True)
 
 
 def test_error_names_the_file_and_not_the_temporary_one(

@@ -75,10 +75,12 @@ class Recorder:
                 place %= bundles_of_a_rollout(log_probs.shape[2], self.bundle_size)
             if place == len(offered):
                 slot = buffer.admit()  # a rejected step costs nothing
-                offered.append(
-                    None if slot is None else Noted(slot, task, instances, queries or {})
-                )
-                self.noted.extend(bundle for bundle in offered[-1:] if bundle is not None)
+                if slot is None:
+                    offered.append(None)
+                else:
+                    new = Noted(slot, task, instances, queries or {})
+                    offered.append(new)
+                    self.noted.append(new)
             bundle = offered[place]
             if bundle is not None:
                 bundle.steps.append((state, log_probs.detach()))
