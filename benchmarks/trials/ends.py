@@ -7,6 +7,7 @@ from typing import Any
 
 from forks import Outcome
 
+from lifelong_co.storage.checkpoint import UNFINISHED
 from lifelong_co.storage.files import TEMPORARY
 
 WARNING = "lifelong-co: warning: "
@@ -39,7 +40,9 @@ def tree(folder: Path) -> dict[str, bytes | None]:
     return {
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
         for path in sorted(folder.rglob("*"))
-        if path.name != "lock" and not TEMPORARY.fullmatch(path.name)
+        if path.name != "lock"
+        and UNFINISHED not in path.parts
+        and not TEMPORARY.fullmatch(path.name)
     }
 
 

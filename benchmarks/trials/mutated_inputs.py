@@ -93,6 +93,12 @@ class Format:
     content: bytes
     read: Callable[[Path], Any]
 
+    def quietly(self, file: Path) -> Any:
+        """Read a file; numpy warns of numbers that are refused later."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.read(file)
+
 
 class Slow(BaseException):
     """A file took too long to read."""
@@ -101,7 +107,6 @@ class Slow(BaseException):
 def prepare(place: Path) -> tuple[Path, list[Format]]:
     """Return healthy files of each format."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    warnings.simplefilter("ignore")  # numpy warns of numbers that are refused later
     tsp, cvrp = registry.problem("tsp"), registry.problem("cvrp")
     formats = [
         Format(name, text.encode(), reader(name, cvrp if name.endswith(".vrp") else tsp))
@@ -124,7 +129,7 @@ def prepare(place: Path) -> tuple[Path, list[Format]]:
     ]
     for each in formats:
         file = lay(place, each, each.content)
-        each.read(file)  # a healthy file must be accepted
+        each.quietly(file)  # a healthy file must be accepted
     return place, formats
 
 
@@ -139,7 +144,7 @@ def trial(state: tuple[Path, list[Format]], draw: random.Random, number: int) ->
     before = signal.signal(signal.SIGALRM, too_slow)
     signal.alarm(SECONDS)
     try:
-        found = form.read(file)
+        found = form.quietly(file)
     except (LifelongError, OSError) as error:
         message = str(error) + "".join(getattr(error, "__notes__", ()))
         require(form.name in message or str(place) in message, f"{form.name}: not named: {message}")
