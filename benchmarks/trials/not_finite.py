@@ -44,6 +44,9 @@ WORDS = (
 )
 PLACES = ("policy loss", "weighting", "divergence", "gradient", "parameter", "learning rate")
 VALUES = (math.nan, math.inf, -math.inf)
+LAST = {"weighting": 10, "divergence": 6}
+"""The last call of these parts in a step: the four calls before are checks of the method. Of the
+others the first four calls are all in steps."""
 
 
 @attrs.frozen
@@ -137,7 +140,7 @@ def trial(healthy: Healthy, draw: random.Random, number: int) -> tuple[End, str]
     shutil.rmtree(folder, ignore_errors=True)
     if where == "learning rate":
         return huge_rate(healthy, folder, 10 ** draw.uniform(1, 38))
-    fault = Fault(where, draw.randint(1, 4), draw.choice(VALUES), draw.random())
+    fault = Fault(where, draw.randint(1, LAST.get(where, 4)), draw.choice(VALUES), draw.random())
     what = f"{where} of {fault.value} in call {fault.call}"
 
     def before() -> None:
