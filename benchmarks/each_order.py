@@ -3,7 +3,7 @@
 import math
 import statistics
 
-from row_values import commits, measured, row_of
+from row_values import made_by, measured, row_of
 
 from lifelong_co.experiments.paired import Values, difference
 from lifelong_co.experiments.sheet import SCALE, Row, Sheet, words
@@ -20,7 +20,7 @@ def each_order(found: Results, block: plan.Block, names: list[str]) -> Sheet:
     rows = tuple(shown(found, row, base, orders) for row in block.rows)
     note = (
         f"Difference: to `{name}`; negative is better; not corrected for several tests. "
-        f"Commit {', '.join(commits(found, block.rows))}."
+        f"{made_by(found, block.rows)}"
     )
     heads = ("method", *(head for pair in header for head in pair))
     return Sheet(key="orders", title="", header=heads, blocks=(rows,), note=note, best_of="none")

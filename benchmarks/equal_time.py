@@ -2,7 +2,7 @@
 
 import math
 
-from row_values import commits, measured, row_of
+from row_values import made_by, measured, row_of
 from speed_tables import ratio_of_steps
 
 from lifelong_co import metrics, registry
@@ -23,7 +23,7 @@ def equal_time(found: Results, block: plan.Block, names: list[str]) -> Sheet:  #
     rows = (base, *(row for each in apart for row in each.rows))
     header = ("method", "batches", "time of steps", "runs", *SHOWN, "AP, difference")
     made = tuple(shown(found, block.problem, row, base) for row in rows)
-    note = f"Commit {', '.join(commits(found, rows))}."
+    note = made_by(found, rows)
     return Sheet(
         key="equal_time", title="", header=header, blocks=(made,), note=note, best_of="none"
     )

@@ -3,7 +3,7 @@
 import math
 import statistics
 
-from row_values import commits, measured
+from row_values import made_by, measured
 
 from lifelong_co.config.run_config import Config
 from lifelong_co.experiments.sheet import Sheet, words
@@ -45,7 +45,7 @@ def equal_trials(found: Results, block: Block, names: list[str]) -> Sheet:  # no
         title="",
         header=("trial", *heads, "mean", "chosen"),
         blocks=(tuple(shown),),
-        note=f"AP, one seed. Commit {', '.join(commits(found, every))}.",
+        note=f"AP, one seed. {made_by(found, every)}",
         best_of="none",
     )
 

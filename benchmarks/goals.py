@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import attrs
 from measurement import read
-from row_values import commits, measured, refuse_unknown, row_of
+from row_values import made_by, measured, refuse_unknown, row_of
 from speed_tables import made, ratio_of_runs
 
 from lifelong_co.experiments.paired import Seed, Values
@@ -67,7 +67,7 @@ def goals(found: Results, block: Block, names: list[str]) -> Sheet:
         notes.append(
             f"Above the bound, and the ratio to the other method: paired by seed. Pairs: {most}"
             f"{' (' + ', '.join(fewer) + ')' if fewer else ''}."
-            f" Commit {', '.join(commits(found, block.rows))}."
+            f" {made_by(found, block.rows)}"
         )
     if "time" in names:
         notes.append(

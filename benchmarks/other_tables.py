@@ -15,6 +15,7 @@ import repeat
 import study
 import teaching
 from lifelong_co_adapters import shipped
+from row_values import commits, in_short
 from speed_tables import sheet
 
 from lifelong_co.experiments.references.gaps import gap
@@ -87,9 +88,8 @@ def on_libraries() -> Sheet:
         few = sum(size <= FEW_NODES for size in sizes.values())
         header += [f"{name}, the {few} up to {FEW_NODES} nodes", f"{name}, all {len(sizes)}"]
         header.append(f"{name}, normalised")
-    commits = sorted({line["commit"][:7] for line in found if line["commit"]})
-    note = f"Runs of commit {', '.join(commits)}."
-    return sheet("libraries", header, rows, note)
+    commits = {line["commit"][:7] for line in found if line["commit"]}
+    return sheet("libraries", header, rows, in_short(commits))
 
 
 def taught() -> Sheet:
@@ -115,9 +115,8 @@ def taught() -> Sheet:
         shown = (costs[method, problem] for problem in teaching.PROBLEMS)
         rows.append(words(name, *(f"{fmean(of):.3f} ± {half_width(of):.3f}" for of in shown)))
     header = ("cost on G20", *(f"`{problem}`" for problem in teaching.PROBLEMS))
-    commits = sorted({line["commit"][:7] for lines in teaching.read().values() for line in lines})
-    note = f"Commit {', '.join(commits)}."
-    return sheet("taught", header, rows, note)
+    commits = {line["commit"][:7] for lines in teaching.read().values() for line in lines}
+    return sheet("taught", header, rows, in_short(commits))
 
 
 def ranked() -> Sheet:
@@ -128,7 +127,9 @@ def ranked() -> Sheet:
         shown = (f"{asked - len(broken)} of {asked}" for asked, broken in found.values())
         rows.append(words(f"`{problem}`", *shown))
     header = ("pairs ranked as in the paper", *NAMES)
-    return sheet("ranked", header, rows)
+    runs = (run for of in ranking.named(results).values() for run in of.values())
+    of_order = (run for run in runs if run.config.order == ranking.ORDER)
+    return sheet("ranked", header, rows, commits(of_order))
 
 
 def repeated() -> Sheet:
@@ -137,7 +138,7 @@ def repeated() -> Sheet:
     rows = []
     for name in dict.fromkeys(line["study"] for line in found):
         own = [line for line in found if line["study"] == name]
-        commits = len({line["commit"] for line in own})
+        makers = {commit for line in own for commit in line["commit"].split()}
         others = [line for line in own if line["equal"] != line["tests"]]
         labels = [f"`{one['method']}` of {one['commit'][:7]} ({one['problem']})" for one in others]
         of = study.Study.named(name)
@@ -145,8 +146,8 @@ def repeated() -> Sheet:
         stored = of.lines()
         whole = [line for line in own if int(line["tests"]) == len(stored.get(line["run"], ()))]
         counts = (f"{len(own)} of {len(asked)}", str(len(whole)), str(len(own) - len(others)))
-        rows.append(words(f"`{name}.toml`", str(commits), *counts, ", ".join(labels) or "-"))
+        rows.append(words(f"`{name}.toml`", str(len(makers)), *counts, ", ".join(labels) or "-"))
     ends = ("runs repeated", "whole", "with the same bits", "with other costs")
-    note = f"Repeated with commit {', '.join(sorted({line['today'][:7] for line in found}))}."
+    note = f"Repeated with later code. {in_short({line['today'][:7] for line in found})}"
     header = ("study", "commits", *ends)
     return sheet("repeated", header, rows, note)

@@ -41,7 +41,7 @@ from each_order import each_order
 from equal_time import equal_time
 from equal_trials import equal_trials
 from goals import goals
-from row_values import commits, measured, refuse_unknown, row_of
+from row_values import made_by, measured, refuse_unknown, row_of
 from study import HERE, Study
 
 from lifelong_co.experiments import formats
@@ -82,9 +82,8 @@ def metrics_table(found: Results, block: Block, names: list[str]) -> Sheet:
     rows = tuple(tuple(row[j] for j in shown) for row in whole.rows)
     header = tuple(whole.header[j] for j in shown)
     notes = [f"Runs of each row: {counts.pop()}."] if len(counts) == 1 else []
-    if made_by := commits(found, block.rows):
-        notes.append(f"Commit{'s' * (len(made_by) > 1)} {', '.join(made_by)}.")
-    return attrs.evolve(whole, title="", header=header, blocks=(rows,), note=" ".join(notes))
+    note = " ".join((*notes, made_by(found, block.rows))).strip()
+    return attrs.evolve(whole, title="", header=header, blocks=(rows,), note=note)
 
 
 def published(found: Results, block: Block, names: list[str]) -> Sheet:
@@ -121,6 +120,7 @@ def paired(found: Results, block: Block, names: list[str]) -> Sheet:
     note = f"Negative: better than `{against}`. p (Holm): for {tests} of each metric."
     if few := [pair.label for pair in pairs if pair.label not in tested]:
         note += f" Too few common seeds {ALIKE}: {', '.join(few)}."
+    note = f"{note} {made_by(found, block.rows)}".strip()
     return attrs.evolve(whole, title="", blocks=(rows,), note=note)
 
 
@@ -137,7 +137,9 @@ def split(found: Results, block: Block, names: list[str]) -> Sheet:  # noqa: ARG
             columns = range(len(next(iter(each.values()))))
             spreads = [over_orders({key: of[j] for key, of in each.items()}) for j in columns]
             rows.append(split_row(row.label, len(each), spreads))
-    return attrs.evolve(split_sheet(rows), title="")
+    made = split_sheet(rows)
+    note = f"{made.note} {made_by(found, block.rows)}".strip()
+    return attrs.evolve(made, title="", note=note)
 
 
 OTHER = {"other": other_tables, "measured": speed_tables, "gpu": gpu_tables}

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from lifelong_co import metrics
 from lifelong_co.errors import UnknownNameError
+from lifelong_co.experiments.comparison.runs import FinishedRun
 from lifelong_co.experiments.paired import Seed
 from lifelong_co.experiments.sweep.plan import Block, Row
 from lifelong_co.experiments.sweep.table import Results, compared
@@ -38,9 +39,18 @@ def row_of(block: Block, label: str) -> Row:
     return row
 
 
-def commits(found: Results, rows: Iterable[Row]) -> list[str]:
-    """Return the commits of the runs of some rows, in short; with ``+`` if the code was changed."""
-    runs = (run for row in rows for run in found.finished(row).values())
+def made_by(found: Results, rows: Iterable[Row]) -> str:
+    """Return the sentence with the commits of the runs of some rows; empty if none is known."""
+    return commits(run for row in rows for run in found.finished(row).values())
+
+
+def commits(runs: Iterable[FinishedRun]) -> str:
+    """Return the sentence with the commits of runs; ``+`` after one: the code was changed."""
     makers = (COMMITS.search(maker) for run in runs for maker in run.made_by)
     each = (commit for match in makers if match for commit in match[1].split())
-    return sorted({commit[:7] + "+" * commit.endswith("+") for commit in each})
+    return in_short({commit[:7] + "+" * commit.endswith("+") for commit in each})
+
+
+def in_short(commits: set[str]) -> str:
+    """Return the sentence with some commits; empty without any."""
+    return f"Commit{'s' * (len(commits) > 1)} {', '.join(sorted(commits))}." if commits else ""

@@ -76,5 +76,8 @@ def test_a_table_names_the_commits_of_its_runs(page, found):
     both = (f"{COMMITS[0]}+", " ".join(COMMITS))
     makers = itertools.cycle(f"lifelong-co 0.1.0 ({commit}), torch 2" for commit in both)
     runs = {key: attrs.evolve(run, made_by=(next(makers),)) for key, run in found.runs.items()}
-    made = page.metrics_table(attrs.evolve(found, runs=runs), found.plan.blocks[0], ["AP"])
-    assert made.note == "Runs of each row: 4. Commits 0123456, fedcba9, fedcba9+."
+    dated, block = attrs.evolve(found, runs=runs), found.plan.blocks[0]
+    named = "Commits 0123456, fedcba9, fedcba9+."
+    assert page.metrics_table(dated, block, ["AP"]).note == f"Runs of each row: 4. {named}"
+    assert page.paired(dated, block, [block.rows[0].label, "AP"]).note.endswith(f". {named}")
+    assert page.split(dated, block, []).note.endswith(f". {named}")

@@ -88,4 +88,4 @@ def test_table_counts_the_runs_of_each_study(program, tmp_path, monkeypatch):
     ((row,),) = sheet.blocks
     shown = ["`comparison.toml`", "2", "2 of 3", "1", "1", "`rehearsal` of 2222222 (tsp)"]
     assert [cell.shown for cell in row] == shown
-    assert sheet.note == "Repeated with commit 9999999."
+    assert sheet.note == "Repeated with later code. Commit 9999999."
