@@ -85,6 +85,8 @@ def evaluate(
     config = folder.config()
     if scale and not files:
         raise ConfigError("--scale: expected --files PATH beside it")
+    if json and references:
+        raise ConfigError("--references: not with --json, which has costs and no gaps")
     own = chosen_tasks(task, config.tasks) if task or not files else ()
     chosen = with_files(own, files or (), scale)
     if tests_of is not None:

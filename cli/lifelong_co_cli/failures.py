@@ -4,10 +4,12 @@ import os
 import re
 import sys
 import traceback
+from codecs import lookup
 from collections.abc import Sequence
 from contextlib import suppress
+from io import TextIOWrapper
 from itertools import pairwise
-from typing import Any
+from typing import Any, TextIO
 
 from lifelong_co_cli.advice import advice
 
@@ -41,6 +43,12 @@ def refuse_other_encodings(arguments: Sequence[str]) -> None:
         except UnicodeEncodeError:
             show(f"expected arguments in UTF-8, got {os.fsencode(argument)!r}; rename the file")
             raise SystemExit(2) from None
+
+
+def show_what_can_be_shown(output: TextIO | None) -> None:
+    """Show ``?`` for a character that the encoding of an output lacks; UTF-8 has all."""
+    if isinstance(output, TextIOWrapper) and lookup(output.encoding).name != "utf-8":
+        output.reconfigure(errors="replace")
 
 
 def refuse_empty(arguments: Sequence[str]) -> None:

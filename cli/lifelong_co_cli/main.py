@@ -16,6 +16,7 @@ from lifelong_co_cli.failures import (
     refuse_empty,
     refuse_other_encodings,
     show,
+    show_what_can_be_shown,
     status_of,
     wrong_value,
 )
@@ -92,6 +93,7 @@ def show_warning(
 def main() -> None:
     """Run the command line; an error is one line on stderr (see `failures`)."""
     warnings.showwarning = show_warning
+    show_what_can_be_shown(sys.stdout)
     refuse_other_encodings(sys.argv)
     refuse_empty(sys.argv[1:])
     try:

@@ -86,19 +86,21 @@ def assignments(pairs: Sequence[str], flag: str) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        If an item has no ``=`` or no name.
+        If an item has no ``=`` or no name, or a name has two values.
     """
     from lifelong_co.errors import ConfigError
 
-    parsed = {}
+    parsed: dict[str, Any] = {}
     for pair in pairs:
         name, separator, text = pair.partition("=")
         if not separator or not name:
             raise ConfigError(f"{flag}: expected NAME=VALUE, got {pair!r}")
         try:
-            parsed[name] = tomllib.loads(f"value = {text}")["value"]
+            value = tomllib.loads(f"value = {text}")["value"]
         except (ValueError, RecursionError):  # also for a number of thousands of digits
-            parsed[name] = text
+            value = text
+        if parsed.setdefault(name, value) != value:
+            raise ConfigError(f"{name}: expected one value, got {parsed[name]} and {value}")
     return parsed
 
 

@@ -100,6 +100,7 @@ def solve(
     from lifelong_co.experiments.benchmark.known import beside
     from lifelong_co.experiments.comparison.routes import plot_routes, refuse_without_coordinates
     from lifelong_co.instance_files.solutions import write_solution
+    from lifelong_co.runs.folder import RunFolder
     from lifelong_co_cli.options import check_folder
     from lifelong_co_cli.progress import share_of_work
     from lifelong_co_cli.solve_outputs import check_outputs, make_folders, places
@@ -116,7 +117,8 @@ def solve(
     if compare and not improve:
         raise ConfigError("--compare: expected --improve SECONDS beside it")
     check_folder(references, "--references")
-    instances = [_read(file, best_known, references) for file in files]
+    problem = RunFolder(checkpoint).config().problem if checkpoint else None
+    instances = [_read(file, problem, best_known, references) for file in files]
     targets = places(files, instances, out, plot)
     for file, instance, (target, picture) in zip(files, instances, targets, strict=True):
         known = beside(file, instance)
@@ -156,7 +158,9 @@ def _warn(text: str) -> None:
         typer.echo(f"warning: {text}", err=True)
 
 
-def _read(file: Path, best_known: float | None, references: Path | None) -> "FileInstance":
+def _read(
+    file: Path, problem: str | None, best_known: float | None, references: Path | None
+) -> "FileInstance":
     """Read a file, with the best known cost."""
     import attrs
 
@@ -165,7 +169,7 @@ def _read(file: Path, best_known: float | None, references: Path | None) -> "Fil
     from lifelong_co.instance_files.formats import read_file
 
     refuse_npz(file)
-    instance = read_file(file)
+    instance = read_file(file, problem)
     if best_known is None:
         best_known = known_of(file, instance, references or FOLDER, _warn)
     return attrs.evolve(instance, best_known=best_known)

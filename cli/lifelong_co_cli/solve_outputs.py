@@ -44,7 +44,7 @@ def places(
         if twice:
             raise ConfigError(f"{twice[0]}: expected one FILE with this {what}, got several")
     for i, (file, instance, place) in enumerate(zip(files, instances, found, strict=True)):
-        if place.resolve() == beside(file, instance):
+        if place.parent.resolve() / place.name == beside(file, instance):
             found[i] = place.with_suffix(".found.sol")
     if out is not None and into is None:
         found = [out]

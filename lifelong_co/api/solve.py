@@ -103,21 +103,21 @@ def solve(
     path = Path(file)
     if compare and not improve:
         raise ConfigError("compare: expected improve above 0 beside it")
-    instance = read_file(path)
-    instance = attrs.evolve(instance, best_known=known_of(path, instance, FOLDER))
     effort = Effort(augment=augment, trajectories=trajectories, improve=improve, compare=compare)
-    if improve:
-        refuse_unmodelled(instance)
     if isinstance(run, StoredRun | Path | str) or not hasattr(run, "problem"):
         folder = folder_of(run)
         solver, where = load_solver(folder, after=after, device=chosen_device(device)), f"{folder}"
-        warning = too_large(instance, largest_of_run(folder, after))
+        largest = largest_of_run(folder, after)
     elif after is not None:
         raise ConfigError("after: expected a run, got a solver")
     else:
-        solver, where, warning = run, "the solver", ""
+        solver, where, largest = run, "the solver", None
+    instance = read_file(path, solver.problem.name)
+    instance = attrs.evolve(instance, best_known=known_of(path, instance, FOLDER))
+    if improve:
+        refuse_unmodelled(instance)
     refuse_other(instance, solver, path, where)
-    if warning:
+    if warning := too_large(instance, largest):
         warnings.warn(warning, stacklevel=2)
     found = answer(solver, instance, effort, label=where)
     if warning := coarse(instance, found.actions):

@@ -73,17 +73,23 @@ def follow(problem: Problem, batch: Any, distances: Tensor, starts: int) -> Tens
 def least_costs(problem: Problem, instances: Any) -> Tensor:
     """Return the least cost ``[B]`` of the rule over all starts, for instances of a network.
 
-    The distances are Euclidean, or those of the field ``matrix`` if there are no coordinates.
+    The distances are those `between_actions`.
     """
     found = []
     for b in range(records.rows(instances)):
         one = records.select(instances, slice(b, b + 1))
-        if hasattr(one, "nodes"):
-            depot = [one.depot] if hasattr(one, "depot") else []
-            points = torch.cat([*depot, one.nodes], dim=1)[0]
-            distances = torch.cdist(points, points)
-        else:
-            distances = one.matrix[0]
-        actions = follow(problem, one, distances, problem.size(one))
+        actions = follow(problem, one, between_actions(one), problem.size(one))
         found.append(problem.cost(one, actions[None]).min())
     return torch.stack(found)
+
+
+def between_actions(instance: Any) -> Tensor:
+    """Return the distances ``[A, A]`` between the actions of an instance of a network, ``B = 1``.
+
+    They are Euclidean, or those of the field ``matrix`` if there are no coordinates.
+    """
+    if not hasattr(instance, "nodes"):
+        return torch.as_tensor(instance.matrix[0])
+    depot = [instance.depot] if hasattr(instance, "depot") else []
+    points = torch.cat([*depot, instance.nodes], dim=1)[0]
+    return torch.cdist(points, points)

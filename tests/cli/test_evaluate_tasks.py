@@ -37,6 +37,9 @@ def test_evaluate_equals_the_last_tests_of_the_run(finished):
     shown = json.loads(call("evaluate", folder, "--json").out)
     assert list(shown) == ["U6", "E7", "U6 (2)"]
     assert list(shown.values()) == costs(folder)[-1]
+    gaps = call("evaluate", folder, "--json", "--references", folder)
+    assert (gaps.status, gaps.out) == (2, "")
+    assert "--references: not with --json" in gaps.err
     lines = call("evaluate", folder).out.splitlines()
     assert [line.split()[-1] for line in lines] == [f"{cost:.4f}" for cost in shown.values()]
 

@@ -66,7 +66,7 @@ def test_reader_that_has_enough_is_no_error(argument: str) -> None:
         ["report", LONG],
         ["evaluate", LONG],
         ["sweep", LONG],
-        ["solve", LONG, "--checkpoint=x"],
+        ["solve", LONG],
         ["import-checkpoint", LONG, "--solver=pomo", "--out=new"],
     ],
 )
@@ -156,3 +156,29 @@ def test_same_command_gives_the_same_provenance(finished, tmp_path: Path) -> Non
     assert call(*run.options, "--out", tmp_path / "again").status == 0
     first, again = (folder / provenance.FILE for folder in (run.folder, tmp_path / "again"))
     assert first.read_bytes() == again.read_bytes()
+
+
+def test_an_output_without_utf_8_shows_what_it_can():
+    """The help and tables have characters such as an ellipsis."""
+    for words in (("--help",), ("run", "--help")):
+        done = subprocess.run(
+            [sys.executable, "-m", "lifelong_co_cli.main", *words],
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "Usage" in done.stdout
+
+
+@pytest.mark.parametrize("flag", ["--method-option", "--solver-option", "--setting"])
+def test_a_name_with_two_values_is_refused(flag):
+    """The last one would count silently; the same value twice is no contradiction."""
+    said = line(call("run", flag, "x=1", flag, "x=2", "--dry-run"), 2)
+    assert said == "x: expected one value, got 1 and 2"
+    twice = call(
+        "run", "--setting=learning_rate=1e-3", "--setting=learning_rate=0.001", "--dry-run"
+    )
+    assert twice.status == 0

@@ -12,6 +12,7 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.evaluation import named_test
 from lifelong_co.experiments.benchmark.improve import improved
 from lifelong_co.experiments.references.gaps import gap
+from lifelong_co.instance_files.closed_routes import refuse_other_costs
 from lifelong_co.instance_files.file_instance import FileInstance, cost
 from lifelong_co.instance_files.nearest_neighbor import nearest_neighbor
 from lifelong_co.instance_files.route_rules import in_time
@@ -159,15 +160,16 @@ def nearest(instance: FileInstance, problem: Problem) -> tuple[float, int]:
 
 
 def refuse_other(instance: FileInstance, solver: Solver, file: Path, label: str) -> None:
-    """Refuse a file of another problem than that of a solver, whose name is ``label``.
+    """Refuse a file of another problem, or with other costs, than a solver (``label``) has.
 
     Raises
     ------
     ConfigError
-        If they differ.
+        If it is one.
     """
     learned = solver.problem.name
     if learned != instance.problem:
         raise ConfigError(
             f"{file}: the file is a {instance.problem} instance, {label} was trained on {learned}"
         )
+    refuse_other_costs(instance, solver.problem)

@@ -10,6 +10,7 @@ from lifelong_co.experiments.benchmark.answer import nearest
 from lifelong_co.experiments.benchmark.known import as_now
 from lifelong_co.experiments.benchmark.results import Result
 from lifelong_co.experiments.references.subject import of_file
+from lifelong_co.instance_files.closed_routes import refuse_other_costs
 from lifelong_co.instance_files.file_instance import FileInstance
 from lifelong_co.instance_files.solve import best_each, room
 from lifelong_co.protocols import Solver
@@ -73,6 +74,7 @@ def conduct(
                 part = missing[start : start + most]
                 for instance in part:
                     if instance.name not in simple:
+                        refuse_other_costs(instance, entrant.solver.problem)
                         simple[instance.name] = nearest(instance, entrant.solver.problem)[0]
                 for one in solve(part, entrant, how):
                     one = attrs.evolve(one, nearest_neighbor=simple[one.instance])

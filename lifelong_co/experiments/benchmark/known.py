@@ -101,8 +101,13 @@ def best_known(path: str | os.PathLike[str], instance: FileInstance) -> float | 
 
 
 def beside(path: Path, instance: FileInstance) -> Path:
-    """Return where the best known solution of an instance file would be."""
-    return path.resolve().with_suffix(".opt.tour" if instance.demand is None else ".sol")
+    """Return where the best known solution of an instance file would be: where its name is.
+
+    A link that has the name of the file may lead elsewhere.
+    """
+    return (path.parent.resolve() / path.name).with_suffix(
+        ".opt.tour" if instance.demand is None else ".sol"
+    )
 
 
 def as_now(results: Sequence[Result], instances: Sequence[FileInstance]) -> list[Result]:

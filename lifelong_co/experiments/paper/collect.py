@@ -90,7 +90,12 @@ def _places(
     folder: Path, unreadable: Callable[[OSError], None]
 ) -> Iterator[tuple[Path, list[str]]]:
     """Yield the folders that hold a run or a benchmark, and the names of their files."""
-    for path, below, names in os.walk(folder, onerror=unreadable):
+    seen: set[Path] = set()
+    for path, below, names in os.walk(folder, onerror=unreadable, followlinks=True):
+        if (real := Path(path).resolve()) in seen:  # a link can lead back
+            below.clear()
+            continue
+        seen.add(real)
         if "sweep.toml" in names and "shared" in below:
             below.remove("shared")  # written by older versions: parts of runs, not whole runs
         below[:] = sorted(name for name in below if not name.startswith("."))

@@ -139,7 +139,7 @@ def _sheet(
     note = f"{note} {final_note(run for each in variants for run in each.runs)}".rstrip()
     if untrained:
         blocks.insert(0, tuple(untrained))
-        note += " zero-shot: a solver that has learned none of the tasks here."
+        note += " zero-shot: a solver as it is before it learns the tasks here."
     if means:
         cells = [_cell(means, {}, task) if task in means else Cell("-") for task in tasks]
         blocks.insert(0, ((*words(*[""] * several, "reference"), *cells),))

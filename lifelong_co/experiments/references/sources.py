@@ -8,6 +8,7 @@ from lifelong_co import registry
 from lifelong_co.config.run_config import Config
 from lifelong_co.errors import ConfigError, FileFormatError
 from lifelong_co.experiments.references.subject import Subject, of_file, of_instances
+from lifelong_co.instance_files.closed_routes import refuse_other_costs
 from lifelong_co.instance_files.formats import has_suffix, read_file, suffixes
 from lifelong_co.instance_files.pool import load_instances
 from lifelong_co.protocols import Problem
@@ -105,6 +106,7 @@ def from_files(
         if file not in own:
             reason = f"expected an instance of {problem.name}, got one of {one.problem}"
             log(f"left out: {file}: {reason}")
+    refuse_other_costs(read_file(next(iter(own)), problem.name), problem)
     return list(own.values())
 
 

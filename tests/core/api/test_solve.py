@@ -1,11 +1,15 @@
 """`lco.solve` solves a file with the solver of a run."""
 
+import attrs
 import pytest
 import torch
 from command_line import call
 from paths import FIXTURES
 
 import lifelong_co as lco
+from lifelong_co.instance_files.formats import Format
+from lifelong_co.instance_files.vrplib_instances import read_instance
+from lifelong_co.problems.tsp import TSP
 
 
 def test_solution_has_the_cost_of_the_command(tiny, tmp_path):
@@ -66,3 +70,23 @@ def test_file_of_another_problem_is_refused(tiny):
     """The error names both problems."""
     with pytest.raises(lco.ConfigError, match="is a cvrp instance"):
         lco.solve(FIXTURES / "four.vrp", tiny, device="cpu")
+
+
+@pytest.mark.usefixtures("fresh_registry")
+def test_the_format_is_that_of_the_solvers_problem(plugin):
+    """A plugin's problem may have a suffix that another problem has, too."""
+
+    class Sailing:
+        name = "sailing"
+
+        def __getattr__(self, member):
+            return getattr(TSP(), member)
+
+    def read(path, *, best_known=None):
+        return attrs.evolve(read_instance(path, best_known=best_known), problem="sailing")
+
+    lco.register_plugin(plugin("register_problems", "sailing", Sailing()), "problem")
+    form = Format((".tsp",), read)
+    lco.register_plugin(plugin("register_file_formats", "sailing", form), "format")
+    solver = lco.solver("pomo", "sailing", embedding_dim=16, encoder_layer_num=1)
+    assert sorted(lco.solve(FIXTURES / "five.tsp", solver, device="cpu").actions) == [*range(5)]

@@ -11,7 +11,7 @@ from synthetic_benchmarks import INSTANCES, entrant, go
 
 from lifelong_co.errors import FileFormatError
 from lifelong_co.experiments.benchmark.conduct import How, conduct
-from lifelong_co.experiments.benchmark.known import as_now, known_of, with_references
+from lifelong_co.experiments.benchmark.known import as_now, beside, known_of, with_references
 from lifelong_co.experiments.benchmark.results import Benchmark, Result
 from lifelong_co.experiments.references.cache import Cache, Reference
 from lifelong_co.experiments.references.subject import of_file
@@ -114,3 +114,12 @@ def test_the_published_cost_counts_where_it_is_lower(tmp_path, nodes, expected):
     assert known_of(file, one, None) == expected
     other = attrs.evolve(one, problem="cvrp", demand=np.ones(nodes - 1, np.int64), capacity=nodes)
     assert known_of(file, other, None) == 30000  # a depot makes it another problem
+
+
+def test_the_solution_lies_beside_the_name_of_a_linked_file(tmp_path):
+    """Stores of large files have links to contents with other names."""
+    for kept, name in (("a1", "four.vrp"), ("b2", "four.sol")):
+        (tmp_path / kept).write_text((FIXTURES / "four.vrp").read_text())
+        (tmp_path / name).symlink_to(tmp_path / kept)
+    file = tmp_path / "four.vrp"
+    assert beside(file, read_instance(file)) == tmp_path.resolve() / "four.sol"

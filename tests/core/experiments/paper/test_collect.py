@@ -60,3 +60,14 @@ def test_start_counts_only_if_it_is_given(root, tmp_path):
     with pytest.raises(ConfigError, match=r"start: expected finished runs on \w+ beside it"):
         collect([tmp_path / "start"])
     assert given.left_out == ()
+
+
+def test_a_linked_run_counts_and_a_link_that_leads_back_ends(root, tmp_path):
+    """Runs can lie on another disk."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    (runs / "linked").symlink_to(root / "alpha")
+    (runs / "back").symlink_to(tmp_path)
+    found = collect([runs])
+    assert [run.path.name for run in found.runs] == ["linked"]
+    assert found.left_out == ()
