@@ -11,6 +11,7 @@ from lifelong_co.testing.contract import (
     expect,
     expect_close,
     expect_everywhere,
+    expect_function,
     expect_shape,
 )
 
@@ -37,6 +38,7 @@ def check_weighting(weighting: Weighting, *, seed: int = 0) -> None:
         If the weighting breaks its contract.
     """
     check, earlier = "check_weighting", []
+    expect_function(check, weighting, "probs")
     for behavior in _behaviors(seed):
         probs = behavior.exp()
         before, shape = probs.clone(), tuple(probs.shape[:-1])
@@ -71,6 +73,7 @@ def check_divergence(divergence: Divergence, *, seed: int = 0) -> None:
         If the divergence breaks its contract.
     """
     check = "check_divergence"
+    expect_function(check, divergence, "teacher, learner")
     behaviors = list(_behaviors(seed))
     for teacher, other in zip(behaviors, reversed_in_pairs(behaviors), strict=True):
         shared = teacher.isneginf()

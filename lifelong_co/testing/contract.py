@@ -52,6 +52,18 @@ def expect_members(check: str, thing: object, protocol: type) -> None:
         raise ContractError(check, f"every member of {protocol.__name__}", str(error)) from error
 
 
+def expect_function(check: str, function: object, arguments: str) -> None:
+    """Raise `ContractError` unless a function can be called with these arguments, by position."""
+    expected = f"a function of {arguments}"
+    expect(callable(function), check, expected, type(function).__name__)
+    signature = factories.signature_of(function)
+    try:
+        if signature is not None:
+            signature.bind(*arguments.split(", "))
+    except TypeError as error:
+        raise ContractError(check, expected, f"{signature} ({error})") from error
+
+
 def expect_shape(check: str, what: str, tensor: object, shape: tuple[int, ...]) -> None:
     """Raise `ContractError` unless ``tensor`` is a tensor of this shape."""
     expected = f"{what} of shape {list(shape)}"

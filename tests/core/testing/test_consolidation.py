@@ -1,6 +1,7 @@
 """`check_weighting` and `check_divergence` pass good functions and name the fault of others."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -121,3 +122,12 @@ class Push(torch.autograd.Function):
     def backward(context: object, gradient: Tensor) -> Tensor:  # noqa: ARG004
         """Return ones."""
         return torch.ones_like(gradient)
+
+
+@pytest.mark.parametrize("wrong", [3, lambda: torch.ones(1), lambda _p, _q, _r: torch.ones(1)])
+def test_what_cannot_be_called_so_is_named(wrong: Any) -> None:
+    """A number, and functions of fewer and of more arguments."""
+    with pytest.raises(testing.ContractError, match=r"check_weighting: .* function of probs, got"):
+        testing.check_weighting(wrong)
+    with pytest.raises(testing.ContractError, match="function of teacher, learner, got"):
+        testing.check_divergence(wrong)
