@@ -36,7 +36,9 @@ def run(*arguments: object, method: str = "llr-bc") -> Outcome:
     """Run `lifelong-co run` on the task file with the arguments added, into a new folder."""
     tasks = Path("tasks.toml")
     plain = run_options(tasks, "fine-tuning", "cvrp")  # no option of llr-bc is given yet
-    return call(*plain, f"--method={method}", "--out", "new", *arguments)
+    given = {str(argument).rpartition("=")[0] for argument in arguments} - {""}
+    kept = [word for word in plain if word.rpartition("=")[0] not in given]
+    return call(*kept, f"--method={method}", "--out", "new", *arguments)
 
 
 @pytest.mark.parametrize(

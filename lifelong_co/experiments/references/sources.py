@@ -106,7 +106,8 @@ def from_files(
         if file not in own:
             reason = f"expected an instance of {problem.name}, got one of {one.problem}"
             log(f"left out: {file}: {reason}")
-    refuse_other_costs(read_file(next(iter(own)), problem.name), problem)
+    if (first := read_file(next(iter(own)), problem.name)).problem == problem.name:
+        refuse_other_costs(first, problem)
     return list(own.values())
 
 
