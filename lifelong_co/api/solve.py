@@ -94,7 +94,8 @@ def solve(
     Raises
     ------
     ConfigError
-        If the run has learned another problem than that of the file, or a number is out of range.
+        If the run has learned another problem than that of the file, or one whose cost is not the
+        length of closed routes, or a number is out of range.
     FileFormatError, CheckpointError
         If the file or the checkpoint cannot be used.
     InvalidRolloutError
