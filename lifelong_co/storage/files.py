@@ -103,8 +103,7 @@ def refuse_unwritable(folder: Path) -> None:
     if not place.is_dir():
         found = "got a file" if place == folder else f"but {place} is a file"
         raise ConfigError(f"{folder}: expected a folder, {found}")
-    if not os.access(place, os.W_OK | os.X_OK):
-        raise ConfigError(f"{folder}: cannot be written (no permission to write to {place})")
+    refuse_read_only(folder, place)
 
 
 def refuse_unwritable_file(path: Path, *, overwrite: bool = False) -> None:
@@ -122,8 +121,13 @@ def refuse_unwritable_file(path: Path, *, overwrite: bool = False) -> None:
         raise ConfigError(f"{path}: expected a file to write, got a folder")
     if not path.parent.is_dir():
         raise ConfigError(f"{path}: cannot be written ({path.parent} is no folder)")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise ConfigError(f"{path}: cannot be written (no permission to write to {path.parent})")
+    refuse_read_only(path, path.parent)
+
+
+def refuse_read_only(path: Path, folder: Path) -> None:
+    """Refuse to write a path if the folder that it needs cannot be written."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ConfigError(f"{path}: cannot be written (no permission to write to {folder})")
 
 
 def write_new(

@@ -4,6 +4,7 @@ import attrs
 import numpy as np
 import pytest
 import torch
+from command_line import MODEL
 from file_strategies import file_instances
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -21,14 +22,6 @@ from lifelong_co.instance_files.solve import (
     room,
 )
 from lifelong_co.tensors import records
-
-MODEL = {
-    "embedding_dim": 16,
-    "head_num": 2,
-    "qkv_dim": 8,
-    "encoder_layer_num": 1,
-    "ff_hidden_dim": 16,
-}
 
 INVIT = {"dim_emb": 16, "dim_ff": 16, "nb_heads": 2, "action_k": 4, "state_k": [5, 7]}
 
