@@ -11,12 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import InvalidRolloutError
-from lifelong_co.problems.images import IMAGES, RANDOM, SQUARE, images, random_angles
+from lifelong_co.errors import InvalidRolloutError, UnknownNameError
+from lifelong_co.problems.images import IMAGES, RANDOM, SQUARE, SYMMETRIES, images, random_angles
 from lifelong_co.protocols import Solver
 from lifelong_co.rollout.verification import best_of, require_valid
 from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import device_of, evaluating, normalises_over_batch
+from lifelong_co.validators import whole
 
 # Instances times nodes times trajectories of one test batch: a limit on the memory it needs.
 CPU_WORK = 80_000
@@ -50,14 +51,20 @@ def best_costs(
         Which ones: ``square`` or ``random`` (`problems.images`); the random ones are the same in
         every test.
     batch
-        Instances that are solved at once; None: as many as a limit on memory allows, or those of
-        `OFFICIAL_ROWS` if the network normalises over its batch.
+        Instances that are solved at once, at least 1; None: as many as a limit on memory allows, or
+        those of `OFFICIAL_ROWS` if the network normalises over its batch.
 
     Raises
     ------
+    ConfigError, UnknownNameError
+        If ``batch`` or ``symmetries`` is something else.
     InvalidRolloutError
         If an instance's best solution is not complete and feasible, or a cost is not finite.
     """
+    if symmetries not in SYMMETRIES:
+        raise UnknownNameError("symmetries", str(symmetries), SYMMETRIES)
+    if batch is not None:
+        whole("batch", batch, 1)
     device = device_of(solver.module)
     count, n = records.rows(instances), solver.problem.size(instances)
     # Drawn at once, on the CPU: the images depend neither on the batch nor on the device.

@@ -146,8 +146,12 @@ def split(costs: Any, best: Any = None) -> Split:
 
 def split_gaps(learned: ArrayLike, final: ArrayLike) -> Split:
     """Return `split` by the ``k`` gaps just after learning each task, and those at the end."""
-    before = np.asarray(learned, dtype=np.float64)
-    rise = np.asarray(final, dtype=np.float64) - before
+    before, after = _numbers(learned, "learned"), _numbers(final, "final")
+    if before.ndim != 1 or before.shape != after.shape:
+        raise ConfigError(
+            f"gaps: expected two rows [k], got {list(before.shape)} and {list(after.shape)}"
+        )
+    rise = after - before
     return Split(
         never_learned=_mean(before),
         forgotten=_mean(np.maximum(0.0, rise)),
@@ -200,6 +204,8 @@ def _matrix(costs: Any) -> Matrix:
 def _numbers(values: Any, name: str) -> Matrix:
     plain = values.detach().cpu() if isinstance(values, Tensor) else values
     try:
+        if np.asarray(plain).dtype.kind in "cmMSU" or np.ma.is_masked(plain):
+            raise TypeError("some are masked, complex, dates or texts")
         return np.asarray(plain, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{name}: expected numbers in rows of equal length: {error}") from None

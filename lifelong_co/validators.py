@@ -38,6 +38,22 @@ def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]
     return check
 
 
+def whole(label: str, value: object, least: int | None = None) -> int:
+    """Return a whole number, one of NumPy as one of Python.
+
+    Raises
+    ------
+    ConfigError
+        If it is something else or below ``least``; the message begins with ``label``.
+    """
+    given = number(value)
+    sound = isinstance(given, int) and not isinstance(given, bool)
+    if not sound or (least is not None and given < least):
+        bound = "" if least is None else f" of at least {least}"
+        raise ConfigError(f"{label}: expected a whole number{bound}, got {value!r:.80}")
+    return int(given)
+
+
 def boolean(instance: object, attribute: "attrs.Attribute[bool]", value: bool) -> None:  # noqa: ARG001
     """Check an attrs field: raise `ConfigError` unless it is True or False."""
     if not isinstance(value, bool):

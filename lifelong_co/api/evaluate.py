@@ -3,7 +3,6 @@
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.task import Task, unique_labels
 from lifelong_co.tensors.device import chosen_device
+from lifelong_co.validators import whole
 
 
 def evaluate(
@@ -67,9 +67,11 @@ def evaluate(
         If a solution is not feasible.
     """
     folder = folder_of(run)
-    whole = isinstance(tests, Integral) and not isinstance(tests, bool)
-    if tests is not None and (not whole or tests < 1):
-        raise ConfigError(f"tests: expected a whole number of at least 1, got {tests!r}")
+    if tests is not None:
+        whole("tests", tests, 1)
+    for option, value in (("scale", scale), ("augment", augment)):
+        if not isinstance(value, bool):
+            raise ConfigError(f"{option}: expected true or false, got {value!r}")
     config = RunFolder(folder).config()
     named = () if tasks is None else listed("tasks", tasks, "names or lifelong_co.Task objects")
     paths = listed("files", files, "paths")

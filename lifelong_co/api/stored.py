@@ -26,7 +26,7 @@ class StoredRun:
     than ``config.toml``.
     """
 
-    folder: Path
+    folder: Path = attrs.field(converter=Path)
     """The run folder."""
 
     @property

@@ -53,23 +53,33 @@ class Rules(Protocol):
         """
 
 
+def _wide(values: Any) -> Any:
+    """Return numbers with 64 bits, because differences and sums of narrow integers overflow."""
+    whole = np.int64 if _is_array(values, np.integer) else np.float64
+    return values.astype(whole) if _is_array(values, np.integer, np.floating) else values
+
+
+def _real(values: Any) -> Any:
+    return _wide(values.astype(np.float64) if _is_array(values, np.integer) else values)
+
+
 @attrs.frozen(eq=False)
 class FileInstance:
     """One instance in the units of its file."""
 
     name: str
     problem: str
-    coordinates: npt.NDArray[np.float64]
+    coordinates: npt.NDArray[np.float64] = attrs.field(converter=_real)
     """``[A, 2]``, in file units, with the depot first, if there is one: ``A = n + 1``, else ``n``.
     ``[A, 0]`` if the file has no coordinates."""
-    demand: npt.NDArray[np.int64] | None
+    demand: npt.NDArray[np.int64] | None = attrs.field(converter=_wide)
     """``[n]``, of the customers, each in ``[0, capacity]``; None without a depot."""
     capacity: int | None
     """At least 1; None without a depot."""
     distance_rule: DistanceRule
     best_known: float | None = None
     """The least known cost, in file units; None if unknown."""
-    weights: npt.NDArray[np.int64] | None = None
+    weights: npt.NDArray[np.int64] | None = attrs.field(default=None, converter=_wide)
     """``[A, A]``: the distances that the file lists if the rule is EXPLICIT; otherwise None."""
     rules: Rules | None = None
     """What the routes must obey besides the capacity; None: nothing."""
@@ -78,7 +88,7 @@ class FileInstance:
         if self.distance_rule not in get_args(DistanceRule):
             raise UnknownNameError("distance rule", str(self.distance_rule), get_args(DistanceRule))
         points, loads, most = self.coordinates, self.demand, self.capacity
-        places = _is_array(points, np.number) and points.ndim == 2 and points.shape[1] in (0, 2)
+        places = _is_array(points, np.float64) and points.ndim == 2 and points.shape[1] in (0, 2)
         if not places or not np.isfinite(points).all():
             raise self._wrong("coordinates: expected finite numbers [A, 2] or [A, 0]", points)
         self._check_weights(len(points))
@@ -96,8 +106,9 @@ class FileInstance:
         listed = self.weights
         needed = self.distance_rule == "EXPLICIT" or not self.coordinates.shape[1]
         square = _is_array(listed, np.number) and listed.shape == (nodes, nodes)
-        if not square and (needed or listed is not None):
-            raise self._wrong(f"weights: expected distances [{nodes}, {nodes}]", listed)
+        finite = listed is not None and square and bool(np.isfinite(listed).all())
+        if not finite and (needed or listed is not None):
+            raise self._wrong(f"weights: expected finite distances [{nodes}, {nodes}]", listed)
 
     def _wrong(self, expected: str, got: object) -> ConfigError:
         return ConfigError(f"{self.name}: {expected}, got {got!r:.80}")
@@ -115,8 +126,8 @@ class FileInstance:
         return THOUSANDTHS if self.distance_rule == "EXACT_2D" else 1
 
 
-def _is_array(thing: object, kind: type) -> TypeGuard[npt.NDArray[Any]]:
-    return isinstance(thing, np.ndarray) and bool(np.issubdtype(thing.dtype, kind))
+def _is_array(thing: object, *kinds: type) -> TypeGuard[npt.NDArray[Any]]:
+    return isinstance(thing, np.ndarray) and any(np.issubdtype(thing.dtype, kind) for kind in kinds)
 
 
 def to_instances(file_instance: FileInstance, problem: Problem) -> Any:

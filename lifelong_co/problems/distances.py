@@ -54,14 +54,14 @@ def exponents(name: str, nodes: Tensor) -> Tensor | None:
 
 
 def measured(instances: Any, name: str) -> Any:
-    """Return Euclidean instances with another distance.
+    """Return instances with a distance other than the Euclidean.
 
     Parameters
     ----------
     instances
         A record of instances; with ``nodes [B, n, 2]`` if another distance is wanted.
     name
-        A name in `EXPONENTS`; ``euclidean`` returns the same record.
+        A name in `EXPONENTS`; ``euclidean`` returns the same record, with the distance it has.
 
     Raises
     ------

@@ -43,14 +43,30 @@ def closed_legs(points: Tensor, actions: Tensor, p: Tensor | None = None) -> Ten
 
 
 def require_rows(actions: Tensor, rows: int) -> None:
-    """Raise `InvalidInstancesError` if actions ``[B, S, T]`` are not those of ``B = rows``.
+    """Raise `InvalidInstancesError` unless actions are long ``[B, S, T]`` with ``B = rows``.
 
     ``gather`` would take fewer rows without a word.
     """
+    if not isinstance(actions, Tensor) or actions.ndim != 3 or actions.dtype != torch.long:
+        shape = list(getattr(actions, "shape", ()))
+        came = f"{type(actions).__name__} of {getattr(actions, 'dtype', '')} {shape}"
+        raise InvalidInstancesError(
+            f"actions: expected a long tensor [B, S, T], got a {came}", "actions"
+        )
     if len(actions) != rows:
         raise InvalidInstancesError(
             f"actions: expected those of {rows} instances, got those of {len(actions)}", "actions"
         )
+
+
+def require_shape(action: Tensor, current: Tensor) -> None:
+    """Raise `InvalidInstancesError` unless ``action`` has the shape ``[B, S]`` of a state.
+
+    ``scatter`` would take fewer rows or trajectories without a word.
+    """
+    if action.shape != current.shape:
+        expected, came = list(current.shape), list(action.shape)
+        raise InvalidInstancesError(f"action: expected [B, S] = {expected}, got {came}", "action")
 
 
 def all_true(mask: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS, exponents
-from lifelong_co.problems.geometry import all_true, closed_length, symmetries
+from lifelong_co.problems.geometry import all_true, closed_length, require_shape, symmetries
 from lifelong_co.problems.validation import coordinates
 from lifelong_co.protocols import Context
 from lifelong_co.tensors.records import ABSENT
@@ -132,6 +132,7 @@ class TSP:
 
 def visit(state: TSPState, action: Tensor) -> TSPState:
     """Return the state after a visit to node ``action`` long ``[B, S]``."""
+    require_shape(action, state.current)
     return TSPState(
         first=torch.where(state.first < 0, action, state.first),
         current=action,

@@ -4,11 +4,13 @@ Source: ``CpModel.add_circuit``, OR-Tools 9.12 or newer. There is one worker, so
 does not depend on timing unless the time limit is reached.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
+from lifelong_co.errors import ConfigError
 from lifelong_co.reference_solvers.packages import optional
 
 Arc = tuple[int, int]
@@ -36,7 +38,7 @@ def shortest_circuit(
     Parameters
     ----------
     costs
-        Cost of each arc ``(i, j)``; the circuit uses no other arc. An arc ``(i, i)`` lets the
+        Whole cost of each arc ``(i, j)``; the circuit uses no other arc. An arc ``(i, i)`` lets the
         circuit leave out node ``i`` at this cost. The circuit visits every other node.
     hint
         A circuit ``[T]`` to start from, which begins with node 0. CP-SAT is good at proofs, but
@@ -46,7 +48,15 @@ def shortest_circuit(
     constrain
         Called with the ``CpModel`` and the variable of each arc; adds further constraints. The
         hint must fulfil them.
+
+    Raises
+    ------
+    ConfigError
+        If a cost is no whole number.
     """
+    for arc, cost in costs.items():
+        if not math.isfinite(cost) or cost != int(cost):
+            raise ConfigError(f"cost of arc {arc}: expected a whole number, got {cost!r}")
     cp_model = optional("ortools.sat.python.cp_model")
     model = cp_model.CpModel()
     arcs = {arc: model.new_bool_var("") for arc in costs}

@@ -28,10 +28,12 @@ def sampler(problem: str, attributes: Sequence[str] = ()) -> FieldSampler | None
     Raises
     ------
     ConfigError
-        If there are attributes and the problem has none.
+        If the attributes are one text, or if there are some and the problem has none.
     PluginError
         If two plugins own a name, or if the factory returns no function.
     """
+    if isinstance(attributes, str):
+        raise ConfigError(f"attributes: expected a list of names, got {attributes!r}")
     options = {"attributes": tuple(attributes)} if attributes else {}
     found = _entry("sampler", problem)
     if found is None:

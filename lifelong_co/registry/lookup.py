@@ -137,7 +137,7 @@ def objective(name: str, solver: Solver, /, **options: Any) -> Objective:
 
 def logger(name: str, folder: Path) -> Logger:
     """Build a logger, e.g. ``csv``, for the run in a folder, with the errors of `method`."""
-    return cast(Logger, made("logger", name, Logger, folder))
+    return cast(Logger, made("logger", name, Logger, Path(folder)))
 
 
 def buffer(name: str, /, capacity: int, seed: int = 0, **options: Any) -> Buffer[Any]:
@@ -231,4 +231,8 @@ def testset(problem: str | Problem, distribution: str, of: str = "generator") ->
 
 
 def _problem(given: str | Problem) -> Problem:
-    return problem(given) if isinstance(given, str) else given
+    if isinstance(given, str):
+        return problem(given)
+    if not hasattr(given, "reset"):
+        raise ConfigError(f"problem: expected a problem or its name, got {given!r:.80}")
+    return given

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co import registry
-from lifelong_co.errors import ComponentError
+from lifelong_co.errors import ComponentError, ConfigError
 from lifelong_co.protocols import Divergence, Weighting
 from lifelong_co.tensors.probabilities import probabilities
 
@@ -71,7 +71,14 @@ class CheckedDivergence:
         ------
         ComponentError
             If the result is wrong; the message names the divergence.
+        ConfigError
+            If teacher and learner differ in shape: a broadcast would compare other states.
         """
+        if teacher.shape != learner.shape:
+            raise ConfigError(
+                f"{self.label}: expected log-probs of the learner of shape {list(teacher.shape)},"
+                f" as those of the teacher, got {list(learner.shape)}"
+            )
         found = self.function(teacher, learner)
         _require_shape(self.label, "distances", found, teacher)
         if torch.is_grad_enabled() and learner.requires_grad and not found.requires_grad:
@@ -148,6 +155,8 @@ def _example() -> Tensor:
 
 def _called(label: str, function: Any, guard: float | None, wanted: str, count: int) -> Any:
     """Return a function of ``count`` arguments; it gets the guard if it has such a parameter."""
+    if not callable(function):
+        raise ComponentError(f"{label}: expected a registered name or a function {wanted}")
     try:
         signature = inspect.signature(function)
     except ValueError:  # some compiled functions have no signature

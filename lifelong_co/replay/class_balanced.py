@@ -46,7 +46,7 @@ class Balanced(Generic[X]):
     Raises
     ------
     ConfigError
-        If the capacity is negative.
+        If the capacity or the seed is no whole number, or the capacity is negative.
     """
 
     def __init__(self, capacity: int, seed: int = 0) -> None:

@@ -88,7 +88,7 @@ def total_loss(
     loss: ConsolidationLoss, teachers: Sequence[Tensor], learners: Sequence[Tensor]
 ) -> Tensor:
     """Return the sum of the units' shares."""
-    if len(teachers) != len(learners) or not teachers:
+    if len(teachers) != len(learners) or len(teachers) == 0:
         raise ConfigError(
             "consolidation loss: expected as many learners as teachers and at least one, "
             f"got {len(teachers)} teachers and {len(learners)} learners"
@@ -128,6 +128,8 @@ def consolidation_loss(
     ComponentError
         Here and in the loss, if the weighting or the divergence returns a wrong shape, NaN or
         numbers below 0.
+    ConfigError
+        In the loss, if teachers and learners differ in number or shape.
     """
     weigh = checked_weighting(weighting, CONFIDENCE_GUARD if guarded else None)
     diverge = checked_divergence(divergence, GUARD if guarded else None)

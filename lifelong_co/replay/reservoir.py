@@ -4,8 +4,8 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
-from lifelong_co.errors import ConfigError
 from lifelong_co.seeding import restore
+from lifelong_co.validators import whole
 
 X = TypeVar("X")
 
@@ -25,14 +25,12 @@ class Reservoir(Generic[X]):
     Raises
     ------
     ConfigError
-        If the capacity is negative.
+        If the capacity or the seed is no whole number, or the capacity is negative.
     """
 
     def __init__(self, capacity: int, seed: int = 0) -> None:
-        if capacity < 0:
-            raise ConfigError(f"buffer capacity: expected at least 0, got {capacity}")
-        self._capacity = capacity
-        self.random = random.Random(seed)
+        self._capacity = whole("buffer capacity", capacity, 0)
+        self.random = random.Random(whole("buffer seed", seed))
         """The stream that decides admissions and samples."""
         self._items: list[X] = []
         self._seen = 0
@@ -79,11 +77,10 @@ class Reservoir(Generic[X]):
         Raises
         ------
         ConfigError
-            If ``k`` is negative.
+            If ``k`` is negative or no whole number.
         """
-        if k < 0:
-            raise ConfigError(f"sample size: expected at least 0, got {k}")
-        return self.random.sample(self._items, min(k, len(self._items)))
+        count = min(whole("sample size", k, 0), len(self._items))
+        return self.random.sample(self._items, count)
 
     def __len__(self) -> int:
         return len(self._items)

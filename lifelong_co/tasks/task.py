@@ -59,7 +59,8 @@ class Task:
         Whether the coordinates of ``.npz`` files have any unit, such as meters: each instance is
         scaled into the unit square.
     distance
-        The distance between two nodes: ``euclidean``, ``manhattan`` or ``chebyshev``.
+        The distance between two nodes: ``manhattan``, ``chebyshev`` or ``euclidean``, which leaves
+        an ``.npz`` file the distance that it names.
     tests_of
         Which test instances of the paper: ``generator`` or ``published``. They differ for R of the
         CVRP: the published file has other demands than the official generator
@@ -86,13 +87,13 @@ class Task:
     capacity: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(at_least(1))
     )
-    variant: str = "official"
+    variant: str = attrs.field(default="official", validator=printable)
     files: str = attrs.field(default="", validator=printable)
     test_files: str = attrs.field(default="", validator=printable)
     scale: bool = attrs.field(default=False, validator=boolean)
     distance: str = attrs.field(default=EUCLIDEAN, validator=_known)
     tests_of: str = "generator"
-    drift_from: str = ""
+    drift_from: str = attrs.field(default="", validator=printable)
     attributes: tuple[str, ...] = attrs.field(default=(), validator=_listed)
 
     def __attrs_post_init__(self) -> None:

@@ -11,6 +11,7 @@ from lifelong_co.replay.class_balanced import TaskAware
 from lifelong_co.storage.tree import flatten, octets
 from lifelong_co.testing.contract import expect, expect_members
 from lifelong_co.testing.trial import stored
+from lifelong_co.validators import whole
 
 CHECK = "check_buffer"
 OFFERS, DRAWS, UNLIKELY = 40, 400, 50
@@ -40,7 +41,10 @@ def check_buffer(factory: Callable[[int, int], Buffer[Any]], *, capacity: int = 
     ------
     ContractError
         If the buffer breaks its contract.
+    ConfigError
+        If the capacity is below 4.
     """
+    whole("capacity", capacity, 4)
     for size in (0, capacity):
         buffer = factory(size, 0)
         expect_members(CHECK, buffer, Buffer)

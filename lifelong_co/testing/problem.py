@@ -15,7 +15,12 @@ from lifelong_co.testing.contract import (
     expect_members,
     expect_shape,
 )
-from lifelong_co.testing.problem_solutions import check_images, check_solutions, walked
+from lifelong_co.testing.problem_solutions import (
+    check_images,
+    check_solutions,
+    check_unfinished,
+    walked,
+)
 from lifelong_co.testing.read_only import ReadOnlyProblem
 from lifelong_co.testing.samples import at_least_two, drawn_for, required_fields
 
@@ -38,7 +43,8 @@ def check_problem(
     - Masks, `done`, `starts`, `features` and `context` have the shapes and dtypes of the protocol.
     - Each state that is not done has a feasible action. Feasible actions lead to a solution of
       `steps` actions. A finished solution stays finished, and waiting costs nothing.
-    - The cost of a solution does not depend on the other instances and trajectories.
+    - The cost of a solution does not depend on the other instances and trajectories; the mean is
+      above 0. No depot is `unfinished`; each node is until its visit.
     - The eight images of an instance have the same feasible actions and costs.
 
     Parameters
@@ -77,6 +83,7 @@ def check_problem(
             _check_state(problem, instances, state, S, f"step {t}")
             _check_context(problem, state, walk.masks[0].shape, f"step {t}")
         check_solutions(problem, instances, walk, counted=forced)
+        check_unfinished(problem, instances, walk)
         check_images(problem, instances, walk)
 
 
@@ -120,7 +127,8 @@ def _check_features(problem: Problem, instances: Any, B: int) -> None:
 def _check_refusal(problem: Problem, instances: Any) -> None:
     """Check that `instances` accepts the required fields, and refuses NaN in each float field."""
     fields = required_fields(problem, instances)
-    _made(problem, fields, "its fields")
+    made, rows = _made(problem, fields, "its fields"), records.rows(instances)
+    expect(records.rows(made) == rows, CHECK, f"instances(…) of {rows} rows", records.rows(made))
     for name, tensor in fields.items():
         if tensor.is_floating_point():
             wrong = tensor.clone(memory_format=torch.contiguous_format)

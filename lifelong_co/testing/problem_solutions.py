@@ -92,6 +92,8 @@ def check_solutions(problem: Problem, instances: Any, walk: Walk, *, counted: bo
     expect(cost.dtype in floats, CHECK, f"cost of the instances' dtype {floats[0]}", cost.dtype)
     expect_everywhere(CHECK, "finite costs [B, S]", cost.isfinite(), cost)
     expect_everywhere(CHECK, "costs [B, S] of at least 0", cost >= 0, cost)
+    mean = float(cost.mean())
+    expect(mean > 0, CHECK, "costs with a mean above 0", mean)
     if walk.waiting is not None:
         longer = torch.cat((walk.actions, walk.waiting[..., None]), dim=2)
         what = "the same cost [B, S] after waiting in the finished state"
@@ -101,6 +103,28 @@ def check_solutions(problem: Problem, instances: Any, walk: Walk, *, counted: bo
     order = torch.arange(B - 1, 0, -1, device=cost.device)
     part = records.select(instances, order)
     _check_same(problem, part, walk, order, "a part of the batch", cost[order])
+
+
+def check_unfinished(problem: Problem, instances: Any, walk: Walk) -> None:
+    """Check that no depot is unfinished, and that each node is until its visit, but not at the end.
+
+    Without features it is not known which actions are depots.
+    """
+    if not problem.feature_dims:
+        return
+    features = problem.features(instances)
+    depots = features["depot"].shape[1] if "depot" in features else 0
+    state = problem.reset(instances, walk.actions.shape[1])
+    for t, after in enumerate(walk.states):
+        action, left = walk.actions[..., t], problem.unfinished(state)
+        depot = left[..., :depots]
+        expect_everywhere(CHECK, f"unfinished False at a depot before step {t}", ~depot, depot)
+        here = left.gather(2, action[..., None]).squeeze(2)
+        sound = here | (action < depots) | problem.done(instances, state)
+        expect_everywhere(CHECK, f"unfinished True at the node visited in step {t}", sound, here)
+        state = after
+    visited = problem.unfinished(state).gather(2, walk.actions)
+    expect_everywhere(CHECK, "unfinished False at each visited node in the end", ~visited, visited)
 
 
 def check_images(problem: Problem, instances: Any, walk: Walk) -> None:

@@ -53,9 +53,9 @@ LAYERS = {
     "reference_solvers": "validators",
     "registry": "hookspecs protocols reference_solvers validators",
     "problems": "hookspecs protocols reference_solvers tensors",
-    "replay": "hookspecs protocols registry seeding tensors",
+    "replay": "hookspecs protocols registry seeding tensors validators",
     "rollout": "protocols tensors",
-    "evaluation": "problems protocols rollout tensors",
+    "evaluation": "problems protocols rollout tensors validators",
     "reinforce": "problems protocols rollout tensors validators",
     "instance_files": "hookspecs problems protocols registry rollout storage tensors",
     "tasks": "instance_files problems protocols registry seeding tensors validators",
@@ -64,9 +64,10 @@ LAYERS = {
     "learner": "config evaluation protocols rollout runs tensors",
     "pretraining": "config evaluation learner protocols registry runs seeding storage tasks tensors"
     " validators",
-    "testing": "problems protocols registry replay rollout seeding storage tasks tensors",
+    "testing": "problems protocols registry replay rollout seeding storage tasks tensors"
+    " validators",
     "api": "config evaluation instance_files learner problems protocols registry runs tasks"
-    " tensors",
+    " tensors validators",
 }
 # What each folder of `experiments/` may import of the other ones. Of the rest of the core it may
 # import everything except `pretraining`, `testing` and `api`; `api` may import all of them.

@@ -214,3 +214,17 @@ def test_no_image_may_be_infeasible(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(solver), "rollout", lambda _, *given: spoiled(*given))
     with pytest.raises(InvalidRolloutError, match="POMO, instance 5 of 5: expected a complete"):
         best_costs(solver, drawn("tsp", 5), augment=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"symmetries": "rnadom"}, "Unknown symmetries 'rnadom'.*Did you mean 'random'"),
+        ({"batch": 0}, "batch: expected a whole number of at least 1, got 0"),
+    ],
+)
+def test_other_test_than_the_named_one_is_refused(given: dict[str, Any], said: str) -> None:
+    """Its costs would be those of the default."""
+    stored = golden("tsp")
+    with pytest.raises(lco.LifelongError, match=said):
+        best_costs(stored.solver(), stored.instances, augment=True, **given)

@@ -126,6 +126,10 @@ def test_tensors_arrays_and_lists_give_the_same_metrics() -> None:
         ([1.0, 2.0], None, r"\[2\]"),
         ([[1.0, 2.0], [3.0]], None, "rows of equal length"),
         ([["a"]], None, "numbers"),
+        ([["1.0"]], None, "numbers"),
+        ([[1.0 + 1j]], None, "complex"),
+        (np.array([["2026-01-01"]], dtype="M8[D]"), None, "dates"),
+        (np.ma.masked_equal([[1.0, 2.0], [3.0, 4.0]], 4.0), None, "masked"),
         ([[1.0, math.nan], [1.0, 1.0]], None, r"nan in \[0\]\[1\]"),
         ([[1.0, 1.0], [math.inf, 1.0]], None, r"inf in \[1\]\[0\]"),
         ([[1.0]], [1.0, 2.0], r"shape \[1\] for 1 tasks, got \[2\]"),
@@ -139,6 +143,13 @@ def test_impossible_matrices_are_refused(costs: object, best: object, said: str)
     """A wrong cost matrix or a wrong d* is refused, and the message says what is wrong."""
     with pytest.raises(ConfigError, match=said):
         metrics.summarize(costs, best)
+
+
+def test_gaps_of_different_tasks_are_not_split() -> None:
+    """A broadcast would give a wrong number."""
+    for learned, final in (([0.1, 0.2, 0.3], [0.5]), ([0.1, 0.2], [0.1, 0.2, 0.3]), (0.1, 0.2)):
+        with pytest.raises(ConfigError, match=r"gaps: expected two rows \[k\], got"):
+            metrics.split_gaps(learned, final)
 
 
 @given(matrices(least=2))

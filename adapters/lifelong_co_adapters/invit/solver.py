@@ -6,9 +6,11 @@ from typing import Any
 import attrs
 from torch import Tensor
 
+from lifelong_co.errors import InvalidInstancesError
 from lifelong_co.protocols import Decode, Objective, Problem, Rollout
 from lifelong_co.reinforce import Trial, greedy_baseline
 from lifelong_co.rollout.decoding import single
+from lifelong_co.tensors import records
 from lifelong_co_adapters.invit.network import Network, Prepared
 from lifelong_co_adapters.invit.official_names import from_official
 from lifelong_co_adapters.invit.sizes import check_sizes
@@ -39,8 +41,16 @@ class INViT:
         """Return ``[B, S, A]``, -inf where an action is infeasible or not among the nearest.
 
         The behavior is uniform before the first action of a TSP, which a rollout forces.
+
+        Raises
+        ------
+        InvalidInstancesError
+            If the state has another ``B`` than the encoding.
         """
         problem, instances = self.problem, encoding.instances
+        if len(state.current) != (B := records.rows(instances)):
+            came = len(state.current)
+            raise InvalidInstancesError(f"state: expected {B} rows, got {came}", "state")
         rule = problem.strictly_feasible if self.strict_capacity else problem.feasible
         return self.module.decode(
             encoding.prepared,

@@ -19,7 +19,7 @@ from lifelong_co.instance_files.route_rules import in_time
 from lifelong_co.instance_files.solutions import check
 from lifelong_co.instance_files.solve import best_each
 from lifelong_co.protocols import Problem, Solver
-from lifelong_co.validators import at_least, converted_fields, not_negative
+from lifelong_co.validators import at_least, boolean, converted_fields, not_negative
 
 Integers = npt.NDArray[np.int64]
 
@@ -28,14 +28,14 @@ Integers = npt.NDArray[np.int64]
 class Effort:
     """What is done for a file."""
 
-    augment: bool = True
+    augment: bool = attrs.field(default=True, validator=boolean)
     """As for `solve.best_each`, like the next one."""
     trajectories: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(at_least(1))
     )
     improve: float = attrs.field(default=0.0, validator=not_negative)
     """Seconds for which PyVRP goes on from the solver's solution; 0: not at all."""
-    compare: bool = False
+    compare: bool = attrs.field(default=False, validator=boolean)
     """Whether PyVRP also solves the file alone, in the same time."""
 
 

@@ -36,8 +36,10 @@ from torch import Tensor
 
 from lifelong_co.errors import ConfigError, UnknownNameError
 from lifelong_co.protocols import Problem
+from lifelong_co.registry.lookup import TESTS_OF
 from lifelong_co.seeding import generator as seeded
 from lifelong_co.tasks.completion import Completion, completion, fields_of
+from lifelong_co.validators import whole
 from lifelong_co_plugins.distributions import official
 from lifelong_co_plugins.distributions.demand import capacity_of, check_capacity
 from lifelong_co_plugins.distributions.noise import Noise
@@ -86,13 +88,12 @@ class PaperDistribution:
         Raises
         ------
         ConfigError
-            If ``batch`` or ``size`` is too small.
+            If ``batch`` or ``size`` is too small or no whole number, or ``generator`` is none.
         """
-        for what, value, least in (("batch", batch, 1), ("size", size, 2)):
-            if value < least:
-                raise ConfigError(
-                    f"distribution {self.name}: {what}: expected at least {least}, got {value}"
-                )
+        if not isinstance(generator, torch.Generator | None):
+            raise ConfigError(f"generator: expected a torch.Generator or None, got {generator!r}")
+        batch = whole(f"distribution {self.name}: batch", batch, 1)
+        size = whole(f"distribution {self.name}: size", size, 2)
         noise = Noise(generator)
         depot = noise.uniform(batch, 1, 2) if self.with_depot else None
         placed, wanted = SAMPLERS[self.name](noise, batch, size, depot, self.variant == "paper")
@@ -113,7 +114,14 @@ class PaperDistribution:
             ``generator``: the generator's, to which the published reference costs belong.
             ``published``: the file's, on which the paper tested its solvers. All other test sets
             are the same in both.
+
+        Raises
+        ------
+        UnknownNameError
+            If ``of`` is something else.
         """
+        if of not in TESTS_OF:
+            raise UnknownNameError("test set", str(of), TESTS_OF)
         size = official.TEST_SIZES[self.name]
         drawn = official.draw(
             self.name,

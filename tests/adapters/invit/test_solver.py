@@ -14,6 +14,7 @@ from tiny_invit import TINY, drawn, mixed, tiny, walk
 from torch import Tensor
 
 import lifelong_co as lco
+from lifelong_co.errors import InvalidInstancesError
 from lifelong_co.tensors import records
 from lifelong_co.testing import check_solver, draw_instances
 
@@ -92,6 +93,15 @@ def test_states_do_not_depend_on_each_other(name: str) -> None:
             alone = records.transform(state, lambda tensor, b=b: tensor[b : b + 1, 1:])
             log_probs = solver.log_probs(solver.encode(one), alone)
             torch.testing.assert_close(log_probs, together[b : b + 1, 1:], rtol=0, atol=1e-12)
+
+
+@both
+def test_state_of_fewer_instances_is_refused(name: str) -> None:
+    """Its probabilities would be those of other instances."""
+    solver = tiny(name)
+    instances, state = mixed(name)
+    with pytest.raises(InvalidInstancesError, match=r"^state: expected \d+ rows, got 1$"):
+        solver.log_probs(solver.encode(instances), records.select(state, slice(1, 2)))
 
 
 def test_single_feasible_action_has_zero_gradient() -> None:

@@ -85,6 +85,13 @@ def test_number_of_tests_must_be_positive(tests, tiny):
         lco.evaluate(tiny, tests=tests, device="cpu")
 
 
+@pytest.mark.parametrize("option", ["augment", "scale"])
+def test_text_is_no_boolean(option, tiny):
+    """The text ``false`` would mean true."""
+    with pytest.raises(lco.ConfigError, match=f"{option}: expected true or false, got 'false'"):
+        lco.evaluate(tiny, device="cpu", **{option: "false"})
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

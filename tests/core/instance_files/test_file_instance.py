@@ -44,9 +44,20 @@ def test_rounded_costs_are_integers() -> None:
         ({"coordinates": SQUARE * np.nan}, r"bad: coordinates: expected finite numbers"),
         ({"coordinates": SQUARE.tolist()}, r"bad: coordinates: expected finite numbers"),
         ({"coordinates": SQUARE.astype(str)}, r"bad: coordinates: expected finite numbers"),
-        ({"coordinates": SQUARE[:, :0]}, r"bad: weights: expected distances \[4, 4\], got None"),
-        ({"distance_rule": "EXPLICIT"}, r"bad: weights: expected distances \[4, 4\], got None"),
-        ({"weights": np.ones((3, 3))}, r"bad: weights: expected distances \[4, 4\], got array"),
+        (
+            {"coordinates": SQUARE[:, :0]},
+            r"bad: weights: expected finite distances \[4, 4\], got None",
+        ),
+        (
+            {"distance_rule": "EXPLICIT"},
+            r"bad: weights: expected finite distances \[4, 4\], got None",
+        ),
+        ({"coordinates": SQUARE * 1j}, r"bad: coordinates: expected finite numbers"),
+        ({"weights": np.full((4, 4), np.nan)}, r"bad: weights: expected finite distances"),
+        (
+            {"weights": np.ones((3, 3))},
+            r"bad: weights: expected finite distances \[4, 4\], got array",
+        ),
         ({"demand": np.array([1, 1, 1])}, "bad: expected demand and capacity beside each other"),
         ({"demand": np.array([1, 1]), "capacity": 3}, "bad: demand: expected 3 integers"),
         ({"demand": [1, 1, 1], "capacity": 3}, "bad: demand: expected 3 integers"),
@@ -73,3 +84,16 @@ def test_matrix_without_coordinates_keeps_its_direction() -> None:
     torch.testing.assert_close(batch.matrix[0] * 9, torch.as_tensor(distance_matrix(one)).float())
     with pytest.raises(ConfigError, match="expected an instance of tsp, got one of atsp"):
         to_instances(one, TSP())
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.uint32, np.float16, np.float32, np.int64])
+@pytest.mark.parametrize("rule", ["EUC_2D", "UNROUNDED"])
+def test_narrow_numbers_of_a_plugin_do_not_overflow(kind, rule) -> None:
+    """A reader may keep the type of its file; the cost is that of float64."""
+    points = np.array([[0, 0], [200, 0], [200, 150]])
+    instance = FileInstance("a", "tsp", points.astype(kind), None, None, rule)
+    assert cost(instance, [0, 1, 2]) == 600
+    listed = np.array([[0, 200, 250], [200, 0, 150], [250, 150, 0]])
+    whole = kind if np.issubdtype(kind, np.integer) else np.uint8
+    fields = (None, None, "EXPLICIT", None, listed.astype(whole))
+    assert cost(FileInstance("b", "tsp", points, *fields), [0, 1, 2]) == 600

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from synthetic_references import tsp
 
+from lifelong_co.errors import ConfigError
 from lifelong_co.problems.reference_models import length
 from lifelong_co.reference_solvers.exact import shortest_circuit
 
@@ -54,3 +55,11 @@ def arcs(distances):
     """Return the cost of every arc between two nodes."""
     n = len(distances)
     return {(i, j): int(distances[i, j]) for i in range(n) for j in range(n) if i != j}
+
+
+@pytest.mark.parametrize("cost", [0.5, np.float64(1.5), np.nan, np.inf])
+def test_cost_that_is_not_whole_is_refused(cost):
+    """It would be cut off, and the proof be one of other costs."""
+    pytest.importorskip("ortools")
+    with pytest.raises(ConfigError, match=r"cost of arc \(1, 0\): expected a whole number"):
+        shortest_circuit({(0, 1): 1, (1, 0): cost}, [0, 1], seconds=1)

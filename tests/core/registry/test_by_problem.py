@@ -26,6 +26,8 @@ def test_sampler_is_made_with_the_attributes_of_a_task(plugin):
 
 def test_attributes_that_nothing_takes_are_refused(plugin):
     """A problem without a sampler has no attributes; a factory may take none."""
+    with pytest.raises(ConfigError, match="attributes: expected a list of names, got 'open'"):
+        registry.sampler("mtvrp", "open")
     with pytest.raises(ConfigError, match=r"'tsp' has no sampler that takes them, got open"):
         registry.sampler("tsp", ["open"])
     lco.register_plugin(plugin("register_samplers", "sailing", lambda: None))

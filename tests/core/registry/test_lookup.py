@@ -173,6 +173,20 @@ def test_name_that_is_no_string_is_refused():
         lco.weighting(torch.amax)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: lco.solver("pomo", problem=None),
+        lambda: lco.distribution("U", None),
+        lambda: lco.testset(5, "U"),
+    ],
+)
+def test_what_is_no_problem_is_refused(call):
+    """The error says what a problem is."""
+    with pytest.raises(lco.ConfigError, match="problem: expected a problem or its name, got"):
+        call()
+
+
 def test_solver_takes_a_problem_or_its_name():
     """A problem object and its name build the same solver, and options reach the network."""
     by_name = lco.solver("pomo", problem="tsp", embedding_dim=16, encoder_layer_num=1)

@@ -187,7 +187,11 @@ def test_registered_buffer_asks_for_the_task() -> None:
 
 def test_negative_size_is_refused() -> None:
     """A negative capacity or sample is refused, and the message has the number."""
-    with pytest.raises(ConfigError, match=r"capacity: expected at least 0, got -1"):
+    with pytest.raises(
+        ConfigError, match=r"capacity: expected a whole number of at least 0, got -1"
+    ):
         Balanced[int](-1)
-    with pytest.raises(ConfigError, match=r"sample size: expected at least 0, got -2"):
+    with pytest.raises(
+        ConfigError, match=r"sample size: expected a whole number of at least 0, got -2"
+    ):
         filled(3, [3]).sample(-2)

@@ -1,6 +1,7 @@
 """The consolidation loss against the official code's numbers and the paper's equation."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -228,3 +229,21 @@ def test_lists_of_different_length_are_refused(behavior: str) -> None:
     for teachers, learners in (([unit, unit], [unit]), ([unit], [unit, unit]), ([], [])):
         with pytest.raises(ValueError, match=f"{len(teachers)} teachers and {len(learners)} lear"):
             loss(teachers, learners)
+
+
+@behaviors
+@pytest.mark.parametrize("part", [slice(0, 1), (slice(None), slice(0, 1)), (..., slice(0, 4)), 0])
+def test_learner_of_another_shape_is_refused(behavior: str, part: Any) -> None:
+    """A broadcast would compare the behavior in one state with that in another."""
+    loss = lco.consolidation_loss("variance", "rkl", behavior)
+    teacher = torch.rand(4, 6, 7, generator=torch.Generator().manual_seed(0)).log_softmax(dim=-1)
+    with pytest.raises(lco.ConfigError, match=r"learner of shape \[4, 6, 7\], as those of the tea"):
+        loss([teacher], [teacher[part]])
+    assert torch.equal(loss(teacher[None], teacher[None]), loss([teacher], [teacher]))
+
+
+@pytest.mark.parametrize("parts", [(None, "rkl"), ("variance", 5)])
+def test_component_that_cannot_be_called_is_refused(parts: Any) -> None:
+    """The error says what a component is."""
+    with pytest.raises(lco.LifelongError, match="expected a registered name or a function"):
+        lco.consolidation_loss(*parts)

@@ -1,11 +1,13 @@
 """The reservoir's invariants, with whole numbers for items."""
 
+import math
 import random
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lifelong_co.errors import ConfigError
+from lifelong_co.replay.class_balanced import Balanced
 from lifelong_co.replay.reservoir import Reservoir
 from lifelong_co.storage import checkpoint
 
@@ -221,9 +224,25 @@ def test_seed_decides_what_is_kept() -> None:
     assert later(filled(5, 50, seed=3)) != later(filled(5, 50, seed=4))
 
 
+@pytest.mark.parametrize("made", [Reservoir, Balanced])
+@pytest.mark.parametrize("wrong", [2.5, np.float64(3.7), math.nan, True, "5", None])
+def test_number_that_is_not_whole_is_refused(made: Any, wrong: Any) -> None:
+    """A buffer of capacity 2.5 would hold 3 items; one without a seed would not repeat."""
+    for options in ((wrong,), (4, wrong)):
+        with pytest.raises(ConfigError, match=r"buffer (capacity|seed): expected a whole number"):
+            made(*options)
+    with pytest.raises(ConfigError, match="sample size: expected a whole number"):
+        made(4).sample(wrong)
+    assert made(np.int64(4), np.int64(1)).capacity == 4
+
+
 def test_negative_size_is_refused() -> None:
     """A negative capacity or sample is refused, and the message has the number."""
-    with pytest.raises(ConfigError, match=r"capacity: expected at least 0, got -1"):
+    with pytest.raises(
+        ConfigError, match=r"capacity: expected a whole number of at least 0, got -1"
+    ):
         Reservoir[int](-1)
-    with pytest.raises(ConfigError, match=r"sample size: expected at least 0, got -2"):
+    with pytest.raises(
+        ConfigError, match=r"sample size: expected a whole number of at least 0, got -2"
+    ):
         filled(3, 3).sample(-2)

@@ -246,6 +246,12 @@ def test_missing_member_is_named() -> None:
         testing.check_buffer(lambda capacity, seed: [])  # noqa: ARG005
 
 
+def test_capacity_is_at_least_four() -> None:
+    """With less, a buffer that loses its items would pass."""
+    with pytest.raises(lco.ConfigError, match="capacity: expected a whole number of at least 4"):
+        testing.check_buffer(lambda size, seed: lco.buffer("reservoir", size, seed), capacity=0)
+
+
 def test_state_may_have_tensors_and_nan() -> None:
     """They are compared by their bits."""
     testing.check_buffer(Remembers)

@@ -239,6 +239,25 @@ MUTANTS: dict[str, tuple[str, Any]] = {
         "finite context(…).scalars",
         evolved("context", lambda c: attrs.evolve(c, scalars=c.scalars * torch.nan)),
     ),
+    "unfinished depot": (
+        "unfinished False at a depot before step 0",
+        evolved("unfinished", torch.ones_like),
+    ),
+    "nothing unfinished": (
+        "unfinished True at the node visited in step 1",
+        evolved("unfinished", torch.zeros_like),
+    ),
+    "unfinished to the end": (
+        "unfinished False at each visited node in the end",
+        evolved(
+            "unfinished", lambda left: torch.ones_like(left).index_fill(2, torch.tensor([0]), False)
+        ),
+    ),
+    "cost of 0": ("costs with a mean above 0, got 0.0", evolved("cost", torch.zeros_like)),
+    "lost rows": (
+        "instances(…) of 3 rows, got 1",
+        evolved("instances", lambda made: records.select(made, slice(0, 1))),
+    ),
     "nowhere": (
         "nowhere after step 0 of shape [3, 10]",
         evolved("context", lambda c: attrs.evolve(c, nowhere=torch.ones(3, dtype=torch.bool))),

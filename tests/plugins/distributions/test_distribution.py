@@ -76,6 +76,12 @@ def test_demands_of_the_published_file_of_r() -> None:
 
 @pytest.mark.skipif(not R_FILE.exists(), reason="needs ../shared/official")
 @official_bits
+def test_unknown_test_set_is_refused() -> None:
+    """It would be that of the generator."""
+    with pytest.raises(UnknownNameError, match=r"'publishd'.*Did you mean 'published'"):
+        make_distribution("R", PROBLEMS["cvrp"]).testset("publishd")
+
+
 def test_published_file_of_r_holds_these_demands() -> None:
     """The hash of the test above is that of the file's demands."""
     with np.load(R_FILE) as file:
@@ -219,12 +225,24 @@ def test_capacity_below_the_largest_demand_is_refused(capacity: Any, message: st
 
 
 @pytest.mark.parametrize(
-    ("batch", "size", "message"), [(0, 20, "batch.*at least 1"), (4, 1, "size.*at least 2")]
+    ("batch", "size", "message"),
+    [
+        (0, 20, "batch.*at least 1"),
+        (4, 1, "size.*at least 2"),
+        (2.5, 20, "batch.*got 2.5"),
+        (4, "5", "size.*got '5'"),
+    ],
 )
 def test_too_small_batches_and_sizes_are_refused(batch: int, size: int, message: str) -> None:
     """No instances, or instances of one node, are a ConfigError that names the argument."""
     with pytest.raises(ConfigError, match=message):
         make_distribution("GM", PROBLEMS["cvrp"]).sample(batch, size)
+
+
+def test_what_is_no_generator_is_refused() -> None:
+    """A seed is none."""
+    with pytest.raises(ConfigError, match=r"generator: expected a torch\.Generator or None, got 0"):
+        make_distribution("U", PROBLEMS["tsp"]).sample(3, 5, generator=0)  # type: ignore[arg-type]
 
 
 def test_problem_without_coordinates_is_refused() -> None:

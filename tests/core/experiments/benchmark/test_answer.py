@@ -51,9 +51,14 @@ def test_improved_answer_shows_all_costs() -> None:
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [({"trajectories": 0}, "trajectories: .*at least 1"), ({"improve": -1.0}, "improve: ")],
+    [
+        ({"trajectories": 0}, "trajectories: .*at least 1"),
+        ({"improve": -1.0}, "improve: "),
+        ({"augment": "no"}, "augment: expected true or false, got 'no'"),
+        ({"compare": 1}, "compare: expected true or false"),
+    ],
 )
-def test_effort_is_positive(given: dict[str, Any], expected: str) -> None:
-    """A number out of range is refused by name."""
+def test_wrong_effort_is_refused(given: dict[str, Any], expected: str) -> None:
+    """A number out of range, and a text that is no boolean, are refused by name."""
     with pytest.raises(ConfigError, match=expected):
         Effort(**given)
