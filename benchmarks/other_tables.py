@@ -5,6 +5,7 @@ They are of the shipped weights, of `improve.py`, `libraries.py`, `teaching.py`,
 """
 
 import csv
+from collections import Counter
 from itertools import groupby
 from statistics import fmean, stdev
 
@@ -139,13 +140,13 @@ def repeated() -> Sheet:
     for name in dict.fromkeys(line["study"] for line in found):
         own = [line for line in found if line["study"] == name]
         makers = {commit for line in own for commit in line["commit"].split()}
-        others = [line for line in own if line["equal"] != line["tests"]]
-        labels = [f"`{one['method']}` of {one['commit'][:7]} ({one['problem']})" for one in others]
+        others = Counter(line["method"] for line in own if line["equal"] != line["tests"])
+        labels = [f"{count} of `{method}`" for method, count in others.items()]
         of = study.Study.named(name)
         asked = {*repeat.chosen(of), *(line["run"] for line in own)}
         stored = of.lines()
         whole = [line for line in own if int(line["tests"]) == len(stored.get(line["run"], ()))]
-        counts = (f"{len(own)} of {len(asked)}", str(len(whole)), str(len(own) - len(others)))
+        counts = (f"{len(own)} of {len(asked)}", str(len(whole)), str(len(own) - others.total()))
         rows.append(words(f"`{name}.toml`", str(len(makers)), *counts, ", ".join(labels) or "-"))
     ends = ("runs repeated", "whole", "with the same bits", "with other costs")
     note = f"Repeated with later code. {in_short({line['today'][:7] for line in found})}"

@@ -73,7 +73,7 @@ def test_whole_runs_of_another_commit_are_compared(program, study, tmp_path):
 
 
 def test_table_counts_the_runs_of_each_study(program, tmp_path, monkeypatch):
-    """A run with other costs is named with its commit."""
+    """Runs with other costs are counted by method."""
     repeat = program("repeat")
     monkeypatch.setattr(repeat, "STORED", tmp_path / "repeat.csv")
     monkeypatch.setattr(repeat, "chosen", lambda _: "abc")
@@ -86,6 +86,6 @@ def test_table_counts_the_runs_of_each_study(program, tmp_path, monkeypatch):
     repeat.STORED.write_text("\n".join((",".join(repeat.COLUMNS), *lines)) + "\n")
     sheet = program("other_tables").repeated()
     ((row,),) = sheet.blocks
-    shown = ["`comparison.toml`", "2", "2 of 3", "1", "1", "`rehearsal` of 2222222 (tsp)"]
+    shown = ["`comparison.toml`", "2", "2 of 3", "1", "1", "1 of `rehearsal`"]
     assert [cell.shown for cell in row] == shown
     assert sheet.note == "Repeated with later code. Commit 9999999."
