@@ -135,7 +135,7 @@ def objective(name: str, solver: Solver, /, **options: Any) -> Objective:
     return cast(Objective, made("objective", name, Objective, solver, **options))
 
 
-def logger(name: str, folder: Path) -> Logger:
+def logger(name: str, folder: Path | str) -> Logger:
     """Build a logger, e.g. ``csv``, for the run in a folder, with the errors of `method`."""
     return cast(Logger, made("logger", name, Logger, Path(folder)))
 

@@ -15,7 +15,7 @@ def test_loaded_run_has_costs_and_metrics_of_its_files(tiny):
     """`metrics.json` has the same numbers."""
     run = lco.load(str(tiny.folder))
     stored = json.loads((tiny.folder / "metrics.json").read_text())
-    assert run == tiny
+    assert run == tiny == lco.StoredRun(str(tiny.folder))
     assert (run.costs, run.metrics) == (stored["costs"], stored["metrics"])
     assert [task.label for task in run.tasks] == stored["tasks"]
     assert run.learned == 2

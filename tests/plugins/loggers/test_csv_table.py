@@ -39,7 +39,7 @@ def test_table_is_written_whole_at_the_start(tmp_path, monkeypatch):
 def test_table_has_each_number_once(resumed, tmp_path):
     """In a new run they come one after another, in a resumed one at the start."""
     (tmp_path / "metrics.csv").write_text("rows of a killed run\n")
-    logger = registry.logger("csv", tmp_path)
+    logger = registry.logger("csv", str(tmp_path))
     test = Cost(learning=1, epoch=1, tested=1, name="U5", cost=3.25)
     logger.start([ENTRY] if resumed else [], [test] if resumed else [])
     if not resumed:
