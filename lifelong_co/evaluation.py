@@ -17,7 +17,7 @@ from lifelong_co.protocols import Solver
 from lifelong_co.rollout.verification import best_of, require_valid
 from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import device_of, evaluating, normalises_over_batch
-from lifelong_co.validators import whole
+from lifelong_co.validators import truth, whole
 
 # Instances times nodes times trajectories of one test batch: a limit on the memory it needs.
 CPU_WORK = 80_000
@@ -57,14 +57,14 @@ def best_costs(
     Raises
     ------
     ConfigError, UnknownNameError
-        If ``batch`` or ``symmetries`` is something else.
+        If ``augment``, ``batch`` or ``symmetries`` is something else.
     InvalidRolloutError
         If an instance's best solution is not complete and feasible, or a cost is not finite.
     """
     if symmetries not in SYMMETRIES:
         raise UnknownNameError("symmetries", str(symmetries), SYMMETRIES)
-    if batch is not None:
-        whole("batch", batch, 1)
+    augment = truth("augment", augment)
+    batch = None if batch is None else whole("batch", batch, 1)
     device = device_of(solver.module)
     count, n = records.rows(instances), solver.problem.size(instances)
     # Drawn at once, on the CPU: the images depend neither on the batch nor on the device.

@@ -203,8 +203,11 @@ def _matrix(costs: Any) -> Matrix:
 
 def _numbers(values: Any, name: str) -> Matrix:
     plain = values.detach().cpu() if isinstance(values, Tensor) else values
+    rows = plain if isinstance(plain, list | tuple) else [plain]
     try:
-        if np.asarray(plain).dtype.kind in "cmMSU" or np.ma.is_masked(plain):
+        found = np.asarray(plain)
+        texts = found.dtype == object and any(isinstance(value, str) for value in found.flat)
+        if texts or found.dtype.kind in "cmMSTU" or any(map(np.ma.is_masked, rows)):
             raise TypeError("some are masked, complex, dates or texts")
         return np.asarray(plain, dtype=np.float64)
     except (TypeError, ValueError) as error:

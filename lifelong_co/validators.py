@@ -28,18 +28,13 @@ def at_least(least: int) -> "Callable[[object, attrs.Attribute[int], int], None]
     """
 
     def check(instance: object, attribute: "attrs.Attribute[int]", value: int) -> None:  # noqa: ARG001
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ConfigError(
-                f"{attribute.name}: expected a whole number of at least {least}, got {value!r}"
-            )
-        if reason := too_large(value):
-            raise ConfigError(f"{attribute.name}: {reason}")
+        whole(attribute.name, value, least)
 
     return check
 
 
 def whole(label: str, value: object, least: int | None = None) -> int:
-    """Return a whole number, one of NumPy as one of Python.
+    """Return a whole number of at most `BITS` bits, one of NumPy as one of Python.
 
     Raises
     ------
@@ -51,13 +46,28 @@ def whole(label: str, value: object, least: int | None = None) -> int:
     if not sound or (least is not None and given < least):
         bound = "" if least is None else f" of at least {least}"
         raise ConfigError(f"{label}: expected a whole number{bound}, got {value!r:.80}")
+    if reason := too_large(given):
+        raise ConfigError(f"{label}: {reason}")
     return int(given)
+
+
+def truth(label: str, value: object) -> bool:
+    """Return True or False, one of NumPy as one of Python.
+
+    Raises
+    ------
+    ConfigError
+        If it is something else, e.g. the text ``false``; the message begins with ``label``.
+    """
+    given = number(value)
+    if not isinstance(given, bool):
+        raise ConfigError(f"{label}: expected true or false, got {value!r:.80}")
+    return given
 
 
 def boolean(instance: object, attribute: "attrs.Attribute[bool]", value: bool) -> None:  # noqa: ARG001
     """Check an attrs field: raise `ConfigError` unless it is True or False."""
-    if not isinstance(value, bool):
-        raise ConfigError(f"{attribute.name}: expected true or false, got {value!r}")
+    truth(attribute.name, value)
 
 
 def positive(instance: object, attribute: "attrs.Attribute[float]", value: float) -> None:  # noqa: ARG001

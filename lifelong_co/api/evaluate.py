@@ -22,7 +22,7 @@ from lifelong_co.runs.trained_solver import load_solver
 from lifelong_co.tasks.instances import testing
 from lifelong_co.tasks.task import Task, unique_labels
 from lifelong_co.tensors.device import chosen_device
-from lifelong_co.validators import whole
+from lifelong_co.validators import truth, whole
 
 
 def evaluate(
@@ -69,9 +69,7 @@ def evaluate(
     folder = folder_of(run)
     if tests is not None:
         whole("tests", tests, 1)
-    for option, value in (("scale", scale), ("augment", augment)):
-        if not isinstance(value, bool):
-            raise ConfigError(f"{option}: expected true or false, got {value!r}")
+    scale, augment = truth("scale", scale), truth("augment", augment)
     config = RunFolder(folder).config()
     named = () if tasks is None else listed("tasks", tasks, "names or lifelong_co.Task objects")
     paths = listed("files", files, "paths")

@@ -40,10 +40,7 @@ class Rules(Protocol):
     """What a file says besides coordinates, distances and loads, e.g. time windows."""
 
     def fields(self, side: float) -> Mapping[str, Tensor]:
-        """Return the other fields of the problem's instances, ``B = 1``.
-
-        ``side`` is the length in the file's units of distance that is 1 for the network.
-        """
+        """Return the other fields, ``B = 1``; ``side`` in the file's units is 1 for the network."""
 
     def fault(self, route: Sequence[int], legs: Sequence[float]) -> str:
         """Return why a route is not allowed, or an empty text.
@@ -55,12 +52,14 @@ class Rules(Protocol):
 
 def _wide(values: Any) -> Any:
     """Return numbers with 64 bits, because differences and sums of narrow integers overflow."""
-    whole = np.int64 if _is_array(values, np.integer) else np.float64
-    return values.astype(whole) if _is_array(values, np.integer, np.floating) else values
+    if not _is_array(values, "iuf"):
+        return values
+    whole = values.dtype.kind != "f" and (values <= np.iinfo(np.int64).max).all()
+    return values.astype(np.int64 if whole else np.float64, copy=False)
 
 
 def _real(values: Any) -> Any:
-    return _wide(values.astype(np.float64) if _is_array(values, np.integer) else values)
+    return values.astype(np.float64, copy=False) if _is_array(values, "iuf") else values
 
 
 @attrs.frozen(eq=False)
@@ -88,7 +87,7 @@ class FileInstance:
         if self.distance_rule not in get_args(DistanceRule):
             raise UnknownNameError("distance rule", str(self.distance_rule), get_args(DistanceRule))
         points, loads, most = self.coordinates, self.demand, self.capacity
-        places = _is_array(points, np.float64) and points.ndim == 2 and points.shape[1] in (0, 2)
+        places = _is_array(points, "f") and points.ndim == 2 and points.shape[1] in (0, 2)
         if not places or not np.isfinite(points).all():
             raise self._wrong("coordinates: expected finite numbers [A, 2] or [A, 0]", points)
         self._check_weights(len(points))
@@ -97,7 +96,7 @@ class FileInstance:
                 raise self._wrong("expected demand and capacity beside each other and rules", loads)
         elif not isinstance(most, int | np.integer) or most < 1:
             raise self._wrong("capacity: expected an integer of at least 1", most)
-        elif not _is_array(loads, np.integer) or loads.shape != (len(points) - 1,):
+        elif not _is_array(loads, "i") or loads.shape != (len(points) - 1,):
             raise self._wrong(f"demand: expected {len(points) - 1} integers", loads)
         elif len(loads) and not (loads.min() >= 0 and loads.max() <= most):
             raise self._wrong(f"demand: expected at most the capacity {most}, at least 0", loads)
@@ -105,7 +104,7 @@ class FileInstance:
     def _check_weights(self, nodes: int) -> None:
         listed = self.weights
         needed = self.distance_rule == "EXPLICIT" or not self.coordinates.shape[1]
-        square = _is_array(listed, np.number) and listed.shape == (nodes, nodes)
+        square = _is_array(listed, "if") and listed.shape == (nodes, nodes)
         finite = listed is not None and square and bool(np.isfinite(listed).all())
         if not finite and (needed or listed is not None):
             raise self._wrong(f"weights: expected finite distances [{nodes}, {nodes}]", listed)
@@ -126,8 +125,8 @@ class FileInstance:
         return THOUSANDTHS if self.distance_rule == "EXACT_2D" else 1
 
 
-def _is_array(thing: object, *kinds: type) -> TypeGuard[npt.NDArray[Any]]:
-    return isinstance(thing, np.ndarray) and any(np.issubdtype(thing.dtype, kind) for kind in kinds)
+def _is_array(thing: object, kinds: str) -> TypeGuard[npt.NDArray[Any]]:
+    return isinstance(thing, np.ndarray) and thing.dtype.kind in kinds
 
 
 def to_instances(file_instance: FileInstance, problem: Problem) -> Any:

@@ -139,7 +139,7 @@ class CVRP:
 
     def step(self, instances: CVRPInstances, state: CVRPState, action: Tensor) -> CVRPState:
         """Drive to ``action`` long ``[B, S]``; the depot refills the load."""
-        require_shape(action, state.current)
+        require_shape(action, state.current, len(instances.demand))
         at_depot = action == 0
         demand = instances.demand.gather(1, (action - 1).clamp(min=0))
         visited = state.visited.scatter(2, action[..., None], True)

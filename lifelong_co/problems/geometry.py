@@ -59,11 +59,16 @@ def require_rows(actions: Tensor, rows: int) -> None:
         )
 
 
-def require_shape(action: Tensor, current: Tensor) -> None:
-    """Raise `InvalidInstancesError` unless ``action`` has the shape ``[B, S]`` of a state.
+def require_shape(action: Tensor, current: Tensor, rows: int) -> None:
+    """Raise `InvalidInstancesError` unless ``action [B, S]`` is for the state and ``B = rows``.
 
-    ``scatter`` would take fewer rows or trajectories without a word.
+    ``scatter`` and ``gather`` would take fewer rows or trajectories without a word. The state is at
+    ``current [B, S]``.
     """
+    if len(current) != rows:
+        raise InvalidInstancesError(
+            f"state: expected that of {rows} instances, got that of {len(current)}", "state"
+        )
     if action.shape != current.shape:
         expected, came = list(current.shape), list(action.shape)
         raise InvalidInstancesError(f"action: expected [B, S] = {expected}, got {came}", "action")

@@ -141,7 +141,7 @@ class MTVRP:
 
     def step(self, instances: MTVRPInstances, state: MTVRPState, action: Tensor) -> MTVRPState:
         """Drive to ``action`` long ``[B, S]``, and serve; the depot begins a new route."""
-        require_shape(action, state.current)
+        require_shape(action, state.current, len(instances.demand))
         home = action == 0
         customer = (action - 1).clamp(min=0)
         ready, service = instances.windows[..., 0], instances.service

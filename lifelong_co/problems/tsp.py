@@ -132,7 +132,7 @@ class TSP:
 
 def visit(state: TSPState, action: Tensor) -> TSPState:
     """Return the state after a visit to node ``action`` long ``[B, S]``."""
-    require_shape(action, state.current)
+    require_shape(action, state.current, len(state.current))
     return TSPState(
         first=torch.where(state.first < 0, action, state.first),
         current=action,

@@ -4,7 +4,6 @@ Source: ``CpModel.add_circuit``, OR-Tools 9.12 or newer. There is one worker, so
 does not depend on timing unless the time limit is reached.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ import attrs
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.reference_solvers.packages import optional
+from lifelong_co.validators import number
 
 Arc = tuple[int, int]
 
@@ -24,6 +24,13 @@ class Circuit:
     """``[T]``, the nodes of the circuit in their order, from node 0 on."""
     proven: bool
     """Whether it is proven that no circuit costs less, in the given integers."""
+
+
+def _whole(arc: Arc, cost: object) -> int:
+    given = number(cost)
+    if isinstance(given, int) or (isinstance(given, float) and given.is_integer()):
+        return int(given)
+    raise ConfigError(f"cost of arc {arc}: expected a whole number, got {cost!r:.80}")
 
 
 def shortest_circuit(
@@ -54,16 +61,14 @@ def shortest_circuit(
     ConfigError
         If a cost is no whole number.
     """
-    for arc, cost in costs.items():
-        if not math.isfinite(cost) or cost != int(cost):
-            raise ConfigError(f"cost of arc {arc}: expected a whole number, got {cost!r}")
+    whole = {arc: _whole(arc, cost) for arc, cost in costs.items()}
     cp_model = optional("ortools.sat.python.cp_model")
     model = cp_model.CpModel()
     arcs = {arc: model.new_bool_var("") for arc in costs}
     model.add_circuit([(i, j, variable) for (i, j), variable in arcs.items()])
     if constrain is not None:
         constrain(model, arcs)
-    model.minimize(sum(int(costs[arc]) * variable for arc, variable in arcs.items()))
+    model.minimize(sum(whole[arc] * variable for arc, variable in arcs.items()))
     follows = dict(zip(hint, [*hint[1:], hint[0]], strict=True))
     for (i, j), variable in arcs.items():
         model.add_hint(variable, follows.get(i, i) == j)

@@ -118,7 +118,7 @@ class Balanced(Generic[X]):
         Raises
         ------
         ConfigError
-            If ``k`` is negative.
+            If ``k`` is negative or no whole number.
         """
         return self._items.sample(k)
 

@@ -10,16 +10,12 @@ from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import Decode, Observer
 from lifelong_co.tensors.precision import not_half
 from lifelong_co.tensors.probabilities import probabilities
+from lifelong_co.validators import at_least
 
 
 def _known(_: object, __: object, value: Any) -> None:
     if value not in ("greedy", "sample"):
         raise ConfigError(f"decode: expected 'greedy' or 'sample', got {value!r}")
-
-
-def _positive(_: object, __: object, value: int) -> None:
-    if value < 1:
-        raise ConfigError(f"trajectories: expected at least 1, got {value}")
 
 
 @attrs.frozen(eq=False)
@@ -29,12 +25,13 @@ class Decoding:
     Raises
     ------
     ConfigError
-        If ``decode`` is neither ``greedy`` nor ``sample``, or ``trajectories`` is below 1.
+        If ``decode`` is neither ``greedy`` nor ``sample``, or ``trajectories`` is no whole number
+        of at least 1.
     """
 
     decode: Decode = attrs.field(default="greedy", validator=_known)
     """``greedy`` takes the likeliest action, ``sample`` draws one."""
-    trajectories: int = attrs.field(default=1, validator=_positive, kw_only=True)
+    trajectories: int = attrs.field(default=1, validator=at_least(1), kw_only=True)
     """The number of trajectories ``S`` per instance, at least 1."""
     generator: torch.Generator | None = attrs.field(default=None, kw_only=True)
     """The random stream of ``sample``; None: torch's global stream."""

@@ -86,7 +86,7 @@ def checked_batch(config: Config, problem: Problem, instances: object) -> Any:
 
 def require_batches(config: Config, batches: object) -> None:
     """Raise `ComponentError` unless a method gives a number of batches of at least 1."""
-    if not isinstance(batches, Integral) or batches < 1:
+    if isinstance(batches, bool) or not isinstance(batches, Integral) or batches < 1:
         raise ComponentError(
             f"method {config.method!r}, batches: expected a whole number of at least 1,"
             f" got {batches!r:.80}"

@@ -44,7 +44,7 @@ def check_problem(
     - Each state that is not done has a feasible action. Feasible actions lead to a solution of
       `steps` actions. A finished solution stays finished, and waiting costs nothing.
     - The cost of a solution does not depend on the other instances and trajectories; the mean is
-      above 0. No depot is `unfinished`; each node is until its visit.
+      above 0. No depot is `unfinished`, and in the end no visited node.
     - The eight images of an instance have the same feasible actions and costs.
 
     Parameters

@@ -106,24 +106,16 @@ def check_solutions(problem: Problem, instances: Any, walk: Walk, *, counted: bo
 
 
 def check_unfinished(problem: Problem, instances: Any, walk: Walk) -> None:
-    """Check that no depot is unfinished, and that each node is until its visit, but not at the end.
-
-    Without features it is not known which actions are depots.
-    """
-    if not problem.feature_dims:
-        return
-    features = problem.features(instances)
+    """Check that no depot is unfinished, at first some node is, and at the end no visited one."""
+    features = problem.features(instances) if problem.feature_dims else {}
     depots = features["depot"].shape[1] if "depot" in features else 0
-    state = problem.reset(instances, walk.actions.shape[1])
-    for t, after in enumerate(walk.states):
-        action, left = walk.actions[..., t], problem.unfinished(state)
-        depot = left[..., :depots]
+    states = [problem.reset(instances, walk.actions.shape[1]), *walk.states]
+    some = problem.unfinished(states[0]).any(dim=2)
+    expect_everywhere(CHECK, "an unfinished node [B, S] at first", some, some)
+    for t, state in enumerate(states):
+        depot = problem.unfinished(state)[..., :depots]
         expect_everywhere(CHECK, f"unfinished False at a depot before step {t}", ~depot, depot)
-        here = left.gather(2, action[..., None]).squeeze(2)
-        sound = here | (action < depots) | problem.done(instances, state)
-        expect_everywhere(CHECK, f"unfinished True at the node visited in step {t}", sound, here)
-        state = after
-    visited = problem.unfinished(state).gather(2, walk.actions)
+    visited = problem.unfinished(states[-1]).gather(2, walk.actions)
     expect_everywhere(CHECK, "unfinished False at each visited node in the end", ~visited, visited)
 
 

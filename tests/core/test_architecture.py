@@ -54,7 +54,7 @@ LAYERS = {
     "registry": "hookspecs protocols reference_solvers validators",
     "problems": "hookspecs protocols reference_solvers tensors",
     "replay": "hookspecs protocols registry seeding tensors validators",
-    "rollout": "protocols tensors",
+    "rollout": "protocols tensors validators",
     "evaluation": "problems protocols rollout tensors validators",
     "reinforce": "problems protocols rollout tensors validators",
     "instance_files": "hookspecs problems protocols registry rollout storage tensors",

@@ -220,6 +220,7 @@ def test_no_image_may_be_infeasible(monkeypatch: pytest.MonkeyPatch) -> None:
     ("given", "said"),
     [
         ({"symmetries": "rnadom"}, "Unknown symmetries 'rnadom'.*Did you mean 'random'"),
+        ({"augment": "false"}, "augment: expected true or false, got 'false'"),
         ({"batch": 0}, "batch: expected a whole number of at least 1, got 0"),
     ],
 )
@@ -227,4 +228,4 @@ def test_other_test_than_the_named_one_is_refused(given: dict[str, Any], said: s
     """Its costs would be those of the default."""
     stored = golden("tsp")
     with pytest.raises(lco.LifelongError, match=said):
-        best_costs(stored.solver(), stored.instances, augment=True, **given)
+        best_costs(stored.solver(), stored.instances, **{"augment": True, **given})

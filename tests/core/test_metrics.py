@@ -129,6 +129,8 @@ def test_tensors_arrays_and_lists_give_the_same_metrics() -> None:
         ([["1.0"]], None, "numbers"),
         ([[1.0 + 1j]], None, "complex"),
         (np.array([["2026-01-01"]], dtype="M8[D]"), None, "dates"),
+        (np.array([["1.0", 2], [3, 4]], dtype=object), None, "texts"),
+        ([np.ma.masked_equal([1.0, 2.0], 2.0), np.array([3.0, 4.0])], None, "masked"),
         (np.ma.masked_equal([[1.0, 2.0], [3.0, 4.0]], 4.0), None, "masked"),
         ([[1.0, math.nan], [1.0, 1.0]], None, r"nan in \[0\]\[1\]"),
         ([[1.0, 1.0], [math.inf, 1.0]], None, r"inf in \[1\]\[0\]"),

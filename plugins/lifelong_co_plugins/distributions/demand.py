@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from lifelong_co.errors import ConfigError
+from lifelong_co.validators import whole
 from lifelong_co_plugins.distributions.nodes import cluster_sizes, owners
 
 LEAST, MOST = 1, 10
@@ -41,13 +42,12 @@ def check_capacity(capacity: object) -> int | None:
     """
     if capacity is None:
         return None
-    if isinstance(capacity, bool) or not isinstance(capacity, int):
-        raise ConfigError(f"capacity: expected a whole number or None, got {capacity!r}")
-    if capacity < MOST:
+    units = whole("capacity", capacity)
+    if units < MOST:
         raise ConfigError(
-            f"capacity: expected at least {MOST}, the largest demand of a node, got {capacity}"
+            f"capacity: expected at least {MOST}, the largest demand of a node, got {units}"
         )
-    return capacity
+    return units
 
 
 def gaussian(deviation: Tensor, *, least: int = LEAST) -> Tensor:

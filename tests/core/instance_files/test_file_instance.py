@@ -53,6 +53,11 @@ def test_rounded_costs_are_integers() -> None:
             r"bad: weights: expected finite distances \[4, 4\], got None",
         ),
         ({"coordinates": SQUARE * 1j}, r"bad: coordinates: expected finite numbers"),
+        ({"weights": np.ones((4, 4)) * 1j}, r"bad: weights: expected finite distances"),
+        (
+            {"demand": np.array([2**63] * 3, np.uint64), "capacity": 3},
+            "bad: demand: expected 3 int",
+        ),
         ({"weights": np.full((4, 4), np.nan)}, r"bad: weights: expected finite distances"),
         (
             {"weights": np.ones((3, 3))},
@@ -97,3 +102,5 @@ def test_narrow_numbers_of_a_plugin_do_not_overflow(kind, rule) -> None:
     whole = kind if np.issubdtype(kind, np.integer) else np.uint8
     fields = (None, None, "EXPLICIT", None, listed.astype(whole))
     assert cost(FileInstance("b", "tsp", points, *fields), [0, 1, 2]) == 600
+    exact = points.astype(np.float64)
+    assert FileInstance("c", "tsp", exact, None, None, rule).coordinates is exact, "not copied"

@@ -78,6 +78,15 @@ def test_step_of_other_trajectories_is_refused(name: str, shape: tuple[int, int]
         problem.step(drawn, problem.reset(drawn, 3), torch.ones(shape, dtype=torch.long))
 
 
+@pytest.mark.parametrize("name", ["cvrp", "mtvrp"])
+def test_step_of_fewer_instances_is_refused(name: str) -> None:
+    """It would take the demands of other instances."""
+    problem, drawn = lco.problem(name), lco.distribution("U", name).sample(3, 5)
+    state = records.select(problem.reset(drawn, 2), slice(1, 2))
+    with pytest.raises(InvalidInstancesError, match=r"^state: expected that of 3 instances, got"):
+        problem.step(drawn, state, torch.ones(1, 2, dtype=torch.long))
+
+
 @both
 @given(data=st.data())
 def test_cost_is_invariant_under_the_eight_symmetries(name: str, data: st.DataObject) -> None:

@@ -57,7 +57,7 @@ def arcs(distances):
     return {(i, j): int(distances[i, j]) for i in range(n) for j in range(n) if i != j}
 
 
-@pytest.mark.parametrize("cost", [0.5, np.float64(1.5), np.nan, np.inf])
+@pytest.mark.parametrize("cost", [0.5, np.float64(1.5), np.nan, np.inf, "2", None])
 def test_cost_that_is_not_whole_is_refused(cost):
     """It would be cut off, and the proof be one of other costs."""
     pytest.importorskip("ortools")

@@ -160,7 +160,9 @@ def test_unknown_way_to_decode_is_refused() -> None:
     with pytest.raises(lco.ConfigError, match="decode: expected 'greedy' or 'sample', got 'beam'"):
         multi_start(solver, instances, "beam")  # type: ignore[arg-type]
     for decoder in (multi_start, single):
-        with pytest.raises(lco.ConfigError, match="trajectories: expected at least 1, got 0"):
+        with pytest.raises(
+            lco.ConfigError, match="trajectories: expected a whole number of at least 1"
+        ):
             decoder(solver, instances, trajectories=0)
     with pytest.raises(TypeError, match="beams"):
         multi_start(solver, instances, beams=3)

@@ -244,7 +244,7 @@ MUTANTS: dict[str, tuple[str, Any]] = {
         evolved("unfinished", torch.ones_like),
     ),
     "nothing unfinished": (
-        "unfinished True at the node visited in step 1",
+        "an unfinished node [B, S] at first",
         evolved("unfinished", torch.zeros_like),
     ),
     "unfinished to the end": (

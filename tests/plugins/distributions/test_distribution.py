@@ -74,14 +74,14 @@ def test_demands_of_the_published_file_of_r() -> None:
     assert hashlib.sha256(stored["demand"].numpy().tobytes()).hexdigest() == STORED_DEMANDS
 
 
-@pytest.mark.skipif(not R_FILE.exists(), reason="needs ../shared/official")
-@official_bits
 def test_unknown_test_set_is_refused() -> None:
     """It would be that of the generator."""
     with pytest.raises(UnknownNameError, match=r"'publishd'.*Did you mean 'published'"):
         make_distribution("R", PROBLEMS["cvrp"]).testset("publishd")
 
 
+@pytest.mark.skipif(not R_FILE.exists(), reason="needs ../shared/official")
+@official_bits
 def test_published_file_of_r_holds_these_demands() -> None:
     """The hash of the test above is that of the file's demands."""
     with np.load(R_FILE) as file:
