@@ -9,6 +9,7 @@ import math
 import torch
 from torch import Tensor
 
+from lifelong_co.errors import ConfigError
 from lifelong_co.tensors.probabilities import probabilities
 from lifelong_co_plugins.divergence.kullback_leibler import finite, kl, rkl
 
@@ -18,7 +19,14 @@ def mixture(teacher: Tensor, learner: Tensor, reverse: float = 0.5) -> Tensor:
 
     ``reverse`` is in ``[0, 1]``; 1/2 gives half of Jeffreys' divergence. For another value use
     ``functools.partial(divergence("mixture"), reverse=0.2)``.
+
+    Raises
+    ------
+    ConfigError
+        If ``reverse`` is outside.
     """
+    if not 0 <= reverse <= 1:
+        raise ConfigError(f"divergence 'mixture': reverse: expected 0 to 1, got {reverse!r}")
     return reverse * rkl(teacher, learner) + (1 - reverse) * kl(teacher, learner)
 
 

@@ -29,7 +29,12 @@ def entropy(probs: Tensor, guard: float = 0.0) -> Tensor:
 
 
 def top2_margin(probs: Tensor) -> Tensor:
-    """``1 - (p_1 - p_2)``: one minus the lead of the likeliest action over the second."""
+    """``1 - (p_1 - p_2)``: one minus the lead of the likeliest action over the second.
+
+    0 for a single action, which is certain.
+    """
+    if probs.shape[-1] == 1:
+        return torch.zeros_like(probs[..., 0])
     top = probs.topk(2, dim=-1).values
     return 1 - (top[..., 0] - top[..., 1])
 

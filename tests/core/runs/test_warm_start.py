@@ -126,13 +126,16 @@ def test_stopped_run_keeps_the_buffer_of_its_source(source: Path, tmp_path: Path
 
 
 def test_unusable_buffer_is_refused(source: Path, tmp_path: Path) -> None:
-    """The problem differs, the source has no buffer, or the method has none."""
+    """The problem differs, the source has no buffer, or the method has none or an empty one."""
     other = attrs.evolve(tiny_config(problem="cvrp"), buffer_from=str(source))
     with pytest.raises(lco.ConfigError, match="expected a run on 'cvrp', got 'tsp'"):
         learn(prepare(other, tmp_path / "other"))
     plain = attrs.evolve(tiny_config("fine-tuning"), buffer_from=str(source))
     with pytest.raises(lco.ConfigError, match="expected a method with a buffer"):
         learn(prepare(plain, tmp_path / "plain"))
+    nothing = attrs.evolve(tiny_config(buffer_size=0), buffer_from=str(source))
+    with pytest.raises(lco.ConfigError, match="expected buffer_size above 0 to take exp"):
+        learn(prepare(nothing, tmp_path / "nothing"))
     learn(prepare(tiny_config("fine-tuning"), tmp_path / "bufferless"))
     empty = attrs.evolve(tiny_config(), buffer_from=str(tmp_path / "bufferless"))
     with pytest.raises(lco.ConfigError, match="expected a run with a buffer"):

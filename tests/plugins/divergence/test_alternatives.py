@@ -17,6 +17,16 @@ NAMES = ("kl", "rkl")
 both = pytest.mark.parametrize("name", NAMES)
 
 
+@pytest.mark.parametrize("reverse", [-0.1, 3.0, math.nan])
+def test_share_outside_its_range_is_refused(reverse: float) -> None:
+    """The mixture would no longer be at least 0."""
+    same = torch.zeros(1, 2).log_softmax(dim=-1)
+    with pytest.raises(
+        lco.ConfigError, match=f"'mixture': reverse: expected 0 to 1, got {reverse}"
+    ):
+        lco.divergence("mixture")(same, same, reverse=reverse)
+
+
 @given(drawn=behavior_pairs(), reverse=st.floats(0, 1))
 def test_mixture_is_the_weighted_mean_of_rkl_and_kl(
     drawn: tuple[Tensor, Tensor], reverse: float

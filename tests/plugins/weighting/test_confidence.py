@@ -112,7 +112,7 @@ def test_variance_and_entropy_agree_with_numpy_and_scipy(probs: np.ndarray) -> N
     np.testing.assert_allclose(lco.weighting("entropy")(p), entropy, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["variance", "entropy", "uniform"])
+@pytest.mark.parametrize("name", ["variance", "entropy", "top2-margin", "uniform"])
 def test_only_action_has_a_weight(name: str) -> None:
     """No variance and no entropy are possible; the division by them gives no NaN."""
     weight = float(lco.weighting(name)(torch.ones(1, dtype=torch.float64)))

@@ -45,24 +45,21 @@ def in_bundles(steps: int, size: int) -> int:
 def adopted(bundles: Sequence[Bundle], size: int, task: int) -> list[Bundle]:
     """Return another run's bundles as bundles of this run's size, under another task's index.
 
-    Recorded queries are left out, because they belong to the other run's network. With size 1
-    bundles come apart. With another size bundles stay, and steps that were recorded
-    alone come together: those of a batch in bundles of at least ``size`` steps, or in one if there
-    are fewer. With size 0 such a step stays alone.
+    Recorded queries are left out, because they belong to the other run's network. A bundle of twice
+    the size or more is cut. Those of at most half the size come together with others of their
+    batch, with size 0 all of a batch.
     """
-    bundles = [Bundle(task, tuple(s.of_task(task) for s in b.steps)) for b in bundles]
-    if size == 1:
-        return [Bundle(task, (step,)) for bundle in bundles for step in bundle.steps]
-    if size == ALL_STEPS or any(len(bundle.steps) > 1 for bundle in bundles):
-        return bundles
-    batches: dict[int, list[PackedExperience]] = {}
-    for bundle in bundles:
-        batches.setdefault(id(bundle.steps[0].instances), []).extend(bundle.steps)
-    return [
-        Bundle(task, tuple(steps[first :: in_bundles(len(steps), size)]))
-        for steps in batches.values()
-        for first in range(in_bundles(len(steps), size))
-    ]
+    groups: dict[tuple[int, ...], list[PackedExperience]] = {}
+    for place, bundle in enumerate(bundles):
+        short = size == ALL_STEPS or 2 * len(bundle.steps) <= size
+        batch = id(bundle.steps[0].instances)
+        own = groups.setdefault((batch,) if short else (batch, place), [])
+        own.extend(step.of_task(task) for step in bundle.steps)
+    found = []
+    for steps in groups.values():
+        count = 1 if size == ALL_STEPS else in_bundles(len(steps), size)
+        found += [Bundle(task, tuple(steps[first::count])) for first in range(count)]
+    return found
 
 
 def to_plain(bundles: Sequence[Bundle]) -> list[dict[str, Any]]:

@@ -92,8 +92,10 @@ class Memory:
         Raises
         ------
         ConfigError
-            If there are none.
+            If there are none, or this run's buffer can hold none.
         """
+        if not self.capacity:
+            raise ConfigError("expected buffer_size above 0 to take experiences, got 0")
         if "buffer" not in state:
             raise ConfigError("expected a run with a buffer, got one without")
         if not state["buffer"]["items"]:

@@ -70,16 +70,31 @@ def test_stopped_run_resumes_to_the_same_bits(tmp_path: Path, stop_after: int) -
     assert resumed.costs == whole.costs
 
 
-@pytest.mark.parametrize(("theirs", "ours"), [(1, 3), (3, 1), (2, 4)])
-def test_experiences_of_another_run_come_in_bundles(tmp_path: Path, theirs: int, ours: int) -> None:
-    """Steps of a batch are joined to at least the given size; large bundles stay or are split."""
+@pytest.mark.parametrize(
+    ("theirs", "ours", "found"),
+    [
+        (1, 3, [4, 4]),
+        (1, 0, [4, 4]),
+        (2, 4, [4, 4]),
+        (2, 0, [4, 4]),
+        (3, 1, [1] * 8),
+        (0, 2, [2] * 4),
+        (0, 3, [4, 4]),
+        (0, 0, [4, 4]),
+        (3, 3, [2] * 4),
+    ],
+)
+def test_experiences_of_another_run_come_in_bundles(
+    tmp_path: Path, theirs: int, ours: int, found: list[int]
+) -> None:
+    """Short bundles of a batch are joined, long ones are cut: so sizes still count steps."""
     run = tiny_learn(tiny_config(sizes=(6,), bundle_size=theirs), tmp_path)
     memory = Memory("reservoir", 100, bundle_size=ours)
     memory.adopt(run.learner, run.method.state_dict())
     run.learner.task = 0
     memory.start_task(run.learner)
     sizes = sorted(len(bundle.steps) for bundle in memory.snapshot)
-    assert sizes == {(1, 3): [4, 4], (3, 1): [1] * 8, (2, 4): [1, 1, 1, 1, 2, 2]}[theirs, ours]
+    assert sizes == found
     for bundle in memory.snapshot:
         assert len({id(step.instances) for step in bundle.steps}) == 1
 
