@@ -149,6 +149,10 @@ def repeated() -> Sheet:
         counts = (f"{len(own)} of {len(asked)}", str(len(whole)), str(len(own) - others.total()))
         rows.append(words(f"`{name}.toml`", str(len(makers)), *counts, ", ".join(labels) or "-"))
     ends = ("runs repeated", "whole", "with the same bits", "with other costs")
-    note = f"Repeated with later code. {in_short({line['today'][:7] for line in found})}"
+    same = sum(line["equal"] == line["tests"] for line in found)
+    later = in_short({line["today"][:7] for line in found})
+    note = (
+        f"{same} of these {len(found)} runs have the same bits. Repeated with later code. {later}"
+    )
     header = ("study", "commits", *ends)
     return sheet("repeated", header, rows, note)

@@ -88,4 +88,6 @@ def test_table_counts_the_runs_of_each_study(program, tmp_path, monkeypatch):
     ((row,),) = sheet.blocks
     shown = ["`comparison.toml`", "2", "2 of 3", "1", "1", "1 of `rehearsal`"]
     assert [cell.shown for cell in row] == shown
-    assert sheet.note == "Repeated with later code. Commit 9999999."
+    assert sheet.note == (
+        "1 of these 2 runs have the same bits. Repeated with later code. Commit 9999999."
+    )
