@@ -30,7 +30,7 @@ tasks = st.builds(
     batch_size=positive,
     name=words,
     capacity=st.none() | positive,
-    variant=text,
+    variant=words,
     distance=st.sampled_from(["euclidean", "manhattan", "chebyshev"]),
     drift_from=st.sampled_from(["", "U", "U manhattan"]),
 )

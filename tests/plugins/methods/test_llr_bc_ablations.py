@@ -231,14 +231,14 @@ def test_stopped_run_resumes_to_the_same_bits(
 def test_experiences_of_another_run_become_bundles_of_this_run(
     tmp_path: Path, theirs: int, ours: int
 ) -> None:
-    """Whole solutions are split into steps; steps become solutions of one step."""
+    """Whole solutions are split into steps; steps of a batch become one solution."""
     run = tiny_learn(tiny_config(sizes=(5,), bundle_size=theirs), tmp_path)
     memory = Memory("balanced", 100, bundle_size=ours)
     memory.adopt(run.learner, memory_state(run))
     run.learner.task = 0
     memory.start_task(run.learner)
-    assert len(memory.snapshot) == BATCHES * STEPS[5]
-    assert {len(bundle.steps) for bundle in memory.snapshot} == {1}
+    wanted = {0: [STEPS[5]] * BATCHES, 1: [1] * BATCHES * STEPS[5]}[ours]
+    assert [len(bundle.steps) for bundle in memory.snapshot] == wanted
     tasks = {(bundle.task, step.task) for bundle in memory.snapshot for step in bundle.steps}
     assert tasks == {(-1, -1)}
 
