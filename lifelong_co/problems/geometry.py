@@ -59,16 +59,21 @@ def require_rows(actions: Tensor, rows: int) -> None:
         )
 
 
+def require_state(current: Tensor, rows: int) -> None:
+    """Raise `InvalidInstancesError` unless a state at ``current [B, S]`` is of ``B = rows``."""
+    if len(current) != rows:
+        raise InvalidInstancesError(
+            f"state: expected that of {rows} instances, got that of {len(current)}", "state"
+        )
+
+
 def require_shape(action: Tensor, current: Tensor, rows: int) -> None:
     """Raise `InvalidInstancesError` unless ``action [B, S]`` is for the state and ``B = rows``.
 
     ``scatter`` and ``gather`` would take fewer rows or trajectories without a word. The state is at
     ``current [B, S]``.
     """
-    if len(current) != rows:
-        raise InvalidInstancesError(
-            f"state: expected that of {rows} instances, got that of {len(current)}", "state"
-        )
+    require_state(current, rows)
     if action.shape != current.shape:
         expected, came = list(current.shape), list(action.shape)
         raise InvalidInstancesError(f"action: expected [B, S] = {expected}, got {came}", "action")

@@ -6,7 +6,7 @@ import attrs
 
 from lifelong_co.errors import ConfigError
 from lifelong_co.protocols import Problem
-from lifelong_co.validators import above_zero
+from lifelong_co.validators import above_zero, number
 
 
 def check_sizes(
@@ -34,7 +34,9 @@ def check_sizes(
         raise ConfigError(
             f"solver {solver!r}: dim_emb: expected a multiple of nb_heads = {heads}, got {width}"
         )
-    listed = isinstance(state_k, Sequence) and all(isinstance(k, int) for k in state_k)
+    listed = isinstance(state_k, Sequence) and all(
+        isinstance(number(k), int) and not isinstance(k, bool) for k in state_k
+    )
     if not listed or len(state_k) != num_state_encoder or min(state_k) < least:
         raise ConfigError(
             f"solver {solver!r}: state_k: expected a list of num_state_encoder = "

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 from torch import Tensor
 
-from lifelong_co.errors import InvalidInstancesError
+from lifelong_co.problems.geometry import require_state
 from lifelong_co.protocols import Decode, Objective, Problem, Rollout
 from lifelong_co.reinforce import Trial, greedy_baseline
 from lifelong_co.rollout.decoding import single
@@ -48,9 +48,7 @@ class INViT:
             If the state has another ``B`` than the encoding.
         """
         problem, instances = self.problem, encoding.instances
-        if len(state.current) != (B := records.rows(instances)):
-            came = len(state.current)
-            raise InvalidInstancesError(f"state: expected {B} rows, got {came}", "state")
+        require_state(state.current, records.rows(instances))
         rule = problem.strictly_feasible if self.strict_capacity else problem.feasible
         return self.module.decode(
             encoding.prepared,

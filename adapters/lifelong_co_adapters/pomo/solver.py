@@ -7,11 +7,13 @@ import attrs
 import torch
 from torch import Tensor
 
+from lifelong_co.problems.geometry import require_state
 from lifelong_co.protocols import Decode, Objective, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
 from lifelong_co.rollout.action_selection import with_default
 from lifelong_co.rollout.cuda_graphs import Graphs
 from lifelong_co.rollout.decoding import decoded, multi_start
+from lifelong_co.tensors import records
 from lifelong_co.tensors.modules import device_of
 from lifelong_co.validators import above_zero
 from lifelong_co_adapters.pomo.decoder import Nodes, Tables
@@ -54,7 +56,13 @@ class POMO:
         """Return ``[B, S, A]``, -inf where an action is infeasible.
 
         The behavior is uniform before the first action of a TSP, which a rollout forces.
+
+        Raises
+        ------
+        InvalidInstancesError
+            If the state has another ``B`` than the encoding.
         """
+        require_state(state.current, records.rows(encoding.instances))
         feasible = self.problem.feasible(encoding.instances, state)
         return self.module.decode(encoding.nodes, self.problem.context(state), feasible)
 

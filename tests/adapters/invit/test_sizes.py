@@ -29,6 +29,7 @@ TINY: dict[str, Any] = {
         ({"trial_tolerance": -1.0}, r"tolerance: expected at least 0, got -1.0"),
         ({"nb_heads": 3}, r"dim_emb: expected a multiple of nb_heads = 3, got 8"),
         ({"state_k": [4]}, r"state_k: expected a list of num_state_encoder = 2 .*got \[4\]"),
+        ({"state_k": [True, True], "action_k": 1}, r"state_k: .*whole numbers.*got \[True, True\]"),
         ({"state_k": 20}, "state_k: expected a list of .*got 20"),
         ({"state_k": [20, "a"]}, "state_k: expected a list of .*whole numbers.*got"),
         ({"state_k": (2, 6)}, r"state_k: expected .*none below action_k = 3, got \[2, 6\]"),

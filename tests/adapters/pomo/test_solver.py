@@ -11,7 +11,7 @@ from scipy import stats
 from torch import Tensor
 
 import lifelong_co as lco
-from lifelong_co.errors import ConfigError
+from lifelong_co.errors import ConfigError, InvalidInstancesError
 from lifelong_co.evaluation import best_costs
 from lifelong_co.problems.cvrp import CVRP
 from lifelong_co.protocols import Decode
@@ -170,6 +170,16 @@ def test_permuting_the_batch_permutes_the_solutions(name: str) -> None:
         permuted = solver.rollout(records.select(instances, index))
         assert torch.equal(permuted.actions, straight.actions[index])
         torch.testing.assert_close(permuted.cost, straight.cost[index], rtol=1e-13, atol=0)
+
+
+@pytest.mark.parametrize("made", ["pomo", "omni"])
+def test_state_of_fewer_instances_is_refused(made: str) -> None:
+    """The error says how many rows the encoding has."""
+    instances = lco.distribution("U", "cvrp").sample(3, 5)
+    solver = lco.solver(made, problem="cvrp", embedding_dim=8, head_num=2, encoder_layer_num=1)
+    state = records.select(solver.problem.reset(instances, 2), slice(0, 1))
+    with pytest.raises(InvalidInstancesError, match=r"^state: expected that of 3 instances, got"):
+        solver.log_probs(solver.encode(instances), state)
 
 
 @both
