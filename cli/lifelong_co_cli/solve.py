@@ -142,8 +142,12 @@ def solve(
     for instance, (target, picture) in zip(instances, targets, strict=True):
         solver, largest, label = solvers[instance.problem]
         _warn(too_large(instance, largest))
-        with share_of_work(instance.name) as progress:
-            found = answer(solver, instance, effort, label=label, progress=progress)
+        try:
+            with share_of_work(instance.name) as progress:
+                found = answer(solver, instance, effort, label=label, progress=progress)
+        except KeyboardInterrupt:
+            typer.echo(f"stopped: no solution of {instance.name} is written", err=True)
+            raise
         _warn(coarse(instance, found.actions))
         write_solution(target, instance, found.actions, found.cost, overwrite=overwrite)
         for line in (*found.lines(), f"solution: {target}"):

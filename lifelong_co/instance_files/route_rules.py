@@ -109,14 +109,15 @@ def with_windows(
     Raises
     ------
     FileFormatError
-        If a node cannot be served, or a time is less than 0.
+        If a node cannot be served, a time is less than 0, or the depot has a service time.
     """
     if (bounds < 0).any() or (service < 0).any():
         raise refuse(path, "time windows and service times: expected at least 0")
+    if service[0]:
+        raise refuse(path, f"service time of the depot: expected 0, got {service[0]:g}")
     points = instance.coordinates
     direct = np.sqrt(((points - points[0]) ** 2).sum(axis=1)) * instance.steps
-    busy = np.array([0.0, *service[1:]])
-    rules = TimeWindows(bounds[:, 0], bounds[:, 1], busy, direct, lengths_only)
+    rules = TimeWindows(bounds[:, 0], bounds[:, 1], service, direct, lengths_only)
     ruled = attrs.evolve(instance, rules=rules)
     for node in range(1, len(points)):
         if fault := broken_rule(ruled, [node]):

@@ -106,11 +106,12 @@ def read_instance(path: str | os.PathLike[str], *, best_known: float | None = No
 
 
 def _service(header: Header, parsed: dict[str, Any], count: int) -> npt.NDArray[np.float64]:
-    """Return the service times ``[A]``: from a section, or one for all nodes, or 0."""
+    """Return the service times ``[A]``: from a section, or one for all customers, or 0."""
     if "SERVICE_TIME" in header.ids:
         return table(header, parsed, "SERVICE_TIME", 1, count)[:, 0]
     given = header.values.get("SERVICE_TIME")
-    return np.full(count, header.whole("SERVICE_TIME", least=0) if given else 0.0)
+    each = float(header.whole("SERVICE_TIME", least=0)) if given else 0.0
+    return np.array([0.0, *[each] * (count - 1)])
 
 
 def _refuse_constraints(header: Header, kind: str) -> None:

@@ -205,6 +205,18 @@ def test_improved_solution_is_written(place, finished):
     assert read_solution(place / "four.sol").cost == 43
 
 
+def test_interrupted_solve_says_that_nothing_is_written(place, finished, monkeypatch):
+    """The solution so far is lost; the message says so."""
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lifelong_co.experiments.benchmark.answer.answer", interrupted)
+    stopped = call("solve", FIXTURES / "four.vrp", "--checkpoint", finished().folder)
+    assert contents(place) == {}
+    assert "stopped: no solution of four is written" in stopped.err
+
+
 def test_missing_pyvrp_is_found_before_the_work(place, finished, monkeypatch):
     """The message names the extra; nothing is written."""
     monkeypatch.setitem(sys.modules, "pyvrp", None)

@@ -1,6 +1,6 @@
 """The instances for which references can be found: drawn, published, of a run, from files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +83,19 @@ def from_files(
             for one in of_instances(group, problem, f"{path.stem}, size {problem.size(group)},")
         ]
     known = suffixes(problem.name)
-    files = [path]
+    files, others = [path], []
     if path.is_dir():
-        files = sorted(file for file in path.iterdir() if has_suffix(file, known))
+        inside = sorted(path.iterdir())
+        files = [file for file in inside if has_suffix(file, known)]
+        others = [(file, owners) for file in inside if (owners := _owners(file, known))]
     if not files or not files[0].exists():
+        wanted = f"{' or '.join(known)} files, as {problem.name} has"
+        came = [f"{file.name} of {owners}" for file, owners in others]
         raise ConfigError(
-            f"{path}: expected a file or a folder with {' or '.join(known)} files, found none"
+            f"{path}: expected a file or a folder with {wanted}, found {(came or ['none'])[0]}"
         )
+    for file, owners in others:
+        log(f"left out: {file}: expected a file of {problem.name}, got one of {owners}")
     found: dict[Path, Subject] = {}
     faults: list[FileFormatError] = []
     for file in files:
@@ -109,6 +115,13 @@ def from_files(
     if (first := read_file(next(iter(own)), problem.name)).problem == problem.name:
         refuse_other_costs(first, problem)
     return list(own.values())
+
+
+def _owners(file: Path, known: Sequence[str]) -> str:
+    """Return the other problems that have such files; empty if the known suffixes have its own."""
+    names = registry.names("file_format")
+    owners = [name for name in names if has_suffix(file, suffixes(name))]
+    return "" if has_suffix(file, known) else " or ".join(owners)
 
 
 def _loaded(path: Path, problem: Problem, scaled: bool) -> list[Any]:

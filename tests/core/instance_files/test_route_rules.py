@@ -80,6 +80,7 @@ def timed(draw: st.DrawFn) -> FileInstance:
     due = np.ceil(direct + random.integers(0, 60, size + 1))
     ready = np.floor(due * random.random(size + 1))
     service = random.integers(0, 20, size + 1).astype(float)
+    service[0] = 0
     ready[0], due[0] = 0, np.ceil((due + service + direct).max() + 1)
     demand = random.integers(1, 9, size)
     rule = draw(st.sampled_from(("UNROUNDED", "EUC_2D", "CEIL_2D", "EXACT_2D")))
@@ -105,6 +106,7 @@ def listed(draw: st.DrawFn) -> FileInstance:
     weights[tuple(draw(st.permutations(range(size + 1)))[:2])] = draw(st.sampled_from((1, 9999)))
     weights = np.triu(weights, 1) + np.triu(weights, 1).T
     demand, service = random.integers(1, 9, size), random.integers(0, 9, size + 1).astype(float)
+    service[0] = 0
     plain = FileInstance("listed", "mtvrp", points, demand, 20, "EXPLICIT", weights=weights)
     due = weights[0] + random.integers(0, 60, size + 1).astype(float)
     due[0] = (due + service + weights[0]).max()

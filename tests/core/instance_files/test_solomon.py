@@ -62,6 +62,7 @@ def test_networks_see_times_in_the_unit_of_the_coordinates() -> None:
         ("30        61", "30        six", "CUSTOMER: expected rows of 7 numbers"),
         ("30        61", "30        nan", "CUSTOMER: expected rows of finite numbers"),
         ("30        61", "3        6", "node 5 cannot be served, even alone: expected at most 6"),
+        ("240          0\n", "240          5\n", "service time of the depot: expected 0, got 5"),
         ("30        61", "-3        61", "time windows and service times: expected at least 0"),
         (
             "         0       240",

@@ -44,7 +44,7 @@ def test_files_are_read_in_rounded_or_scaled_units(tmp_path):
     (tmp_path / "s.tsp").unlink()
     with pytest.raises(FileFormatError, match="GEO is not supported"):
         sources.from_files(tmp_path, TSP)
-    with pytest.raises(ConfigError, match=r"folder with \.vrp files, found none"):
+    with pytest.raises(ConfigError, match=r"\.vrp files, as cvrp has, found t\.tsp of tsp"):
         sources.from_files(tmp_path, CVRP)
 
 
@@ -81,5 +81,8 @@ def test_folder_gives_the_instances_of_one_problem(tmp_path):
     assert said == [
         f"left out: {tmp_path / 'a.vrp'}: expected an instance of cvrp, got one of mtvrp"
     ]
+    (tmp_path / "c.tsp").write_text("")
+    sources.from_files(tmp_path, registry.problem("cvrp"), log=said.append)
+    assert f"left out: {tmp_path / 'c.tsp'}: expected a file of cvrp, got one of tsp" in said
     (tmp_path / "b.vrp").write_text(limited)
     assert len(sources.from_files(tmp_path, registry.problem("cvrp"))) == 2
