@@ -20,7 +20,8 @@ import torch
 from torch import Tensor
 
 from lifelong_co.errors import ConfigError, InvalidInstancesError
-from lifelong_co.problems.geometry import all_true, require_rows
+from lifelong_co.problems.batch_checks import require_action, require_actions
+from lifelong_co.problems.geometry import all_true
 from lifelong_co.problems.images import IMAGES
 from lifelong_co.problems.tsp import TSP, TSPState, ends, visit
 from lifelong_co.problems.validation import fractions, refuse_where, shaped
@@ -101,8 +102,9 @@ class ATSP:
         """Return bool ``[B, S, A]``: the nodes not visited yet."""
         return ~state.visited
 
-    def step(self, instances: ATSPInstances, state: TSPState, action: Tensor) -> TSPState:  # noqa: ARG002
+    def step(self, instances: ATSPInstances, state: TSPState, action: Tensor) -> TSPState:
         """Visit node ``action`` long ``[B, S]``."""
+        require_action(action, state.current, len(instances.matrix))
         return visit(state, action)
 
     def done(self, instances: ATSPInstances, state: TSPState) -> Tensor:  # noqa: ARG002
@@ -111,7 +113,7 @@ class ATSP:
 
     def cost(self, instances: ATSPInstances, actions: Tensor) -> Tensor:
         """Return the tour length ``[B, S]`` of ``actions`` long ``[B, S, T]``."""
-        require_rows(actions, len(instances.matrix))
+        require_actions(actions, len(instances.matrix))
         B, S, T = actions.shape
         n = instances.matrix.shape[1]
         legs = actions * n + actions.roll(-1, dims=2)  # where a leg is in the flattened matrix

@@ -17,8 +17,9 @@ import attrs
 import torch
 from torch import Tensor
 
+from lifelong_co.problems.batch_checks import require_action
 from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS, exponents
-from lifelong_co.problems.geometry import all_true, closed_length, require_shape, symmetries
+from lifelong_co.problems.geometry import all_true, closed_length, symmetries
 from lifelong_co.problems.validation import coordinates, fractions, refuse_where, same_kind
 from lifelong_co.protocols import Context
 from lifelong_co.tensors.records import ABSENT
@@ -139,7 +140,7 @@ class CVRP:
 
     def step(self, instances: CVRPInstances, state: CVRPState, action: Tensor) -> CVRPState:
         """Drive to ``action`` long ``[B, S]``; the depot refills the load."""
-        require_shape(action, state.current, len(instances.demand))
+        require_action(action, state.current, len(instances.demand))
         at_depot = action == 0
         demand = instances.demand.gather(1, (action - 1).clamp(min=0))
         visited = state.visited.scatter(2, action[..., None], True)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lifelong_co.errors import InvalidInstancesError
+from lifelong_co.problems.batch_checks import require_actions
 from lifelong_co.problems.distances import lengths
 
 
@@ -32,51 +32,14 @@ def closed_legs(points: Tensor, actions: Tensor, p: Tensor | None = None) -> Ten
     Raises
     ------
     InvalidInstancesError
-        As `require_rows`.
+        As `require_actions`.
     """
-    require_rows(actions, len(points))
+    require_actions(actions, len(points))
     B, S, T = actions.shape
     flat = actions.reshape(B, S * T, 1).expand(-1, -1, 2)
     ordered = points.gather(1, flat).reshape(B, S, T, 2)
     legs = ordered - ordered.roll(-1, dims=2)  # [B, S, T, 2]
     return lengths(legs, p)
-
-
-def require_rows(actions: Tensor, rows: int) -> None:
-    """Raise `InvalidInstancesError` unless actions are long ``[B, S, T]`` with ``B = rows``.
-
-    ``gather`` would take fewer rows without a word.
-    """
-    if not isinstance(actions, Tensor) or actions.ndim != 3 or actions.dtype != torch.long:
-        shape = list(getattr(actions, "shape", ()))
-        came = f"{type(actions).__name__} of {getattr(actions, 'dtype', '')} {shape}"
-        raise InvalidInstancesError(
-            f"actions: expected a long tensor [B, S, T], got a {came}", "actions"
-        )
-    if len(actions) != rows:
-        raise InvalidInstancesError(
-            f"actions: expected those of {rows} instances, got those of {len(actions)}", "actions"
-        )
-
-
-def require_state(current: Tensor, rows: int) -> None:
-    """Raise `InvalidInstancesError` unless a state at ``current [B, S]`` is of ``B = rows``."""
-    if len(current) != rows:
-        raise InvalidInstancesError(
-            f"state: expected that of {rows} instances, got that of {len(current)}", "state"
-        )
-
-
-def require_shape(action: Tensor, current: Tensor, rows: int) -> None:
-    """Raise `InvalidInstancesError` unless ``action [B, S]`` is for the state and ``B = rows``.
-
-    ``scatter`` and ``gather`` would take fewer rows or trajectories without a word. The state is at
-    ``current [B, S]``.
-    """
-    require_state(current, rows)
-    if action.shape != current.shape:
-        expected, came = list(current.shape), list(action.shape)
-        raise InvalidInstancesError(f"action: expected [B, S] = {expected}, got {came}", "action")
 
 
 def all_true(mask: Tensor) -> Tensor:

@@ -25,9 +25,10 @@ import attrs
 import torch
 from torch import Tensor
 
+from lifelong_co.problems.batch_checks import require_action
 from lifelong_co.problems.cvrp import ROUNDING
 from lifelong_co.problems.distances import lengths
-from lifelong_co.problems.geometry import all_true, closed_legs, require_shape
+from lifelong_co.problems.geometry import all_true, closed_legs
 from lifelong_co.problems.mtvrp_instances import MTVRPInstances, checked, images, refuse
 from lifelong_co.problems.mtvrp_state import MTVRPState, at, in_order, reached
 from lifelong_co.protocols import Context
@@ -141,7 +142,7 @@ class MTVRP:
 
     def step(self, instances: MTVRPInstances, state: MTVRPState, action: Tensor) -> MTVRPState:
         """Drive to ``action`` long ``[B, S]``, and serve; the depot begins a new route."""
-        require_shape(action, state.current, len(instances.demand))
+        require_action(action, state.current, len(instances.demand))
         home = action == 0
         customer = (action - 1).clamp(min=0)
         ready, service = instances.windows[..., 0], instances.service

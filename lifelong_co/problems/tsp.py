@@ -15,8 +15,9 @@ import attrs
 import torch
 from torch import Tensor
 
+from lifelong_co.problems.batch_checks import require_action
 from lifelong_co.problems.distances import EUCLIDEAN, EXPONENTS, exponents
-from lifelong_co.problems.geometry import all_true, closed_length, require_shape, symmetries
+from lifelong_co.problems.geometry import all_true, closed_length, symmetries
 from lifelong_co.problems.validation import coordinates
 from lifelong_co.protocols import Context
 from lifelong_co.tensors.records import ABSENT
@@ -90,8 +91,9 @@ class TSP:
         """Return bool ``[B, S, A]``: the nodes not visited yet."""
         return ~state.visited
 
-    def step(self, instances: TSPInstances, state: TSPState, action: Tensor) -> TSPState:  # noqa: ARG002
+    def step(self, instances: TSPInstances, state: TSPState, action: Tensor) -> TSPState:
         """Visit node ``action`` long ``[B, S]``."""
+        require_action(action, state.current, len(instances.nodes))
         return visit(state, action)
 
     def done(self, instances: TSPInstances, state: TSPState) -> Tensor:  # noqa: ARG002
@@ -132,7 +134,6 @@ class TSP:
 
 def visit(state: TSPState, action: Tensor) -> TSPState:
     """Return the state after a visit to node ``action`` long ``[B, S]``."""
-    require_shape(action, state.current, len(state.current))
     return TSPState(
         first=torch.where(state.first < 0, action, state.first),
         current=action,

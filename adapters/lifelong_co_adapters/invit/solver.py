@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 from torch import Tensor
 
-from lifelong_co.problems.geometry import require_state
+from lifelong_co.problems.batch_checks import require_state
 from lifelong_co.protocols import Decode, Objective, Problem, Rollout
 from lifelong_co.reinforce import Trial, greedy_baseline
 from lifelong_co.rollout.decoding import single

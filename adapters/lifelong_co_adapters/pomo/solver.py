@@ -7,7 +7,7 @@ import attrs
 import torch
 from torch import Tensor
 
-from lifelong_co.problems.geometry import require_state
+from lifelong_co.problems.batch_checks import require_state
 from lifelong_co.protocols import Decode, Objective, Problem, Rollout
 from lifelong_co.reinforce import shared_baseline
 from lifelong_co.rollout.action_selection import with_default

@@ -118,10 +118,11 @@ def from_files(
 
 
 def _owners(file: Path, known: Sequence[str]) -> str:
-    """Return the other problems that have such files; empty if the known suffixes have its own."""
+    """Return the problems that have files of this suffix; empty if it is one of the known."""
+    if has_suffix(file, known):
+        return ""
     names = registry.names("file_format")
-    owners = [name for name in names if has_suffix(file, suffixes(name))]
-    return "" if has_suffix(file, known) else " or ".join(owners)
+    return " or ".join(name for name in names if has_suffix(file, suffixes(name)))
 
 
 def _loaded(path: Path, problem: Problem, scaled: bool) -> list[Any]:

@@ -100,7 +100,9 @@ def test_state_of_fewer_instances_is_refused(name: str) -> None:
     """Its probabilities would be those of other instances."""
     solver = tiny(name)
     instances, state = mixed(name)
-    with pytest.raises(InvalidInstancesError, match=r"^state: expected that of \d+ instances, got"):
+    with pytest.raises(
+        InvalidInstancesError, match=r"^state: expected \d+ rows, one for each instance, got 1"
+    ):
         solver.log_probs(solver.encode(instances), records.select(state, slice(1, 2)))
 
 

@@ -178,7 +178,9 @@ def test_state_of_fewer_instances_is_refused(made: str) -> None:
     instances = lco.distribution("U", "cvrp").sample(3, 5)
     solver = lco.solver(made, problem="cvrp", embedding_dim=8, head_num=2, encoder_layer_num=1)
     state = records.select(solver.problem.reset(instances, 2), slice(0, 1))
-    with pytest.raises(InvalidInstancesError, match=r"^state: expected that of 3 instances, got"):
+    with pytest.raises(
+        InvalidInstancesError, match=r"^state: expected 3 rows, one for each instance, got 1"
+    ):
         solver.log_probs(solver.encode(instances), state)
 
 

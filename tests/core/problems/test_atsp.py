@@ -61,7 +61,9 @@ def test_cost_of_actions_in_any_order_in_memory() -> None:
 def test_actions_of_fewer_instances_are_refused() -> None:
     """They would be the costs of the first instances only."""
     batch = ATSP().instances(matrix=matrices(3, 4))
-    with pytest.raises(InvalidInstancesError, match=r"those of 3 instances, got those of 1$"):
+    with pytest.raises(
+        InvalidInstancesError, match=r"actions: expected 3 rows, one for each instance, got 1$"
+    ):
         ATSP().cost(batch, torch.arange(4).expand(1, 1, 4))
 
 

@@ -1,7 +1,6 @@
 """The geometry of the plane: lengths of closed walks and the eight symmetries."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import PROBLEMS, Walk, identical, walks
 
-import lifelong_co as lco
-from lifelong_co.errors import InvalidInstancesError
-from lifelong_co.problems.geometry import closed_length
 from lifelong_co.tensors import records
 
 both = pytest.mark.parametrize("name", sorted(PROBLEMS))
@@ -46,45 +42,6 @@ def test_cost_is_the_length_of_the_closed_walk(name: str, data: st.DataObject) -
         for b in range(len(points))
     ]
     np.testing.assert_allclose(cost.double().numpy(), expected, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("distance", ["euclidean", "manhattan"])
-def test_actions_of_fewer_instances_are_refused(distance: str) -> None:
-    """Their costs would be those of other instances."""
-    points = torch.rand(2, 4, 2)
-    p = None if distance == "euclidean" else torch.ones(2)
-    with pytest.raises(InvalidInstancesError, match=r"those of 2 instances, got those of 1$"):
-        closed_length(points, torch.arange(4).expand(1, 1, 4), p)
-
-
-@pytest.mark.parametrize(
-    "actions", [np.zeros((2, 3, 4)), torch.zeros(2, 4).long(), torch.zeros(2, 3, 4)]
-)
-def test_what_are_no_actions_is_refused(actions: Any) -> None:
-    """Actions are long ``[B, S, T]``."""
-    with pytest.raises(
-        InvalidInstancesError, match=r"^actions: expected a long tensor \[B, S, T\]"
-    ):
-        closed_length(torch.rand(2, 4, 2), actions)
-
-
-@pytest.mark.parametrize("name", [*sorted(PROBLEMS), "mtvrp", "atsp"])
-@pytest.mark.parametrize("shape", [(2, 1), (1, 3), (2, 4)])
-def test_step_of_other_trajectories_is_refused(name: str, shape: tuple[int, int]) -> None:
-    """It would leave some of them where they are, without a word."""
-    drawn = lco.distribution("tmat" if name == "atsp" else "U", name).sample(2, 5)
-    problem = lco.problem(name)
-    with pytest.raises(InvalidInstancesError, match=r"^action: expected \[B, S\] = \[2, 3\]"):
-        problem.step(drawn, problem.reset(drawn, 3), torch.ones(shape, dtype=torch.long))
-
-
-@pytest.mark.parametrize("name", ["cvrp", "mtvrp"])
-def test_step_of_fewer_instances_is_refused(name: str) -> None:
-    """It would take the demands of other instances."""
-    problem, drawn = lco.problem(name), lco.distribution("U", name).sample(3, 5)
-    state = records.select(problem.reset(drawn, 2), slice(1, 2))
-    with pytest.raises(InvalidInstancesError, match=r"^state: expected that of 3 instances, got"):
-        problem.step(drawn, state, torch.ones(1, 2, dtype=torch.long))
 
 
 @both
